@@ -254,8 +254,7 @@ def export_files(
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..exports.files import write_files
-    from ..exports.media import video_tables
+    from ..exports.videos import video_tables, write_files
 
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
@@ -294,8 +293,7 @@ def export_webdataset(
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..exports.media import video_tables
-    from ..exports.webdataset import byte_size, write_webdataset
+    from ..exports.videos import byte_size, video_tables, write_webdataset
 
     folder, size = Path(to), byte_size(shard_size)
     with _exporting(Path(out), folder) as (output, benchmark):

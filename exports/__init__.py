@@ -1,1 +1,1 @@
-"""Finished outputs as tasks of evaluation harnesses."""
+"""Exports of finished outputs: tasks of evaluation harnesses, video files, released layouts, the Hugging Face Hub."""

@@ -1,7 +1,7 @@
-"""The frames of a video that are shown: at equal distances in time, as JPEG files.
+"""Sample frames of a video at equal intervals, as JPEG files.
 
-Copied, as it is, beside tasks whose harness takes pictures; it needs PyAV and Pillow. `stressreel ask` shows the same
-frames.
+This file is copied unchanged next to tasks whose harness shows pictures. It needs PyAV and Pillow. `stressreel ask`
+shows the same frames.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ GUARDS = {"format_whitelist": FORMATS, "protocol_whitelist": "file", "enable_dre
 
 @lru_cache(maxsize=32)  # questions about one video follow each other
 def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]:
-    """Return the frames on show in the middle of `count` equal parts of a video's duration.
+    """Return the frames shown in the middle of `count` equal parts of a video's duration.
 
     Args:
-        path: A video of an output: an MP4 with one picture track.
-        count: How many; a short video has frames more than once.
-        size: Pixels of the longer side at most; 0: as they are.
+        path: A video of an output: an MP4 file with one video track.
+        count: Number of frames; a short video repeats some.
+        size: Maximum pixels of the longer side; 0 keeps the size.
 
     Returns:
         JPEG files, in order.
 
     Raises:
-        ValueError: The video has no frames, or other frames than its packets say.
+        ValueError: The video has no frames, or frames that its packets list cannot be decoded.
     """
     import av
 
@@ -59,7 +59,7 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
 
 
 def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]:
-    """Return when the frames of a video start, increasing, and when the last one ends, in units of its time base."""
+    """Return the start times of a video's frames, increasing, and the end of the last, in units of its time base."""
     packets = [
         packet for packet in container.demux(container.streams.video[0]) if packet.pts is not None and packet.size
     ]
@@ -72,7 +72,7 @@ def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]
 
 
 def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, bytes]]:
-    """Decode a video and yield the frames of these times, as JPEG files."""
+    """Decode a video and yield the frames at these times, as JPEG files."""
     stream = container.streams.video[0]
     stream.codec_context.thread_count = 1
     last = max(times)
@@ -84,7 +84,7 @@ def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, 
 
 
 def jpeg(picture: Image, size: int) -> bytes:
-    """Scale a picture down to at most `size` pixels on its longer side, and write it as JPEG."""
+    """Encode a picture as JPEG, scaled down to at most `size` pixels on its longer side."""
     from PIL import Image as images
 
     width, height = picture.size

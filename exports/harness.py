@@ -1,10 +1,9 @@
-"""What the tasks of a harness need while they run: where the output lies, its videos, and what an answer means.
+"""Support for exported tasks while a harness runs them: find the output, copy its videos, judge answers.
 
-`stressreel export` copies this file, as `harness.py`, into every folder of tasks, beside `answers.py` (the rules of
-`stressreel score`) and `output.json` (where the output lies). It needs neither stressreel nor a harness. Videos are
-copied out of the output's Parquet files when they are first asked for, a row group at a time, into
-`$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), each under its SHA-256; or, of an output that holds none, they
-stay where `output.json` says that they were found.
+`stressreel export` copies this file into every folder of tasks, next to `answers.py` (the rules of `stressreel score`)
+and `output.json` (the location of the output). It needs neither stressreel nor a harness. Videos are copied from the
+output's Parquet files on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default
+`~/.cache`), each named by its SHA-256. If the output holds no videos, `output.json` has their paths.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ HERE = Path(__file__).parent
 
 @cache
 def output() -> dict[str, Any]:
-    """Read where the output lies, and its fingerprint."""
+    """Read the location of the output, and its fingerprint."""
     content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
     if not Path(content["path"]).is_dir():
-        raise FileNotFoundError(f"the output {content['path']} is gone. Export it again where it is now.")
+        raise FileNotFoundError(f"the output {content['path']} no longer exists. Export it again from its new place.")
     return content
 
 
 @cache
 def rules() -> Any:
-    """Load the rules by which answers are read."""
+    """Load the rules for reading answers."""
     spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / 'answers.py'} cannot be loaded")
@@ -49,7 +48,7 @@ def rules() -> Any:
 
 @cache
 def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
-    """Find every video of a table by the columns that name it."""
+    """Find every video of a table by the columns that identify it."""
     import pyarrow.parquet as pq
 
     found: dict[tuple[Any, ...], Place] = {}
@@ -59,7 +58,7 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
                 rows = file.read_row_group(group, columns=[*keys, "sha256"]).to_pydict()
                 for *name, sha256 in zip(*(rows[key] for key in keys), rows["sha256"], strict=True):
                     if not re.fullmatch("[0-9a-f]{64}", str(sha256)):  # becomes the name of a file
-                        raise ValueError(f"{shard} has a sha256 that is none; `stressreel verify` says more")
+                        raise ValueError(f"{shard} has an invalid sha256; run `stressreel verify` for details")
                     found[tuple(name)] = (str(shard), group, sha256)
     return found
 
@@ -70,17 +69,17 @@ def cache_folder() -> Path:
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Return the path of a video, copying it (and those stored with it) out of the output first.
+    """Return the path of a video, copying its row group out of the output first if needed.
 
     Raises:
-        FileNotFoundError: A video of a folder is gone.
+        FileNotFoundError: A video in a folder no longer exists.
         KeyError: The table has no such video.
-        ValueError: A stored video is not the one that was built, or none.
+        ValueError: A stored video is not the one that was built, or is not a video.
     """
     if found := output().get("videos"):
         (video,) = name.values()
         if not Path(found[video]).is_file():
-            raise FileNotFoundError(f"the video {found[video]} is gone. Export again, with --videos where it is now.")
+            raise FileNotFoundError(f"there is no video {found[video]}. Export again, with --videos and its new place.")
         return str(found[video])
     shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
     target = cache_folder() / f"{sha256}.mp4"
@@ -90,7 +89,7 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
 
 
 def copy_videos(shard: str, group: int) -> None:
-    """Copy the videos of a row group to the cache; several processes may do so at once."""
+    """Copy the videos of a row group to the cache; safe for several processes at once."""
     import pyarrow.parquet as pq
 
     folder = cache_folder()
@@ -103,16 +102,16 @@ def copy_videos(shard: str, group: int) -> None:
             continue
         content = video["bytes"].as_py()
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise ValueError(f"a video in {shard} is not the one that was built; `stressreel verify` says more")
+            raise ValueError(f"a video in {shard} is not the one that was built; run `stressreel verify` for details")
         if b"\0" not in content[:64] or content.startswith((b"ffconcat", b"#EXTM3U")):
-            raise ValueError(f"a video in {shard} is a text, such as a playlist, which can name other files")
+            raise ValueError(f"a video in {shard} is a text file such as a playlist, which can name other files")
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
         with os.fdopen(handle, "wb") as part:
             part.write(content)
         os.replace(temporary, target)
 
 
-# Results. What stands under `stressreel` is logged, and read by `stressreel score`.
+# Results; harnesses log the value of `stressreel`, which `stressreel score` reads
 
 
 def judged(
@@ -127,13 +126,13 @@ def judged(
     """Judge the choice of an option.
 
     Args:
-        response: What the model said.
+        response: The model's response.
         options: The options.
-        right: The number of the right one; -1 if none is known.
-        column: The column of predictions that it is for.
-        option_ids: What stands for each option in predictions; empty: what the model said does. `score` may take
-            options that were not offered for an answer, by their text, so what means none of these is logged as
-            unreadable.
+        right: The number of the correct option; -1 if it is not known.
+        column: The column of predictions for this answer.
+        option_ids: What predictions name each option by; empty if by the response itself. A response that matches no
+            offered option is then logged as unreadable, as `score` also accepts the texts of options that were not
+            offered.
         about: What identifies the question.
     """
     pick = rules().read_answer(response, options)
@@ -151,13 +150,13 @@ def compared(
     column: str = "answer",
     **about: Any,
 ) -> dict[str, Any]:
-    """Compare a text with the right one; `stressreel score` measures what it says, or reads more forms as right.
+    """Compare a text with the correct one; `stressreel score` measures it again, and may accept more forms.
 
     Args:
-        response: What the model said.
-        right: The right text; "" if none is known.
-        metrics: What it is called that the two are the same, and that nothing was said.
-        column: The column of predictions that it is for.
+        response: The model's response.
+        right: The correct text; "" if it is not known.
+        metrics: Names of the metrics for an exact match and for an empty response.
+        column: The column of predictions for this answer.
         about: What identifies the question.
     """
     plain = rules().plain

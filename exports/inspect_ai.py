@@ -1,6 +1,6 @@
-"""A finished output as tasks of inspect-ai: a folder for `inspect eval`.
+"""Export an output as tasks of inspect-ai: a folder for `inspect eval`.
 
-https://inspect.aisi.org.uk, read and run at version 0.3.285.
+https://inspect.aisi.org.uk; checked against version 0.3.285.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core.output import FinishedOutput
 from ..evaluation import lmms_eval_utils
 from ..evaluation.metrics.answers import plain
 from ..evaluation.tasks import KINDS, Task, prompts, score_commands, video_of
-from .task_folder import CHOSEN, WRITTEN, exported_by
+from .task_folder import CHOICE_METRICS, TEXT_METRICS, exported_by
 
 HERE = Path(__file__).parent
 HEAD = """
@@ -35,11 +35,11 @@ def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
 
 
 def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
-    """Return the samples of a task, as inspect-ai reads them from JSON lines.
+    """Return the samples of a task as inspect-ai reads them from JSON lines.
 
     Yields:
-        `id`, `input` (the text as it is asked), `target` (the right letter, "yes", "no" or text; "" if nothing decides
-        it), and as `metadata` what shows the video and judges an answer; see `inspect_ai_tasks.py`.
+        `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if unknown), and
+            `metadata`, from which `inspect_ai_tasks.py` shows the video and judges an answer.
 
     Raises:
         InputError: Rows of the output are missing.
@@ -66,22 +66,22 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
                 "about": {"id": name, **({"setting": setting} if setting else {"config": task.table})},
                 "column": kind.answers,
                 "option_ids": list(doc.get("option_ids", ())),
-                "metrics": WRITTEN if task.writes else CHOSEN,
+                "metrics": TEXT_METRICS if task.writes else CHOICE_METRICS,
             },
         }
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Make the files of tasks, and what `output.json` says of them; see `task_folder.write_tasks`.
+    """Make the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
 
     Raises:
-        InputError: A name is none of a Python function, or rows of the output are missing.
+        InputError: A name is not a Python identifier, or rows of the output are missing.
     """
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:
         raise InputError(
-            f"{odd[0]!r} cannot be the name of a task of inspect-ai, which is a function of Python: letters, digits "
-            "and _, no digit first. Give another --name."
+            f"{odd[0]!r} cannot be the name of an inspect-ai task, which is a Python function: only letters, digits "
+            "and _, not starting with a digit. Give another --name."
         )
     written = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")
     files = {

@@ -1,11 +1,11 @@
-"""The tasks of this folder for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
+"""Tasks of this folder for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
 
-`stressreel export inspect` writes this file as `tasks.py`, with a function for each task below it; beside it the
-samples of each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It needs
-inspect-ai and what that brings (anyio, numpy), and for videos pyarrow, av and pillow; not stressreel.
+`stressreel export inspect` writes this file as `tasks.py`, followed by a function for each task, next to the samples of
+each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It needs inspect-ai
+with its dependencies anyio and numpy, and for videos pyarrow, av and pillow; it does not need stressreel.
 
-Parameters of every task, given as `-T frames=8`: `frames`, how many are shown; `size`, pixels of their longer side at
-most, 0 for as they are; `send`, "frames" or "video", which sends the file itself.
+Parameters of every task, given as `-T frames=8`: `frames`, the number shown; `size`, the maximum pixels of their longer
+side, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SENT = ("frames", "video")
 
 @cache
 def beside(name: str) -> Any:
-    """Load a file of this folder, by its path: other folders of tasks have files of the same names."""
+    """Load a file of this folder by its path, as other folders of tasks have files of the same names."""
     spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / name}.py cannot be loaded")
@@ -43,15 +43,15 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
 
     Args:
         name: Its name.
-        frames: How many frames are shown.
-        size: Pixels of their longer side at most; 0: as they are.
-        send: "frames", or "video": the file itself, for models that take one.
+        frames: Number of frames shown.
+        size: Maximum pixels of their longer side; 0 keeps the size.
+        send: "frames", or "video" to send the file itself.
 
     Raises:
-        ValueError: A parameter is none of these.
+        ValueError: A parameter is invalid.
     """
     if send not in SENT:
-        raise ValueError(f"-T send={send!r}: allowed are {' and '.join(SENT)}.")
+        raise ValueError(f"-T send={send!r}: give {' or '.join(SENT)}.")
     if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
         raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected whole numbers, frames 1 or more.")
     about = beside("harness").output()["tasks"][name]
@@ -68,7 +68,7 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
 
 @solver
 def show(frames: int, size: int, send: str) -> Solver:
-    """Put a sample's video before its text."""
+    """Put the video of a sample before its text."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         parts = await anyio.to_thread.run_sync(partial(shown, state.metadata["video"], frames, size, send))
@@ -79,7 +79,7 @@ def show(frames: int, size: int, send: str) -> Solver:
 
 
 def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]:
-    """Return the parts of a message that show a video; inspect-ai takes content from solvers, not paths."""
+    """Return the parts of a message that show a video, as content: inspect-ai accepts no paths from solvers."""
     harness = beside("harness")
     path = harness.video_path(video["table"], video["key"])
     if send == "video":
@@ -90,13 +90,13 @@ def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]
 
 
 def data_url(kind: str, content: bytes) -> str:
-    """Write content as a URL."""
+    """Encode content as a data URL."""
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 @scorer(metrics={"*": [mean()]})
 def judge() -> Scorer:
-    """Judge an answer by the rules of `stressreel score`, which reads what is logged as `stressreel`."""
+    """Judge an answer by the rules of `stressreel score`, which reads the `stressreel` metadata of the log."""
 
     async def score(state: TaskState, target: Target) -> Score:
         asked, said = state.metadata, state.output.completion

@@ -1,6 +1,6 @@
-"""A finished output as tasks of lmms-eval: a folder for its `--include_path`.
+"""Export an output as tasks of lmms-eval: a folder for its `--include_path`.
 
-https://github.com/EvolvingLMMs-Lab/lmms-eval, read and run at version 0.7.3.
+https://github.com/EvolvingLMMs-Lab/lmms-eval; checked against version 0.7.3.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import yaml
 from ..core.output import FinishedOutput
 from ..evaluation import lmms_eval_utils
 from ..evaluation.tasks import KINDS, Task, prompts, score_commands
-from .task_folder import CHOSEN, WRITTEN, exported_by
+from .task_folder import CHOICE_METRICS, TEXT_METRICS, exported_by
 
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
 
@@ -32,13 +32,11 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def functions_of(task: Task) -> tuple[dict[str, str], set[str]]:
-    """Name the functions of `utils.py` for a task, by what lmms-eval calls them.
+def _functions_of(task: Task, defined: set[str]) -> dict[str, str]:
+    """Name the functions of `utils.py` for a task, by the key of its YAML.
 
-    Returns:
-        The names, and the lines of `utils.py` that define those that are about one table.
+    Adds the lines of `utils.py` that define functions for one table to `defined`.
     """
-    defined: set[str] = set()
 
     def bound(name: str, function: str, *arguments: str) -> str:
         defined.add(f"{name} = partial({', '.join([function, *map(repr, arguments)])})")
@@ -60,57 +58,44 @@ def functions_of(task: Task) -> tuple[dict[str, str], set[str]]:
         names["doc_to_visual"] = bound(f"{what}_visual", "row_visual", table, key)
         if task.left_out:
             names["process_docs"] = bound(f"with_{what}", "with_video", table, key)
-    return names, defined
+    return names
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Make the files of tasks; see `task_folder.write_tasks`."""
-    metadata = exported_by(output)
+    metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]
-    files = {
-        "utils.py": _utils(tasks).encode(),
-        f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
-    }
+    files = {f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata})}
+    defined: set[str] = set()
     for name, task in zip(names, tasks, strict=True):
+        data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
         if task.docs:
             lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
             files[f"{name}.jsonl"] = "".join(lines).encode()
-        files[f"{name}.yaml"] = _dump(_task_config(output, task, name, metadata))
-    return files, {}
-
-
-def _utils(tasks: Sequence[Task]) -> str:
-    """Write `utils.py`: the functions of all tasks, and those that are about a table of these."""
-    defined = {line for task in tasks for line in functions_of(task)[1]}
-    written = Path(lmms_eval_utils.__file__).read_text(encoding="utf-8")
-    if not defined:
-        return written
-    return "\n".join([written, "", "# About one table", "", "from functools import partial", "", *sorted(defined), ""])
-
-
-def _task_config(output: FinishedOutput, task: Task, name: str, metadata: dict[str, Any]) -> dict[str, Any]:
-    """Return a task's YAML."""
-    said = prompts()
-    data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
-    if task.docs:  # a path that is relative is looked for beside the YAML
-        data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
-    return {
-        "task": name,
-        **data,
-        "test_split": task.split,
-        "output_type": "generate_until",
-        **{key: Function(f"utils.{function}") for key, function in functions_of(task)[0].items()},
-        "generation_kwargs": {
-            "max_new_tokens": task.max_new_tokens,
-            **said["generation_kwargs"],
-        },
-        "lmms_eval_specific_kwargs": {"default": said["prompts"][task.kind]},
-        "metric_list": [
-            {"metric": metric, "aggregation": "mean", "higher_is_better": HIGHER_IS_BETTER[metric]}
-            for metric in (WRITTEN if task.writes else CHOSEN)
-        ],
-        "metadata": {**metadata, **task.metadata},
-    }
+            # lmms-eval resolves a relative path from the folder of the YAML
+            data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
+        functions = _functions_of(task, defined).items()
+        files[f"{name}.yaml"] = _dump(
+            {
+                "task": name,
+                **data,
+                "test_split": task.split,
+                "output_type": "generate_until",
+                **{key: Function(f"utils.{function}") for key, function in functions},
+                "generation_kwargs": {"max_new_tokens": task.max_new_tokens, **wording["generation_kwargs"]},
+                "lmms_eval_specific_kwargs": {"default": wording["prompts"][task.kind]},
+                "metric_list": [
+                    {"metric": metric, "aggregation": "mean", "higher_is_better": HIGHER_IS_BETTER[metric]}
+                    for metric in (TEXT_METRICS if task.writes else CHOICE_METRICS)
+                ],
+                "metadata": {**metadata, **task.metadata},
+            }
+        )
+    utils = Path(lmms_eval_utils.__file__).read_text(encoding="utf-8")
+    if defined:
+        lines = [utils, "", "# About one table", "", "from functools import partial", "", *sorted(defined), ""]
+        utils = "\n".join(lines)
+    return {"utils.py": utils.encode(), **files}, {}
 
 
 def _dump(content: dict[str, Any]) -> bytes:

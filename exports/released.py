@@ -1,4 +1,4 @@
-"""A finished output in the layout in which the benchmark's authors publish theirs, so that their programs read it."""
+"""Export an output in the layout in which the benchmark's authors publish theirs, for their programs."""
 
 from __future__ import annotations
 
@@ -13,23 +13,22 @@ from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files into a folder, which appears whole or not at all.
+    """Write files into a folder, which appears complete or not at all.
 
     Args:
-        folder: New or empty.
-        files: Names and contents, taken one at a time.
+        folder: A new or empty folder.
+        files: Names and contents, consumed one at a time.
 
     Returns:
         The number of files.
 
     Raises:
-        InputError: The folder is a file, or holds something, or a name is none for a file in it.
+        InputError: The folder is a file or not empty, or a name is not valid for a file in it.
         OutputError: It cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
-            f"{folder} holds something already, and this layout has no place for other files. Give --to a new or empty "
-            "folder."
+            f"{folder} already holds files, which this layout does not allow. Give --to a new or empty folder."
         )
     count = 0
     with writing_to(folder):
@@ -41,8 +40,8 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
                 path = inside(new, name)
                 if path.parent != new or path.exists():
                     raise InputError(
-                        f"{name!r} is {'the name of two files' if path.exists() else 'no name for a file'} of this "
-                        "layout, which names files by videos. `stressreel verify` says more."
+                        f"{name!r} is {'the name of two files' if path.exists() else 'not a valid file name'} in this "
+                        "layout, which names files by videos. Run `stressreel verify` for details."
                     )
                 path.write_bytes(content)
                 count += 1

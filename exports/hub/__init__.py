@@ -1,1 +1,1 @@
-"""An output on the Hugging Face Hub: what of it may go, what goes, and one commit that brings it there."""
+"""Publishing an output on the Hugging Face Hub: permission, signature, files, and one commit."""

@@ -1,7 +1,7 @@
-"""What stressreel asks of the Hub, with `huggingface_hub`, and what it says when the Hub refuses.
+"""Requests to the Hugging Face Hub, and error messages for its refusals.
 
-`huggingface_hub` itself repeats most requests that fail; `patient` repeats those that it sends once. A commit is never
-repeated blindly: its answer may have been lost after it was made (`push.py`).
+`huggingface_hub` retries most failed requests itself; `with_retries` retries those that it sends only once. A commit is
+never retried blindly: the response may have been lost after the commit was made (`push.py`).
 """
 
 from __future__ import annotations
@@ -33,33 +33,21 @@ WAITS_S = (1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a repository.
-
-    Attributes:
-        size: Its bytes.
-        blob: Git's SHA-1, of the file or of the pointer to it.
-        sha256: Of a large file; None of a small one.
-    """
+    """A file of a repository; `blob` is Git's SHA-1 of it or of its pointer, `sha256` is None for a small file."""
 
     size: int
     blob: str
     sha256: str | None
 
     def holds(self, file: HashedFile) -> bool:
-        """Whether its content is that of a local file."""
+        """Return whether its content is that of a local file."""
         known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
         return known and self.size == file.size
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A repository at a commit.
-
-    Attributes:
-        commit: The commit.
-        private: Whether the repository is private now.
-        files: Its files, by path.
-    """
+    """The files of a repository at a commit, by path."""
 
     commit: str
     private: bool
@@ -67,7 +55,7 @@ class Snapshot:
 
 
 def hub() -> HfApi:
-    """Return a connection to the Hub, with the token that Hugging Face's own tools use.
+    """Return a connection to the Hub, with the token of Hugging Face's own tools.
 
     Raises:
         HubError: There is no token.
@@ -79,28 +67,24 @@ def hub() -> HfApi:
     if not token:
         raise HubError(
             "there is no token for the Hugging Face Hub. Log in with `hf auth login`, or set HF_TOKEN to a token with "
-            "the permission to write; --dry-run needs none."
+            "write permission; --dry-run needs none."
         )
     disable_progress_bars()  # ours is shown
     return HfApi(token=token, library_name="stressreel", library_version=__version__)
 
 
-def look(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
-    """Read a repository's files at a revision, by default at the end of main; None if there is no such repository.
-
-    Raises:
-        HubError: The Hub refuses or fails.
-    """
+def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
+    """List a repository's files at a revision, by default the head of main; None if there is no such repository."""
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
     try:
-        info = patient(lambda: api.repo_info(name, repo_type=DATASET, revision=revision))
+        info = with_retries(lambda: api.repo_info(name, repo_type=DATASET, revision=revision))
         entries = list(api.list_repo_tree(name, repo_type=DATASET, revision=info.sha, recursive=True))
     except RepositoryNotFoundError:
         return None
-    except failures() as error:
-        raise explained(error, name) from error
+    except hub_exceptions() as error:
+        raise hub_error(error, name) from error
     files = {
         each.path: RemoteFile(each.size, each.blob_id, each.lfs.sha256 if each.lfs else None)
         for each in entries
@@ -110,43 +94,31 @@ def look(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
 
 
 def create(api: HfApi, name: str, *, public: bool) -> None:
-    """Make a data set repository.
-
-    Raises:
-        HubError: There is a repository of another type by this name, or the Hub refuses or fails.
-    """
-    with explaining(name):
+    """Create a data set repository; refuse a name that a repository of another type has."""
+    with translated_errors(name):
         for other in ("model", "space"):
-            if patient(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
+            if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
                 raise HubError(
-                    f"{name} is a {other}, no data set. A data set of the same name would be another repository beside "
-                    "it: give another name, or make that one yourself and push again."
+                    f"{name} is a {other}, not a data set. A data set of the same name would be a separate repository: "
+                    "give another name, or create the data set yourself and push again."
                 )
-        patient(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
+        with_retries(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
 
 
 def tags(api: HfApi, name: str) -> dict[str, str]:
-    """Return the commits of a repository's tags, by tag.
-
-    Raises:
-        HubError: The Hub refuses or fails.
-    """
-    with explaining(name):
-        refs = patient(lambda: api.list_repo_refs(name, repo_type=DATASET))
+    """Return the commit of each tag of a repository."""
+    with translated_errors(name):
+        refs = with_retries(lambda: api.list_repo_refs(name, repo_type=DATASET))
     return {ref.name: ref.target_commit for ref in refs.tags}
 
 
 def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Read `build.json` of a repository at a commit; None if it has none that a build wrote.
-
-    Raises:
-        HubError: The Hub refuses or fails.
-    """
+    """Read `build.json` of a repository at a commit; None if there is none written by a build."""
     there = snapshot.files.get(BUILD)
     if there is None or there.size > LARGEST_OWN:
         return None
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
-        with explaining(name):
+        with translated_errors(name):
             path = api.hf_hub_download(name, BUILD, repo_type=DATASET, revision=snapshot.commit, local_dir=folder)
         try:
             found = parse_json(read_own(Path(path)))
@@ -156,32 +128,32 @@ def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None
     return found if fits else None
 
 
-def patient(call: Callable[[], T]) -> T:
-    """Call the Hub; where it fails for a moment, call again after 1, 2, 4 and 8 seconds."""
+def with_retries(call: Callable[[], T]) -> T:
+    """Call the Hub, retrying transient failures after 1, 2, 4 and 8 seconds."""
     for wait in WAITS_S:
         try:
             return call()
-        except failures() as error:
-            if not passing(error):
+        except hub_exceptions() as error:
+            if not is_transient(error):
                 raise
             time.sleep(wait)
     return call()
 
 
-def failures() -> tuple[type[BaseException], ...]:
-    """Return what `huggingface_hub` raises when the Hub refuses, fails or cannot be reached, with any HTTP client."""
+def hub_exceptions() -> tuple[type[BaseException], ...]:
+    """Return the exceptions that `huggingface_hub` raises for refusals, failures and lost connections."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return (*HfHubHTTPError.__bases__, OSError)
 
 
 def status(error: BaseException) -> int | None:
-    """Return the HTTP status of a refusal; None if there was no answer."""
+    """Return the HTTP status of a refusal; None if there was no response."""
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
-def passing(error: BaseException) -> bool:
-    """Whether a failure may be over in a moment: the Hub was busy, broken or not reached."""
+def is_transient(error: BaseException) -> bool:
+    """Return whether a failure may be temporary: the Hub is busy, broken or unreachable."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     code = status(error)
@@ -191,18 +163,18 @@ def passing(error: BaseException) -> bool:
 
 
 @contextmanager
-def explaining(name: str) -> Iterator[None]:
-    """Turn what `huggingface_hub` raises in a `with` block into a HubError."""
+def translated_errors(name: str) -> Iterator[None]:
+    """Raise exceptions of `huggingface_hub` in a `with` block as HubError."""
     try:
         yield
     except HubError:
         raise
-    except failures() as error:
-        raise explained(error, name) from error
+    except hub_exceptions() as error:
+        raise hub_error(error, name) from error
 
 
-def explained(error: BaseException, name: str) -> HubError:
-    """Describe what the Hub refused, and what to do."""
+def hub_error(error: BaseException, name: str) -> HubError:
+    """Describe the Hub's refusal, and what to do."""
     from huggingface_hub import constants
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
 
@@ -224,18 +196,18 @@ def explained(error: BaseException, name: str) -> HubError:
         )
     if code in (401, 403, 404):
         return HubError(
-            f"your token may not write to {name}{words}. It needs the permission to write to repositories of "
+            f"your token may not write to {name}{words}. It needs write permission for repositories of "
             f"{name.split('/')[0]}: check its role, and that you are a member.{asked}"
         )
     if code is None:
         return HubError(
-            f"the Hub was not reached at {constants.ENDPOINT} "
-            f"({type(error).__name__}: {' '.join(str(error).split())[:300]}). What was uploaded is kept: run the same "
-            "command again to go on."
+            f"the Hub cannot be reached at {constants.ENDPOINT} "
+            f"({type(error).__name__}: {' '.join(str(error).split())[:300]}). Uploaded files are kept: run the same "
+            "command again to continue."
         )
-    if passing(error):
+    if is_transient(error):
         return HubError(
-            f"the Hub failed with status {code}, again and again{words}. What was uploaded is kept: run the same "
-            f"command again later to go on.{asked}"
+            f"the Hub repeatedly failed with status {code}{words}. Uploaded files are kept: run the same command "
+            f"again later to continue.{asked}"
         )
     return HubError(f"the Hub refused with status {code}{words or ': ' + ' '.join(str(error).split())[:300]}.{asked}")

@@ -1,4 +1,4 @@
-"""The files of an output that travel: what tables, card and `build.json` name, its signature and licence."""
+"""The published files of an output: those that tables, card and `build.json` name, its signature and licence."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ SHARD = ".parquet"
 
 @dataclass(frozen=True)
 class File:
-    """A file of an output.
-
-    Attributes:
-        name: Its path below the output, with slashes; the same in the repository.
-        path: Where it lies.
-        size: Its bytes.
-    """
+    """A file of an output; `name` is its path below the output, and in the repository."""
 
     name: str
     path: Path
@@ -36,19 +30,14 @@ class File:
 
 @dataclass(frozen=True)
 class HashedFile(File):
-    """A file of an output, with its hashes, as hex.
-
-    Attributes:
-        sha256: Of its bytes: how the Hub knows large files.
-        blob: Git's SHA-1 of it: how the Hub knows small ones.
-    """
+    """A file of an output with its SHA-256 (the Hub's hash of large files) and Git's SHA-1 (of small ones), in hex."""
 
     sha256: str
     blob: str
 
 
 def files_of(output: FinishedOutput) -> list[File]:
-    """Return the files of an output that travel, sorted by name.
+    """Return the published files of an output, sorted by name.
 
     Raises:
         InputError: One is missing.
@@ -56,7 +45,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
     if missing:
-        raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. `stressreel verify` says more.")
+        raise InputError(f"{output.path} lacks {', '.join(missing[:5])}. Run `stressreel verify` for details.")
     return [File(name, output.path / name, (output.path / name).stat().st_size) for name in sorted(set(names))]
 
 
@@ -70,7 +59,7 @@ def hashed(file: File) -> HashedFile:
 
 
 def is_pushed(name: str, tables: Collection[str]) -> bool:
-    """Whether a file of a repository is of the kind that pushes of an output with these tables write."""
+    """Return whether pushes of an output with these tables write files of this name."""
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")

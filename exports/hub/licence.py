@@ -1,4 +1,4 @@
-"""Whether an output may be passed on: what the licence of its source says, or what its owner says."""
+"""Whether an output may be published, by the licence of its source and the confirmation of the user."""
 
 from __future__ import annotations
 
@@ -7,39 +7,39 @@ from ...core.source import Source
 
 
 def permission(source: Source, *, videos: bool, confirmed: str | None) -> str:
-    """Return in words why an output may be passed on.
+    """Return the reason why an output may be published.
 
-    A source whose licence forbids it keeps its videos, whoever asks; annotations of such a source, and everything of a
-    source whose licence is not known, need the word of whoever passes them on.
+    Videos whose licence forbids publication stay local in any case. Annotations derived from such a source, and
+    everything from a source with an unknown licence, need the user's confirmation.
 
     Args:
-        source: Where the videos and annotations come from.
+        source: The source of videos and annotations.
         videos: Whether the output holds videos.
-        confirmed: What the user says, in their words.
+        confirmed: The user's statement why it may be published; None if not given.
 
     Raises:
-        UsageError: The user's words are empty.
-        InputError: It may not be passed on, or the user has to say that it may.
+        UsageError: The statement is empty.
+        InputError: It may not be published, or only with a confirmation.
     """
     words = None if confirmed is None else " ".join(confirmed.split())
     if words == "":
-        raise UsageError("--licence-confirmed is empty. Say in words why this may be passed on; they are recorded.")
+        raise UsageError("--licence-confirmed is empty. State why you may publish this; your statement is recorded.")
     name = source.license.get("license_name") or source.license.get("license", "unknown")
-    stated = f"{source.name}: {name}" + f" ({source.terms})" * bool(source.terms)
+    stated = f"{source.name}: {name}" + (f" ({source.terms})" if source.terms else "")
     if videos and source.redistributable is False:
         raise InputError(
-            f"the videos may not be passed on. They are those of {source.name}, whose terms are: {source.terms}. Push "
-            "an output without videos, or share the command and the fingerprint in build.json: whoever has the source "
-            "builds the same from it."
+            f"the videos may not be published. They are those of {source.name}, whose terms are: {source.terms}. Push "
+            "an output without videos, or share the command and the fingerprint in build.json: anyone with the source "
+            "videos can build the same output."
         )
     if source.redistributable is None and words is None:
         raise InputError(
-            f"stressreel does not know whether this may be passed on. Its source is {stated}. If you may, say why: "
-            '--licence-confirmed "…". Your words stand in the message of the commit.'
+            f"stressreel does not know whether this may be published. Its source is {stated}. If it may, state why: "
+            '--licence-confirmed "…". It is recorded in the commit message.'
         )
     if not source.redistributable and words is None:
         raise InputError(
-            f"questions and annotations are derived from those of {source.name}, whose terms are: {source.terms}. "
-            'If you may pass them on, say why: --licence-confirmed "…". Your words stand in the message of the commit.'
+            f"questions and annotations are derived from those of {source.name}, whose terms are: {source.terms}. If "
+            'you may publish them, state why: --licence-confirmed "…". It is recorded in the commit message.'
         )
     return stated + (f'. Confirmed by the uploader: "{words}"' if words else "")

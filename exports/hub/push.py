@@ -1,4 +1,4 @@
-"""Push an output: one commit on the Hub, which changes the data set in one step, read back, and a tag."""
+"""Push an output to the Hugging Face Hub: one commit, checked by reading it back, and a tag."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .client import (
     Snapshot,
     build_at,
     create,
-    explained,
-    explaining,
-    failures,
-    look,
-    passing,
-    patient,
+    hub_error,
+    hub_exceptions,
+    is_transient,
+    read_snapshot,
     status,
     tags,
+    translated_errors,
+    with_retries,
 )
 from .contents import HashedFile, is_pushed
 
@@ -43,13 +43,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Target:
-    """Where an output goes.
-
-    Attributes:
-        name: "ORG/NAME".
-        tag: The tag of its commit.
-        public: Whether the repository may be, or is made, public.
-    """
+    """Destination of a push: "ORG/NAME", the tag for its commit, and whether the repository may be public."""
 
     name: str
     tag: str
@@ -58,13 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """What is on the Hub before a push.
-
-    Attributes:
-        snapshot: The repository; None if there is none.
-        tables: Tables of the output that it holds.
-        tagged: The commit of the tag; None if there is none.
-    """
+    """The repository before a push (None if there is none), its tables, and the commit of the tag if it exists."""
 
     snapshot: Snapshot | None = None
     tables: frozenset[str] = frozenset()
@@ -73,32 +61,27 @@ class RemoteState:
 
 @dataclass(frozen=True)
 class Changes:
-    """What a commit has to change.
-
-    Attributes:
-        add: Files that are not there, or otherwise.
-        delete: Files of an earlier push that this output does not have.
-    """
+    """Files that a commit adds or replaces, and files of an earlier push that it deletes."""
 
     add: tuple[HashedFile, ...]
     delete: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Whether there is anything to change."""
+        """Return whether there are changes."""
         return bool(self.add or self.delete)
 
 
 @dataclass(frozen=True)
 class Pushed:
-    """What a push did.
+    """Outcome of a push.
 
     Attributes:
         url: The data set's page.
         commit: The commit that holds the output.
-        made: Whether it was made now.
-        added: Files that were sent.
-        deleted: Files that were deleted.
-        kept: Files of others that stay in the repository.
+        made: Whether this push made the commit.
+        added: Number of files sent.
+        deleted: Number of files deleted.
+        kept: Files of others that remain in the repository.
         private: Whether the repository is private.
         tagged: The commit of the tag: an earlier one, if the same content was pushed before.
     """
@@ -114,23 +97,23 @@ class Pushed:
 
 
 def check_names(target: Target) -> None:
-    """Refuse names that the Hub would not take.
+    """Refuse names that the Hub would not accept.
 
     Raises:
-        UsageError: The repository's name is none, or the tag's.
+        UsageError: The name of the repository or the tag is invalid.
     """
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
-            f"{shortened(target.name)} is no name of a repository. Give ORG/NAME: the user or organisation, and the "
-            "data set, in letters, digits, and '-', '_', '.' between them."
+            f"{shortened(target.name)} is not a valid name of a repository. Give ORG/NAME: a user or an organisation, "
+            "and the data set, in letters and digits, with '-', '_' and '.' between them."
         )
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
         raise UsageError(f"--tag {shortened(target.tag)}: letters, digits, '.', '-', '_' and '+', such as v1.0.0.")
 
 
 def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
-    """Look at a repository, and refuse what must not be pushed there. Nothing is sent.
+    """Read the state of a repository, and refuse what must not be pushed there. Nothing is sent.
 
     Args:
         api: The Hub.
@@ -138,30 +121,30 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
         info: The content of `build.json`.
 
     Raises:
-        HubError: It is public and that was not asked for, holds something else than an output, has another content
-            under the tag, or the Hub refuses or fails.
+        HubError: The repository is public against the user's wish, holds something other than an output, has the tag
+            for other content, or the Hub refuses or fails.
     """
-    snapshot = look(api, target.name)
+    snapshot = read_snapshot(api, target.name)
     if snapshot is None:
         return RemoteState()
     if not (snapshot.private or target.public):
-        raise HubError(f"{target.name} is public. Say --public to push there, or make it private in its settings.")
+        raise HubError(f"{target.name} is public. Give --public to push there, or make it private in its settings.")
     earlier = build_at(api, target.name, snapshot)
     others = [name for name in snapshot.files if name not in LEFT_ALONE]
     if earlier is None and others:
         raise HubError(
-            f"{target.name} holds something that `stressreel push` did not leave "
-            f"({', '.join(sorted(others)[:SHOWN])}). It stays as it is: give the name of a new or empty repository."
+            f"{target.name} holds files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
+            "They are left alone: give the name of a new or empty repository."
         )
     tagged = tags(api, target.name).get(target.tag)
     if tagged is not None:
-        at_tag = look(api, target.name, tagged)
+        at_tag = read_snapshot(api, target.name, tagged)
         build = build_at(api, target.name, at_tag) if at_tag else None
         if build is None or build["fingerprint"] != info["fingerprint"]:
-            other = f"fingerprint {build['fingerprint'][:16]}" if build else "no output of stressreel"
+            other = f"fingerprint {build['fingerprint'][:16]}" if build else "not an output of stressreel"
             raise HubError(
-                f"{target.name} has the tag {target.tag} already, for other content ({other}; this output has "
-                f"{info['fingerprint'][:16]}). A tag stays what it is: build this one with a higher --version, or give "
+                f"{target.name} already has the tag {target.tag}, for other content ({other}; this output has "
+                f"{info['fingerprint'][:16]}). Tags are not moved: build this output with a higher --version, or give "
                 "another --tag."
             )
     return RemoteState(snapshot, frozenset(earlier["counts"]) if earlier else frozenset(), tagged)
@@ -177,32 +160,34 @@ def push(
     *,
     progress: bool = False,
 ) -> Pushed:
-    """Bring the files of an output to the Hub.
+    """Upload the files of an output in one commit, and tag it.
 
-    Files that are there are not sent again, and large ones that an earlier push uploaded are not either, so that a push
-    that was stopped goes on. The commit names its parent: if somebody else has pushed meanwhile, it is made once more
-    on theirs, unless that changed files of the output. Then every file is read back by its hash.
+    Only files that differ are sent, and large ones that an interrupted push has uploaded are not sent again. The commit
+    names its parent: if others have pushed in the meantime, it is made once more on top of theirs, unless they changed
+    files of the output. Finally every file is checked against its hash on the Hub.
 
     Args:
         api: The Hub.
         target: The repository.
         info: The content of `build.json`.
         files: All files of the output.
-        found: What `inspect` found.
-        message: Lines for the commit's message, after the first.
-        progress: Whether to show it.
+        found: The result of `inspect`.
+        message: Lines of the commit message after the first.
+        progress: Show progress.
 
     Raises:
-        HubError: Somebody else pushed meanwhile, a file is not there as it was sent, or the Hub refuses or fails.
+        HubError: Others pushed in the meantime, a file does not match after the push, or the Hub refuses or fails.
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)
         found = inspect(api, target, info)  # somebody else may have made it meanwhile
     tables = found.tables | frozenset(info["counts"])
-    snapshot = found.snapshot or _there(api, target.name)
-    changes = differing(files, snapshot, tables)
+    snapshot = found.snapshot or _existing(api, target.name)
+    changes = changes_to(snapshot, files, tables)
     if changes:
-        snapshot = _commit(api, target.name, files, snapshot, changes, tables, _message(info, message), progress)
+        title = f"Push {info['builder']} {info['dataset_version']}, fingerprint {info['fingerprint'][:16]}"
+        text = "\n".join([f"By stressreel {__version__}. Fingerprint {info['fingerprint']}.", *message])
+        snapshot = _commit(api, target.name, files, snapshot, changes, tables, (title, text), progress)
     tagged = found.tagged or _tag(api, target, snapshot.commit)
     names = {file.name for file in files}
     return Pushed(
@@ -217,8 +202,8 @@ def push(
     )
 
 
-def differing(files: Iterable[HashedFile], snapshot: Snapshot, tables: frozenset[str]) -> Changes:
-    """Return what a commit has to change, so that a repository holds an output and nothing of an earlier one."""
+def changes_to(snapshot: Snapshot, files: Iterable[HashedFile], tables: frozenset[str]) -> Changes:
+    """Return the changes after which a repository holds an output and nothing of an earlier one."""
     wanted = {file.name: file for file in files}
     there = snapshot.files
     add = [file for name, file in wanted.items() if name not in there or not there[name].holds(file)]
@@ -237,14 +222,12 @@ def _commit(
 ) -> Snapshot:
     """Make the commit, and return the repository at it, read back.
 
-    Whatever goes wrong, the repository is looked at before the commit is tried again: a commit whose answer was lost is
-    found there.
+    After any failure the repository is read before the commit is retried: a commit whose response was lost is found.
     """
     from huggingface_hub import CommitOperationDelete
 
-    additions = _upload(api, name, changes.add, progress)
     operations: list[CommitOperation] = [
-        *additions,
+        *_upload(api, name, changes.add, progress),
         *(CommitOperationDelete(path, is_folder=False) for path in changes.delete),
     ]
     moved = False
@@ -258,35 +241,35 @@ def _commit(
                 repo_type=DATASET,
                 parent_commit=snapshot.commit,
             )
-        except failures() as error:
+        except hub_exceptions() as error:
             stale = status(error) in STALE
-            if not (stale or passing(error)):
-                raise explained(error, name) from error
-            now = _there(api, name)
-            left = differing(files, now, tables)
+            if not (stale or is_transient(error)):
+                raise hub_error(error, name) from error
+            now = _existing(api, name)
+            left = changes_to(now, files, tables)
             if not left:
                 return now  # the commit was made, and its answer lost
             if now.commit != snapshot.commit:
                 if moved or left != changes:
                     raise HubError(
-                        f"somebody else pushed to {name} meanwhile: commit {now.commit[:12]} is in the place of "
-                        f"{snapshot.commit[:12]}. Nothing of this output was committed. Look at it there, then run the "
-                        "same command again."
+                        f"somebody else pushed to {name} in the meantime: commit {now.commit[:12]} has replaced "
+                        f"{snapshot.commit[:12]}. Nothing of this output was committed. Check the repository, then run "
+                        "the same command again."
                     ) from error
                 snapshot, moved = now, True
             elif wait is None:
-                raise explained(error, name) from error
+                raise hub_error(error, name) from error
             else:
                 time.sleep(wait)
-        except ValueError as error:  # of huggingface_hub: the card's head, or an answer that is none
-            raise HubError(f"the Hub did not take the commit to {name}: {' '.join(str(error).split())}") from error
+        except ValueError as error:  # of huggingface_hub: an invalid card or response
+            raise HubError(f"the Hub rejected the commit to {name}: {' '.join(str(error).split())}") from error
         else:
             return _read_back(api, name, files, done.oid, tables)
-    raise HubError(f"{name} does not stand still: others push to it all the time. Run the same command again later.")
+    raise HubError(f"{name} keeps changing, as others are pushing to it. Run the same command again later.")
 
 
 def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) -> list[CommitOperationAdd]:
-    """Upload large files, one after another, so that each is kept if a later one fails; small ones go in the commit."""
+    """Upload large files one by one, so that finished ones are kept; small ones go into the commit."""
     from huggingface_hub import CommitOperationAdd
 
     additions = []
@@ -298,10 +281,10 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
                 api.preupload_lfs_files(name, [addition], repo_type=DATASET, free_memory=False)
             except StressreelError:
                 raise
-            except Exception as error:  # of either protocol for large files, each with its own kinds
+            except Exception as error:  # each protocol for large files has its own exceptions
                 cause = error.__cause__ if isinstance(error, RuntimeError) and error.__cause__ else error
-                if isinstance(cause, failures()):
-                    raise explained(cause, name) from error
+                if isinstance(cause, hub_exceptions()):
+                    raise hub_error(cause, name) from error
                 raise HubError(
                     f"{file.name} could not be uploaded to {name} ({type(cause).__name__}: "
                     f"{' '.join(str(cause).split())[:300]}). What was uploaded is kept: run the same command again to "
@@ -314,45 +297,37 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
 
 
 def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, tables: frozenset[str]) -> Snapshot:
-    """Compare every file at a commit with the local one.
-
-    Raises:
-        HubError: One differs.
-    """
-    snapshot = look(api, name, commit)
+    """Return the repository at a commit; refuse it if a file differs from the local one."""
+    snapshot = read_snapshot(api, name, commit)
     if snapshot is None:
-        raise HubError(f"{name} is gone: it was pushed, and cannot be read back.")
-    left = differing(files, snapshot, tables)
+        raise HubError(f"{name} was pushed but no longer exists.")
+    left = changes_to(snapshot, files, tables)
     if left:
         wrong = [*(file.name for file in left.add), *left.delete]
         raise HubError(
-            f"{name} does not hold what was sent, at commit {commit[:12]}: {', '.join(wrong[:SHOWN])}. There is no tag "
-            "for it. If files of the output changed meanwhile, verify it; then run the same command again."
+            f"{name} differs from the output at commit {commit[:12]}: {', '.join(wrong[:SHOWN])}. The commit was not "
+            "tagged. If files of the output changed in the meantime, verify it; then run the same command again."
         )
     return snapshot
 
 
-def _there(api: HfApi, name: str) -> Snapshot:
-    snapshot = look(api, name)
+def _existing(api: HfApi, name: str) -> Snapshot:
+    snapshot = read_snapshot(api, name)
     if snapshot is None:
-        raise HubError(f"{name} cannot be read, though it was made: your token may write but not read there.")
+        raise HubError(f"{name} was created but cannot be read: your token may write there, but not read.")
     return snapshot
 
 
 def _tag(api: HfApi, target: Target, commit: str) -> str:
-    """Tag a commit, and return the commit that has the tag."""
-    with explaining(target.name):
-        patient(lambda: api.create_tag(target.name, tag=target.tag, revision=commit, repo_type=DATASET, exist_ok=True))
+    """Tag a commit, and return the commit of the tag."""
+    with translated_errors(target.name):
+        with_retries(
+            lambda: api.create_tag(target.name, tag=target.tag, revision=commit, repo_type=DATASET, exist_ok=True)
+        )
     tagged = tags(api, target.name).get(target.tag)
     if tagged != commit:
         raise HubError(
-            f"{target.name} holds the output, at commit {commit[:12]}, but the tag {target.tag} was given to "
-            f"{str(tagged)[:12]} meanwhile. Give another --tag."
+            f"{target.name} holds the output at commit {commit[:12]}, but in the meantime the tag {target.tag} was set "
+            f"to {str(tagged)[:12]}. Give another --tag."
         )
     return tagged
-
-
-def _message(info: dict[str, Any], lines: Sequence[str]) -> tuple[str, str]:
-    """Return title and text of the commit's message."""
-    title = f"Push {info['builder']} {info['dataset_version']}, fingerprint {info['fingerprint'][:16]}"
-    return title, "\n".join([f"By stressreel {__version__}. Fingerprint {info['fingerprint']}.", *lines])

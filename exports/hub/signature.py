@@ -1,4 +1,4 @@
-"""The signature of an output: `model.sig`, a Sigstore bundle as the package model-signing makes and checks it."""
+"""The signature of an output: `model.sig`, a Sigstore bundle made and checked with the package model-signing."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
 
 @dataclass(frozen=True)
 class Signer:
-    """Who signs.
+    """Key or identity to sign with.
 
     Attributes:
-        key: PEM file of a private key on an elliptic curve; None for an identity (keyless).
+        key: PEM file of a private key on an elliptic curve; None to sign with an identity (keyless).
         password: File whose first line is the key's password; None if it has none.
-        certificate: PEM file of the key's certificate and those above it; None for the key alone.
+        certificate: PEM file of the key's certificate and its chain; None to sign with the bare key.
     """
 
     key: Path | None
@@ -42,11 +42,11 @@ class Signer:
     certificate: Path | None = None
 
     def configured(self) -> Any:
-        """Return the configuration of model-signing, the key read.
+        """Return model-signing's configuration, with the key loaded.
 
         Raises:
             MissingExtraError: model-signing is not installed.
-            UsageError: A file is not there.
+            UsageError: A file does not exist.
             InputError: A file cannot be used, or Sigstore cannot be reached.
         """
         for file in filter(None, (self.key, self.password, self.certificate)):
@@ -65,7 +65,7 @@ class Signer:
             return config.use_elliptic_key_signer(private_key=self.key, password=password)
         except InputError:
             raise
-        except Exception as error:  # of cryptography, or of the network: whatever a file or a server makes them say
+        except Exception as error:  # cryptography and the network raise many types
             if self.key is None:
                 raise InputError(f"Sigstore cannot be used ({_said(error)}). Try again, or sign with --key.") from error
             also = f" with the certificate {self.certificate}" if self.certificate else ""
@@ -76,21 +76,21 @@ class Signer:
 
 
 def sign(output: FinishedOutput, config: Any) -> int:
-    """Write the signature of an output, over all files that travel with it; an earlier one is replaced.
+    """Sign all published files of an output; an earlier signature is replaced.
 
     Args:
         output: The output.
-        config: From `Signer.configured`.
+        config: The result of `Signer.configured`.
 
     Returns:
-        How many files are signed.
+        The number of files signed.
 
     Raises:
-        InputError: Files lie there that would not travel, or signing fails.
+        InputError: The folder holds files that would not be published, or signing fails.
         OutputError: The signature cannot be written.
     """
     if other := next(unaccounted(output), ""):
-        raise InputError(f"{output.path} holds {other}, which is no file of it. Remove it, or keep it elsewhere.")
+        raise InputError(f"{output.path} holds {other}, which is not part of the output. Remove or move it.")
     hashing = import_extra("model_signing.hashing", what="a signature")
     config.set_hashing_config(hashing.Config().set_ignored_paths(paths=[SIGNATURE, *BESIDE]))
     with Working("signing"), atomic(output.path / SIGNATURE) as file:
@@ -98,22 +98,24 @@ def sign(output: FinishedOutput, config: Any) -> int:
             config.sign(output.path, file)
         except OSError:
             raise
-        except Exception as error:  # of a server or its answer, and of whoever is asked for an identity
-            raise InputError(f"{output.path} could not be signed ({_said(error)}). Run the same again.") from error
+        except Exception as error:  # of Sigstore's servers, or of the identity provider
+            raise InputError(
+                f"{output.path} could not be signed ({_said(error)}). Run the same command again."
+            ) from error
     return sum(not lies_in(name, (SIGNATURE, *BESIDE)) for name in output.files())
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Make the check that an output is signed by a key, by a certificate, or by an identity.
+    """Make the check that an output is signed by a key, a certificate or an identity.
 
     Args:
-        given: PEM file of the public key, of the signer's certificate, or of one that signed this.
-        identity: Who signed without a key, such as an address for mail.
-        issuer: Who vouched for the identity.
+        given: PEM file of the public key, of the signer's certificate, or of one that signed it.
+        identity: Identity of a keyless signer, such as an email address.
+        issuer: The provider that vouched for the identity.
 
     Raises:
         MissingExtraError: model-signing is not installed.
-        UsageError: The file is not there.
+        UsageError: The file does not exist.
         InputError: It holds neither a key nor a certificate, or Sigstore cannot be reached.
     """
     certified = given is not None and "BEGIN CERTIFICATE" in read_own(given, errors="replace")
@@ -129,7 +131,7 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
     except Exception as error:  # as above
         if given is None:
             raise InputError(
-                f"Sigstore cannot be used ({_said(error)}). Try again where there is a network."
+                f"Sigstore cannot be used ({_said(error)}). Try again with a network connection."
             ) from error
         raise InputError(
             f"--signed-by {given} is neither a public key on P-256, P-384 or P-521 nor a certificate ({_said(error)}). "
@@ -141,7 +143,7 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
 def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> Iterator[str]:
     file = output.path / SIGNATURE
     if not file.is_file():
-        yield f"there is no {SIGNATURE}: this output is not signed, or the signature was removed. Ask who published it"
+        yield f"there is no {SIGNATURE}: this output is not signed, or its signature was removed. Ask its publisher"
         return
     try:
         made, signed = stated(file)
@@ -155,24 +157,24 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
     left_out = [SIGNATURE, *CACHED, *_unsigned(signed)]
     config.set_hashing_config(hashing.Config().set_ignored_paths(paths=left_out).set_allow_symlinks(True))
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # it prints a warning there, which is no part of a report
+        with contextlib.redirect_stdout(sys.stderr):  # it prints a warning, which must not end up in a report
             config.verify(output.path, file)
-    except Exception as error:  # whatever cryptography, OpenSSL and Sigstore say of what does not fit
+    except Exception as error:  # cryptography, OpenSSL and Sigstore each have their own
         if not str(error).startswith("Signature mismatch"):
             yield f"{SIGNATURE} was not made with {name}, or was changed ({_said(error)})"
             return
         found = list(differing(output, signed))
         yield from found or [_said(error)]
     else:
-        yield from differing(output, signed, hashes=False)  # a signature may say that it leaves files out
+        yield from differing(output, signed, hashes=False)  # a signature may exclude files
 
 
 def stated(file: Path) -> tuple[str, Mapping[str, str]]:
-    """Return what a signature was made with, and the SHA-256 by name that it states; neither is proved by that.
+    """Return the kind of a signature and the SHA-256 it states for each file, without verifying either.
 
     Raises:
         InputError: It cannot be read.
-        ValueError, LookupError, TypeError, AttributeError: It holds something else.
+        ValueError, LookupError, TypeError, AttributeError: It has another structure.
     """
     bundle = parse_json(read_own(file))
     made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
@@ -181,10 +183,10 @@ def stated(file: Path) -> tuple[str, Mapping[str, str]]:
 
 
 def check_signature(output: FinishedOutput) -> None:
-    """Refuse an output whose signature is not of its files as they are; whose it is, is not looked at.
+    """Refuse an output whose signature does not match its files; the signer is not verified.
 
     Raises:
-        InputError: It is that of other files, or cannot be read.
+        InputError: It does not match, or cannot be read.
     """
     file = output.path / SIGNATURE
     if not file.is_file():
@@ -194,24 +196,24 @@ def check_signature(output: FinishedOutput) -> None:
     except UNREADABLE as error:
         wrong = f"it cannot be read ({_said(error)})"
     if wrong:
-        raise InputError(f"{file} does not hold: {wrong}. Or sign again with `stressreel sign`, or remove {SIGNATURE}.")
+        raise InputError(f"{file} is not valid: {wrong}. Or sign again with `stressreel sign`, or remove {SIGNATURE}.")
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
-    """Say which files of an output are not those that a signature states."""
+    """Describe the files of an output that differ from those that a signature states."""
     left_out = (SIGNATURE, *_unsigned(signed))
     found = {name for name in output.files() if not lies_in(name, left_out)}
     for name in sorted(found | signed.keys()):
         if name not in signed:
             yield f"{name} was not signed. Remove it if it was added"
         elif name not in found:
-            yield f"{name} was signed, and is missing. Fetch it again"
+            yield f"{name} was signed but is missing. Fetch it again"
         elif hashes and sha256_file(output.path / name) != signed[name]:
-            yield f"{name} is not what was signed. Fetch it again, or ask for a new signature"
+            yield f"{name} differs from the signed file. Fetch it again, or ask for a new signature"
 
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:
-    """Name what lies beside an output and was not signed; model-signing's command line signs what it finds of it."""
+    """Name files beside an output that were not signed; model-signing's own command signs those that it finds."""
     return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
 
 

@@ -106,7 +106,7 @@ def test_charades_videos_stay_and_its_questions_need_a_word(
     assert info(with_videos)["source"]["key"] == CHARADES.key
     for more in ((), ("--licence-confirmed", "I may."), ("--dry-run",)):
         done = run("stressreel", "push", with_videos, "org/clavi", *more)
-        refuses(done, "the videos may not be passed on", CHARADES.terms)
+        refuses(done, "the videos may not be published", CHARADES.terms)
     refuses(run("stressreel", "push", without, "org/clavi"), CHARADES.terms, "--licence-confirmed")
     assert hub.requests == []
     said = "The owners wrote that questions may be shared."
@@ -134,7 +134,7 @@ def test_a_wrong_token_is_not_repeated(written: Path, hub: Hub, monkeypatch: pyt
 def test_another_version_under_the_same_tag_is_refused(written: Path, hub: Hub, rendered: Path) -> None:
     assert run("stressreel", "push", written, "org/clavi", "--tag", "v1.0.0", "--no-decode").code == 0
     done = run("stressreel", "push", rendered, "org/clavi")
-    refuses(done, "has the tag v1.0.0 already, for other content", "a higher --version")
+    refuses(done, "already has the tag v1.0.0, for other content", "a higher --version")
     assert done.out == ""
 
 

@@ -72,7 +72,7 @@ def test_theirs_hold_by_ours(state: bool, out: Path, pair: Pair) -> None:
     assert problems(out, pair.public) == []
     if state:
         (out / ".build" / "plan.json").unlink()
-        assert problems(out, pair.public) == [".build/plan.json was signed, and is missing. Fetch it again"]
+        assert problems(out, pair.public) == [".build/plan.json was signed but is missing. Fetch it again"]
 
 
 def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
@@ -80,9 +80,9 @@ def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
     (signed / "units.parquet").unlink()
     (signed / "questions" / "test-more.parquet").write_bytes(b"")
     assert problems(signed, pair.public) == [
-        "croissant.json is not what was signed. Fetch it again, or ask for a new signature",
+        "croissant.json differs from the signed file. Fetch it again, or ask for a new signature",
         "questions/test-more.parquet was not signed. Remove it if it was added",
-        "units.parquet was signed, and is missing. Fetch it again",
+        "units.parquet was signed but is missing. Fetch it again",
     ]
 
 
@@ -167,7 +167,7 @@ def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) 
     assert done.code == 0
     assert said in done.err
     assert (signed / "model.sig").is_file()
-    assert any(line.startswith("build.json is not what was signed") for line in problems(signed, pair.public))
+    assert any(line.startswith("build.json differs from the signed file") for line in problems(signed, pair.public))
     assert run("stressreel", "verify", signed, "--no-decode").code == 0
     (signed / "build.json").unlink()  # as of a build that was not finished
     assert said in run(*BUILD, "--out", signed, "--version", "2.0.0").err

@@ -18,7 +18,6 @@ from stressreel.core.errors import InputError
 from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import _beside
 from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
-from stressreel.exports.released import write_layout
 
 MORE = ["../../x", "a/b", "..", ".", "a\\b", "a\nb", "a\x00b", "x/../../y"]
 ODD = ["../x", "/tmp/stressreel-x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in MORE)]
@@ -88,11 +87,6 @@ def test_released_names_files_by_videos(build_once: Callable[..., Path], tmp_pat
     before = outside(tmp_path)
     refuses(run("stressreel", "export", "released", out, "--to", tmp_path / "deep" / "to"), "verify")
     assert outside(tmp_path) == before | {"deep": ""}
-
-
-def test_a_layout_has_no_name_twice(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the name of two files"):
-        write_layout(tmp_path / "to", [("a.json", b"1"), ("a.json", b"2")])
 
 
 @pytest.mark.parametrize("kind", EXPORTS)

@@ -37,7 +37,8 @@ def test_what_cannot_be_exported_is_said(
         refuses(run("stressreel", "export", harness, *arguments), said, code=code)
     if harness == "inspect":
         refuses(
-            run("stressreel", "export", harness, clavi, "--to", new, "--name", "1a"), "cannot be the name of a task"
+            run("stressreel", "export", harness, clavi, "--to", new, "--name", "1a"),
+            "cannot be the name of an inspect-ai task",
         )
     assert not new.exists()
 

@@ -184,8 +184,8 @@ def test_exports_read_the_same_formats_and_hand_no_playlist_to_a_harness(tmp_pat
     (tmp_path / "videos").mkdir()
     monkeypatch.setattr(harness, "output", lambda: {"path": str(tmp_path)})
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    cases = [(kind, None, "is a text, such as a playlist") for kind in ("concat", "hls", "dash", "sdp")]
-    for kind, sha256, words in [*cases, ("hls", "../../../secret", "a sha256 that is none")]:
+    cases = [(kind, None, "is a text file such as a playlist") for kind in ("concat", "hls", "dash", "sdp")]
+    for kind, sha256, words in [*cases, ("hls", "../../../secret", "an invalid sha256")]:
         content = TEXTS[kind].encode()
         video = {"bytes": content, "path": "a.mp4"}
         row = {"video_id": "a", "sha256": sha256 or hashlib.sha256(content).hexdigest(), "video": video}

@@ -1,4 +1,4 @@
-"""What may be passed on, for every source that stressreel knows."""
+"""What may be published, for every source that stressreel knows."""
 
 import importlib
 from pathlib import Path
@@ -36,7 +36,7 @@ def test_only_what_is_known_to_be_free_goes_without_a_word(name: str, videos: bo
             permission(source, videos=videos, confirmed=None)
         assert (source.terms or source.name) in str(refused.value)
     if videos and source.redistributable is False:  # stay whatever is said
-        with pytest.raises(InputError, match="may not be passed on"):
+        with pytest.raises(InputError, match="may not be published"):
             permission(source, videos=True, confirmed=SAID)
     else:
         said = permission(source, videos=videos, confirmed=SAID)

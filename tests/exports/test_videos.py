@@ -1,0 +1,306 @@
+"""Outputs as MP4 files and as tar shards: every byte arrives, libraries read them, and a stopped export continues."""
+
+import gc
+import hashlib
+import json
+import re
+import shutil
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import datasets
+import pytest
+from commands import refuses, rows, run
+from hypothesis import given
+from hypothesis import strategies as st
+from stressreel.annotations.causalchaos import SAMPLE
+from stressreel.builders import benchmark_of
+from stressreel.core.errors import InputError, UsageError
+from stressreel.core.files import write_atomic
+from stressreel.core.output import FinishedOutput
+from stressreel.core.schema import Column, Config
+from stressreel.core.shards import ShardWriter
+from stressreel.exports import videos
+from stressreel.exports.videos import LONGEST_KEY, byte_size, member_key, rows_from, write_files, write_webdataset
+
+SIZE = "300kB"  # some shards of the sample; that of the fixture
+PLAIN = ("string", "int32", "int64", "float64", "bool")
+OPTIONS = {"files": ("--no-progress",), "webdataset": ("--no-progress", "--shard-size", SIZE)}
+TABLES = pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        ("clavi", "videos"),
+        pytest.param("causal", "clips", marks=pytest.mark.full),
+        pytest.param("perturbed", "jpeg", marks=pytest.mark.full),
+    ],
+)
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def export(form: str, out: Path, folder: Path, *more: object) -> Any:
+    return run("stressreel", "export", form, out, "--to", folder, *OPTIONS[form], *more)
+
+
+@pytest.mark.parametrize("name", ["clavi", "causal", "perturbed"])
+def test_every_row_arrives(name: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path]) -> None:
+    output, found = opened[name], content(exported("files", name))
+    about = json.loads(found.pop("output.json"))
+    assert (about["complete"], about["fingerprint"]) == (True, output.info["fingerprint"])
+    lines: dict[str, list[Any]] = {}
+    for config in benchmark_of(output).configs(output.info):
+        labels = {column.name: column.names for column in config.columns if column.kind == "label"}
+        for split in output.info["counts"].get(config.name, {}):
+            for row in rows(output.path, config.name, split):
+                row |= {column: names[row[column]] for column, names in labels.items() if row[column] is not None}
+                if "video" in row:
+                    video = row.pop("video")
+                    assert found.pop(f"{config.name}/{split}/{video['path']}") == video["bytes"]
+                    row = {"file_name": video["path"], **row}
+                    lines.setdefault(f"{config.name}/{split}/metadata.jsonl", []).append(row)
+                else:
+                    lines.setdefault(f"{config.name}/{split}.jsonl", []).append(row)
+    assert set(found) == set(lines)
+    for file, expected in lines.items():
+        assert [json.loads(line) for line in found[file].decode().splitlines()] == expected
+    if name == "clavi":
+        assert {row["answer"] for row in lines["questions/test.jsonl"]} == {"no", "yes"}
+
+
+@TABLES
+def test_videofolder_reads_every_video(
+    name: str, table: str, outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = exported("files", name) / table
+    loaded = datasets.load_dataset("videofolder", data_dir=str(folder), cache_dir=str(tmp_path))
+    found = {}
+    for split in loaded.values():
+        for row in split.cast_column("video", datasets.Video(decode=False)):
+            data = row["video"]["bytes"] or Path(row["video"]["path"]).read_bytes()
+            found[row["sha256"]] = hashlib.sha256(data).hexdigest()
+    assert found == {row["sha256"]: row["sha256"] for row in rows(outputs[name], table)}
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@TABLES
+def test_libraries_read_shards_with_splits_types_and_videos(
+    name: str, table: str, opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path
+) -> None:
+    output, folder = opened[name], exported("webdataset", name)
+    config = next(each for each in benchmark_of(output).configs(output.info) if each.name == table)
+    loaded = datasets.load_dataset(str(folder), table, cache_dir=str(tmp_path))
+    assert {split: len(each) for split, each in loaded.items()} == output.info["counts"][table]
+    wds = pytest.importorskip("webdataset")
+    for split, each in loaded.items():
+        built = rows(output.path, table, split)
+        shards = [str(path) for path in sorted((folder / table).glob(f"{split}-*.tar"))]
+        read = {one["__key__"]: one["mp4"] for one in wds.WebDataset(shards, shardshuffle=False)}
+        assert read == {row["video"]["path"].removesuffix(".mp4"): row["video"]["bytes"] for row in built}
+        stored = [row.pop("video")["bytes"] for row in built]
+        assert each.remove_columns("mp4")["json"][:] == built
+        assert [row["mp4"]["bytes"] for row in each.cast_column("mp4", datasets.Video(decode=False))] == stored
+        kinds = {column.name: column.kind for column in config.columns if column.kind != "video"}
+        assert set(each.features["json"]) == set(kinds)
+        assert all(each.features["json"][key].dtype == kind for key, kind in kinds.items() if kind in PLAIN)
+    gc.collect()  # the package leaves its files to be closed
+
+
+def test_types_where_the_first_samples_are_null_and_a_large_video(tmp_path: Path) -> None:
+    inner = (Column("a", "int32", ""), Column("b", "string", ""))
+    columns = (
+        *(Column(kind, kind, "") for kind in (*PLAIN, "strings", "integers")),
+        Column("records", "records", "", fields=inner),
+        Column("label", "label", "", names=("no", "yes")),
+        Column("sha256", "string", ""),
+        Column("video", "video", ""),
+    )
+    config = Config("clips", "", columns)
+    values: dict[str, Any] = {"string": "é", "int32": 1, "int64": 2**40, "float64": 0.5, "bool": True, "label": 1}
+    values |= {"strings": ["x"], "integers": [3], "records": [{"a": 1, "b": None}]}
+    writer, found = ShardWriter(tmp_path / "out" / "clips" / "own-00000-of-00001.parquet", config), []
+    for number in range(8):
+        video = b"v" * (20_000 if number == 7 else 5)
+        found.append(
+            {**(values if number == 7 else dict.fromkeys(values)), "sha256": hashlib.sha256(video).hexdigest()}
+        )
+        writer.add({**found[-1], "video": {"bytes": video, "path": f"{number}.mp4"}}, 1)
+    writer.close()
+    info = {"builder": "own", "dataset_version": "1.0.0", "fingerprint": "1" * 64, "counts": {"clips": {"own": 8}}}
+    output = FinishedOutput(tmp_path / "out", {**info, "source": SAMPLE.as_json()})
+    assert write_webdataset(output, [config], tmp_path / "tars", shard_size=byte_size("11kB")) == (8, 3, 0)
+    loaded = datasets.load_dataset(str(tmp_path / "tars"), "clips", cache_dir=str(tmp_path / "cache"), split="own")
+    assert loaded.remove_columns("mp4")["json"][:] == [
+        {**row, "label": None if row["label"] is None else "yes"} for row in found
+    ]
+    assert "license: cc0-1.0" in (tmp_path / "tars" / "README.md").read_text()
+
+
+def test_shards_hold_nothing_of_this_machine(exported: Callable[..., Path]) -> None:
+    shards = sorted((exported("webdataset", "clavi") / "videos").glob("*.tar"))
+    assert len(shards) > 3
+    for path in shards:
+        assert path.stat().st_size <= byte_size(SIZE) + 10_240  # what tar pads
+        with tarfile.open(path) as tar:
+            members = tar.getmembers()
+        assert [member.name.split(".")[1] for member in members] == ["mp4", "json"] * (len(members) // 2)
+        for member in members:
+            assert (member.mtime, member.uid, member.gid, member.uname, member.gname) == (0, 0, 0, "", "")
+            assert (member.mode, member.pax_headers) == (0o644, {})
+        assert path.read_bytes()[257:265] == b"ustar\x0000"
+
+
+def test_one_split_goes_with_all_videos_that_have_none(outputs: dict[str, Path], tmp_path: Path) -> None:
+    for name in ("clavi", "causal"):
+        export("files", outputs[name], tmp_path / name, "--split", "test")
+    clavi, causal = (
+        {path.rpartition("/")[0] + "/" + path.rpartition(".")[2] for path in content(tmp_path / name)}
+        for name in ("clavi", "causal")
+    )
+    assert clavi == {"/json", "pairs/jsonl", "questions/jsonl", "videos/test/jsonl", "videos/test/mp4"}
+    assert {"clips/clips/mp4", "ud/jsonl"} <= causal
+    assert not any("train" in path for path in content(tmp_path / "causal"))
+    done = export("files", outputs["clavi"], tmp_path / "new", "--split", "dev")
+    refuses(done, "no such split; it has train, test", code=2)
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_stopped_export_of_files_continues(
+    opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, written, output = tmp_path / "files", [], opened["clavi"]
+
+    def stop(path: Path, data: bytes) -> None:
+        if len(written) == 9:
+            raise KeyboardInterrupt
+        written.append(path)
+        write_atomic(path, data)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(videos, "write_atomic", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_files(output, benchmark_of(output).configs(output.info), folder)
+    assert json.loads((folder / "output.json").read_text())["complete"] is False
+    damaged, short, *kept = written
+    damaged.write_bytes(b"x" * damaged.stat().st_size)
+    short.write_bytes(b"x")
+    (folder / "videos" / "train" / ".a.mp4.7.tmp.mp4").write_bytes(b"left by a writer that was killed")
+    stamps = {path: path.stat().st_mtime_ns for path in kept}
+    done = export("files", output.path, folder)
+    assert f"of which {len(kept)} were there already" in done.out
+    assert {path: path.stat().st_mtime_ns for path in kept} == stamps
+    assert content(folder) == content(exported("files", "clavi"))
+
+
+def test_a_stopped_export_of_shards_continues(
+    opened: dict[str, FinishedOutput], exported: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, written, output = tmp_path / "tars", [], opened["clavi"]
+    real = videos._write_shard
+
+    def stop(path: Path, *given: Any) -> Any:
+        if len(written) == 3:
+            path.write_bytes(b"half a shard")
+            raise KeyboardInterrupt
+        written.append(path)
+        return real(path, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(videos, "_write_shard", stop)
+        with pytest.raises(KeyboardInterrupt):
+            write_webdataset(output, benchmark_of(output).configs(output.info), folder, shard_size=byte_size(SIZE))
+    kept = sorted(folder.rglob("*.tar"))
+    assert len(kept) == 3
+    assert not list(folder.rglob(".*"))
+    kept[2].write_bytes(kept[2].read_bytes()[:-1] + b"x")
+    stamps = [path.stat().st_mtime_ns for path in kept[:2]]
+    done = export("webdataset", output.path, folder)
+    assert "of which 2 were there already" in done.out
+    assert [path.stat().st_mtime_ns for path in kept[:2]] == stamps
+    assert content(folder) == content(exported("webdataset", "clavi"))
+
+
+def test_an_export_is_overwritten_only_with_force(
+    outputs: dict[str, Path], exported: Callable[..., Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(exported("files", "clavi"), tmp_path / "files"))
+    theirs = {"mine.txt": b"mine", "videos/mine.txt": b"mine"}
+    for name, data in theirs.items():
+        (folder / name).write_bytes(data)
+    for out in (outputs["clavi"], outputs["perturbed"]):
+        refuses(export("files", out, folder), "an export", "--force")
+    for kind in ("lmms-eval", "webdataset"):  # another kind is never overwritten
+        done = run("stressreel", "export", kind, outputs["clavi"], "--to", folder, "--force")
+        refuses(done, "holds something already, and no output.json")
+    assert content(folder) == content(exported("files", "clavi")) | theirs
+    done = export("files", outputs["perturbed"], folder, "--force")
+    assert done.code == 0, done.err
+    assert content(folder) == content(exported("files", "perturbed")) | theirs
+    assert not (folder / "pairs").exists()
+    tars = Path(shutil.copytree(exported("webdataset", "clavi"), tmp_path / "tars"))
+    about = json.loads((tars / "output.json").read_text())
+    (tars / "output.json").write_text(json.dumps({**about, "complete": False}))
+    refuses(export("webdataset", outputs["clavi"], tars, "--shard-size", "1GB"), "or with other options")
+
+
+def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_path: Path) -> None:
+    out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
+    for kind in ("files", "webdataset", "lmms-eval", "inspect"):
+        refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "holds no videos")
+        assert not (tmp_path / kind).exists()
+
+
+def test_rows_are_read_from_any_number_without_the_groups_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = (Column("id", "string", ""), Column("sha256", "string", ""), Column("video", "video", ""))
+    config, ids = Config("clips", "", columns), [str(number) for number in range(25)]
+    for number, (start, stop) in enumerate([(0, 11), (11, 25)]):
+        writer = ShardWriter(tmp_path / "clips" / f"test-{number:05d}-of-00002.parquet", config)
+        for name in ids[start:stop]:
+            writer.add(
+                {"id": name, "sha256": hashlib.sha256(b"x").hexdigest(), "video": {"bytes": b"y", "path": "a"}}, 1
+            )
+            if int(name) % 4 == 3:
+                writer.flush()
+        writer.close()
+    output = FinishedOutput(tmp_path, {"counts": {"clips": {"test": 25}}})
+    part = videos.ExportedSplit(config, "test", 25, "video")
+    for start in range(27):
+        assert [row["id"] for row in rows_from(output, part, start)] == ids[start:]
+    read, real = [], videos.group_rows
+
+    def counted(file: Any, index: int) -> Iterator[Any]:
+        read.append(index)
+        return real(file, index)
+
+    monkeypatch.setattr(videos, "group_rows", counted)
+    (*_, last) = rows_from(output, part, 20)
+    assert len(read) == 2  # of seven: 20 to 23, and the last
+    with pytest.raises(InputError, match=r"clips/test: the video a does not match its sha256"):
+        part.video_bytes(last)
+    with pytest.raises(InputError, match="25 rows are there, 26 were built"):
+        list(rows_from(FinishedOutput(tmp_path, {"counts": {"clips": {"test": 26}}}), part, 0))
+
+
+def test_sizes() -> None:
+    sizes = {"500MB": 500_000_000, "1.5 GB": 1_500_000_000, "11kb": 11_000, "20Kb": 20_000}
+    assert {text: byte_size(text) for text in sizes} == sizes
+    for text in ("", "500", "MB", "-1MB", "0MB", "10kB", "nanMB", "1e3MB", "5TB", "500MiB"):
+        with pytest.raises(UsageError, match="--shard-size"):
+            byte_size(text)
+
+
+@given(st.lists(st.text(min_size=1, max_size=120), min_size=2, max_size=3, unique=True))
+def test_keys_are_plain_and_distinct(names: list[str]) -> None:
+    keys = [member_key(f"{name}.mp4") for name in names]
+    assert len(set(keys)) == len(names)
+    for key in keys:
+        assert len(key) <= LONGEST_KEY
+        assert re.fullmatch(r"[^./]+", key)
+        assert key.isascii()
+    assert member_key("0a1b_2.mp4") == "0a1b_2"
+    assert member_key("S01E01.5.mp4") == "S01E01%2E5"
