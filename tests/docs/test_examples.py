@@ -22,10 +22,17 @@ UNRUN = {
     ("docs/decode.md", "conda"): "changes the system",
     ("docs/gallery.md", '{"output"'): "what a file of an audit holds",
     ("docs/gallery.md", '"audits"'): "what a file of an audit holds",
-    ("docs/guide.md", "git clone"): "a clone has no address of its own",
+    ("docs/install.md", "eval"): "tests/cli/test_completion.py asks for completions as the shell does",
+    ("docs/install.md", "git clone"): "a clone has no address of its own",
     ("docs/outputs.md", "OUT/"): "a listing of files",
     ("docs/outputs.md", "mlcroissant"): "tests/data_cards/test_croissant.py reads with its library",
     ("docs/outputs.md", "22 videos re-encoded"): "what a command prints",
+    ("docs/own_benchmark.md", "[project.entry-points"): "the lines of examples/own_benchmark/pyproject.toml",
+    ("docs/own_benchmark.md", "backwards ="): "the lines of examples/own_benchmark/pyproject.toml",
+    ("docs/own_data.md", "video,caption"): "a file of the reader's",
+    ("docs/own_data.md", "kitchen.mp4"): "a file of the reader's",
+    ("docs/own_data.md", "park.mp4"): "a file of the reader's",
+    ("docs/quickstart.md", "git clone"): "a clone has no address of its own",
     ("docs/share.md", "model_signing"): "tests/cli/test_sign.py runs it, where it is installed",
     ("docs/share.md", "openssl"): "tests/support/signing.py makes such keys",
     ("docs/share.md", "hf auth login"): "needs an account of the Hub",
@@ -35,7 +42,6 @@ UNRUN = {
     ("docs/share.md", "import json"): "FiftyOne is no dependency, as the page says",
     ("docs/share.md", "import webdataset"): "tests/exports/test_webdataset.py reads with its library",
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
-    ("docs/use.md", "eval"): "tests/cli/test_completion.py asks for completions as the shell does",
     ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
     ("docs/use.md", "inspect eval"): "tests/exports/test_inspect.py runs it, in an environment of its own",
 }
@@ -49,8 +55,8 @@ def statements() -> Iterator[tuple[Block, str]]:
             continue
         if block.language == "bibtex":  # no example; test_references_are_those_of_the_cards compares them
             continue
-        if block.page == "docs/guide.md" and block.language == "text":  # test_guide.py looks for it in what is printed
-            continue
+        if block.language == "console" or (block.page == "docs/quickstart.md" and block.language == "text"):
+            continue  # test_quickstart.py compares these with what is printed
         python = re.search(r"^(from|import) ", block.text, re.M)
         lines = Block(block.page, block.language, block.text[: python.start()] if python else block.text)
         for each in [*lines.statements, *([block.text[python.start() :]] if python else [])]:

@@ -15,7 +15,7 @@ from stressreel.api.list import options_page
 LONG = ("docs/probes.md",)  # trains a model
 ELSEWHERE = {
     "docs/decode.md": "test_decode.py runs them",
-    "docs/guide.md": "test_guide.py runs them, between the commands",
+    "docs/quickstart.md": "test_quickstart.py runs them, between the commands",
     **dict.fromkeys(BUILDING, "test_ways.py runs them, with the processes that they start"),
 }
 

@@ -16,7 +16,7 @@ from pages import BUILDING, PAGES, python_blocks
 
 WAYS = ("script", "stdin", "notebook")
 TOGETHER = sorted(BUILDING, reverse=True)  # docs/api.md builds what README opens
-ELSEWHERE = ("docs/decode.md", "docs/guide.md", *BUILDING)
+ELSEWHERE = ("docs/decode.md", "docs/quickstart.md", *BUILDING)
 ALONE = [page for page in PAGES if python_blocks(page) and page not in ELSEWHERE]
 EXECUTE = "from nbclient.cli import NbClientApp; NbClientApp.launch_instance()"
 OURS = (  # a line between two steps of a bar, with widgets and without
