@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 import pytest
+from forgeries import know_the_example
 from pages import BUILDING, PAGES, commands, named, python_blocks
 from stressreel.api.list import options_page
 
@@ -40,6 +41,7 @@ def test_pages_whose_blocks_run_elsewhere_have_some() -> None:
 @pytest.mark.parametrize(("page", "words"), [pytest.param(*each, id=shlex.join(each[1])) for each in commands()])
 def test_commands_are_parsed(page: str, words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(click.Path, "convert", lambda self, value, param, ctx: value)  # files that are not here
+    know_the_example(monkeypatch)
     command, rest = named(words)
     try:
         command.make_context(words[0], rest)
