@@ -40,7 +40,7 @@ UNRUN = {
     ("docs/share.md", "tars/"): "a listing of files",
     ("docs/share.md", "from datasets"): "needs a data set of the reader's on the Hub",
     ("docs/share.md", "import json"): "FiftyOne is no dependency, as the page says",
-    ("docs/share.md", "import webdataset"): "tests/exports/test_webdataset.py reads with its library",
+    ("docs/share.md", "import webdataset"): "tests/exports/test_videos.py reads with its library",
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
     ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
     ("docs/use.md", "inspect eval"): "tests/exports/test_inspect.py runs it, in an environment of its own",
