@@ -37,5 +37,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """List what is public, also what has not been imported yet."""
     return sorted(__all__)

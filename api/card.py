@@ -20,7 +20,6 @@ class Card(Result):
     path: Path
 
     def __str__(self) -> str:
-        """Summarize what was written."""
         return f"Wrote {self.path}, its figures and croissant.json."
 
     def _repr_html_(self) -> None:

@@ -38,7 +38,6 @@ class Comparison(Result):
         return (self.table,)
 
     def __str__(self) -> str:
-        """Write the table, and what its intervals are."""
         from ..evaluation.metrics.scores import interval_line
 
         last = "Each line is a test of its own at 5 %: of many, some differ by chance."

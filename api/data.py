@@ -33,7 +33,6 @@ class LanguageData(Result):
         return (Table("data", "", ("what", "found"), tuple(self.found.items()), self.advice),)
 
     def __str__(self) -> str:
-        """Write a line for each."""
         width = max(map(len, self.found))
         lines = [f"{name:{width}}  {value}" for name, value in self.found.items()]
         return "\n".join([*lines, *([f"\n{self.advice}"] if self.advice else [])])

@@ -45,7 +45,6 @@ class Decomposition(Result):
         return as_json(self.steps, self.question, self.wording)
 
     def __str__(self) -> str:
-        """Write the graph as a tree."""
         from ..builders.decomp.programs.drawing import as_tree
 
         return as_tree(self.steps, self.question, self.wording)

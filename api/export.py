@@ -50,7 +50,6 @@ class Tasks(Result):
         return (Table("tasks", f"Tasks in {self.folder}", ("task", "table", "split"), rows),)
 
     def __str__(self) -> str:
-        """Summarize what was written, what it leaves out, and how to run and score it."""
         from ..evaluation.tasks import remarks
 
         count = len(self.tasks)
@@ -79,7 +78,6 @@ class Files(Result):
     calls: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Summarize what was written, and how to load it."""
         shards = "" if self.shards is None else f" in {self.shards:,} shard{'s' * (self.shards != 1)}"
         there = f", of which {self.kept:,} were there already" if self.kept else ""
         wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{there}."

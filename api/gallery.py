@@ -42,7 +42,6 @@ class GalleryPages(Result):
         return [wrote, *([] if self.answered is None else [f"The model answered {self.answered:,} of them."])]
 
     def __str__(self) -> str:
-        """Summarize what was written, and what to open."""
         return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
 
     def _repr_html_(self) -> str:

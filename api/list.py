@@ -38,7 +38,6 @@ class Listing(Result):
         return self.declared
 
     def __str__(self) -> str:
-        """Return what the command prints."""
         return self.text
 
 

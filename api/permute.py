@@ -41,7 +41,6 @@ class Permutations(Result):
         return (Table("permuted", str(self), tuple(self.columns), tuple(zip(*self.columns.values(), strict=True))),)
 
     def __str__(self) -> str:
-        """Summarize what was written."""
         return (
             f"{self.wrote}: {self.items:,} items, {self.sets} sets with videos permuted, {self.sets} with texts "
             "permuted."

@@ -56,7 +56,6 @@ class Probed(Result):
         return self.content
 
     def __str__(self) -> str:
-        """Write the tables, and what their marks and intervals are."""
         from ..evaluation.metrics.scores import interval_line
 
         return f"{super().__str__()}\n\n{LEGEND}\n{interval_line(self.content['interval'])}"

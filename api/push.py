@@ -38,7 +38,6 @@ class Contents:
     signed: bool = False
 
     def __str__(self) -> str:
-        """List the files, and say where they go."""
         total = sum(file.size for file in self.files)
         return "\n".join(
             [
@@ -87,7 +86,6 @@ class Push(Result):
         return (Table("files", title, ("file", "bytes"), rows, self.closing() or " ".join(self.notes)),)
 
     def __str__(self) -> str:
-        """List what would go in a dry run, what the checks found, and what was done."""
         parts = [*([self.contents] if self.dry_run else []), *self.report, self.closing()]
         return "\n".join(filter(None, map(str, parts)))
 

@@ -23,7 +23,6 @@ class Sample(Result):
     folder: Path
 
     def __str__(self) -> str:
-        """Summarize what was written."""
         return f"wrote the {self.kind} sample to {self.folder}"
 
 

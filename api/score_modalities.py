@@ -54,7 +54,6 @@ class ModalityImportance(Result):
         return (*self.found, Table("items", "Items", headings, rows))
 
     def __str__(self) -> str:
-        """Write what was read and the tables, without that of items."""
         from ..evaluation.metrics.scores import counts_line, interval_line
 
         lines = []

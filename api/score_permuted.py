@@ -32,7 +32,6 @@ class PermutedScores(Result):
         return (self.table,)
 
     def __str__(self) -> str:
-        """Write the table, after what could not be read."""
         from ..evaluation.metrics.scores import counts_line
 
         unread = [

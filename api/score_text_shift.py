@@ -27,7 +27,6 @@ class TextShift(Result):
     written: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write the numbers, by family, beside those of the paper."""
         return shift_table(self.report)
 
     def as_json(self) -> dict[str, Any]:

@@ -28,7 +28,6 @@ class Signed(Result):
     files: int
 
     def __str__(self) -> str:
-        """Summarize what was signed, and how others can check it."""
         return (
             f"Wrote {self.path}, which signs {self.files:,} files.\n"
             "Publish the public key elsewhere; `stressreel verify OUT --signed-by KEY` checks the signature."

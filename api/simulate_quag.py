@@ -49,7 +49,6 @@ class Simulation(Result):
         return {"steps": self.steps, "outcomes": list(self.outcomes)}
 
     def __str__(self) -> str:
-        """Write a line for each model."""
         lines = ["alpha  seed  test loss  crossmodal    increase  linear loss"]
         lines += [
             f"{one['alpha']:5g}  {one['seed']:4}  {one['mse']:9.6f}  {one['crossmodal']:10.5f}  "

@@ -104,12 +104,12 @@ def build_causal(
         crf: x264's rate factor.
         preset: x264's preset.
         audio: Drop or keep the sound.
-        seed: Seed of every draw.
+        seed: Random seed.
         split: Splits to build.
         limit: Only the first N units by id, for a trial.
-        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
-            `max_skip`.
-        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
+            towards `max_skip`.
+        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
         version: Semantic version of the dataset.
         model: Sentence encoder: folder or name on the hub.
         pool: Take options from the question's own split, and outside of train never one that is right in train;
@@ -122,16 +122,15 @@ def build_causal(
         apart_frames: Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2
             s).
         out: Output folder: new, empty, or an earlier run of the same build.
-        workers: Processes. The result does not depend on it.
+        workers: Worker processes; the result does not depend on it.
         executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto takes processes if there is more than one worker.
+            auto uses processes if there is more than one worker.
         ray_address: Head of the Ray cluster, host:port.
-        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
-            `out`.
-        resume: Go on where an earlier run stopped, or throw it away and start again.
-        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
-            written.
-        check_space: Compare the free disk space with an estimate before work starts.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        resume: Continue an earlier run, or discard it and start again.
+        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
+            write nothing.
+        check_space: Check before work starts that the disk has enough free space.
         progress: Show progress.
 
 
@@ -223,24 +222,23 @@ def build_clavi(
         crf: x264's rate factor, lower is better.
         preset: x264's preset.
         audio: Drop the sound, or cut and swap it with the picture.
-        seed: Seed of every draw.
+        seed: Random seed.
         split: Splits to build.
         limit: Only the first N units by id, for a trial.
-        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
-            `max_skip`.
-        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
+            towards `max_skip`.
+        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or an earlier run of the same build.
-        workers: Processes. The result does not depend on it.
+        workers: Worker processes; the result does not depend on it.
         executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto takes processes if there is more than one worker.
+            auto uses processes if there is more than one worker.
         ray_address: Head of the Ray cluster, host:port.
-        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
-            `out`.
-        resume: Go on where an earlier run stopped, or throw it away and start again.
-        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
-            written.
-        check_space: Compare the free disk space with an estimate before work starts.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        resume: Continue an earlier run, or discard it and start again.
+        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
+            write nothing.
+        check_space: Check before work starts that the disk has enough free space.
         progress: Show progress.
 
 
@@ -302,25 +300,24 @@ def build_decomp(
         wording: Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does; roots stay as
             they are.
         max_questions_per_video: Make so many questions about a video at most, drawn over the templates.
-        seed: Seed of every draw.
+        seed: Random seed.
         split: Splits to build.
         limit: Only the first N videos by id, for a trial. Questions that are made are balanced among them, or
             among the first 200 if these are more.
-        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
-            `max_skip`.
-        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
+            towards `max_skip`.
+        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or an earlier run of the same build.
-        workers: Processes. The result does not depend on it.
+        workers: Worker processes; the result does not depend on it.
         executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto takes processes if there is more than one worker.
+            auto uses processes if there is more than one worker.
         ray_address: Head of the Ray cluster, host:port.
-        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
-            `out`.
-        resume: Go on where an earlier run stopped, or throw it away and start again.
-        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
-            written.
-        check_space: Compare the free disk space with an estimate before work starts.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        resume: Continue an earlier run, or discard it and start again.
+        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
+            write nothing.
+        check_space: Check before work starts that the disk has enough free space.
         progress: Show progress.
 
 
@@ -405,24 +402,23 @@ def build_perturbed(
         translate: Translation models for back_trans, there and back: folders, or names.
         glove: GloVe vectors for swap_syn_word_embedding.
         sbert: Sentence-transformers model: a folder, or a name.
-        seed: Seed of every draw.
+        seed: Random seed.
         split: Splits to build.
         limit: Only the first N units by id, for a trial.
-        allow_missing: Go on without videos that are missing or do not open; these skips do not count for
-            `max_skip`.
-        max_skip: Fail if a larger share of units must be skipped because their videos are faulty.
+        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
+            towards `max_skip`.
+        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or an earlier run of the same build.
-        workers: Processes. The result does not depend on it.
+        workers: Worker processes; the result does not depend on it.
         executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto takes processes if there is more than one worker.
+            auto uses processes if there is more than one worker.
         ray_address: Head of the Ray cluster, host:port.
-        shard: Render the I-th of N parts of the units; the last of N such processes to finish packs. They share
-            `out`.
-        resume: Go on where an earlier run stopped, or throw it away and start again.
-        dry_run: Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is
-            written.
-        check_space: Compare the free disk space with an estimate before work starts.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        resume: Continue an earlier run, or discard it and start again.
+        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
+            write nothing.
+        check_space: Check before work starts that the disk has enough free space.
         progress: Show progress.
 
 

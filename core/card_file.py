@@ -1,7 +1,6 @@
-"""The file of a card, README.md, as others than its writer see it.
+"""Parts of a dataset card, README.md, that are read back: its YAML head and the user's notes.
 
-Its YAML head names files, which `datasets` and the Hub read as those of the tables; and what the user wrote between
-two marks outlives whatever writes the card again.
+`datasets` and the Hub load the files that the head lists. Notes between two marks survive when the card is rewritten.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ INSTEAD = ".huggingface.yaml"
 CARD = "README.md"
 BEGIN = "<!-- notes: your own text goes below this line; it stays when this card is written again -->"
 END = "<!-- end of notes -->"
-BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere it is a text of somebody who knows the mark
+BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere in a line, it may be part of a caption
 
 
 def data_files(
     configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]], fingerprint: str = ""
 ) -> list[dict[str, Any]]:
-    """Return what a head says of the shards of every config that was built.
+    """Return the `configs` entry of the head: the shards of every config that was built.
 
-    `datasets` keeps what it loaded by what the head says, not by the files: without the fingerprint an output built
-    anew in the same folder would be loaded as it was before.
+    `datasets` caches by this entry, not by the files. Without the fingerprint, it would load a stale copy of an output
+    that was rebuilt in the same folder.
     """
     return [
         {
@@ -46,40 +45,32 @@ def data_files(
 
 
 def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Say what would lead `load_dataset` to other files than the shards; empty if nothing does.
+    """Describe why `load_dataset` would load files other than the shards; empty if it would not.
 
-    It follows the addresses and the paths that a card names, wherever they lead.
-
-    Args:
-        folder: An output.
-        configs: Its tables.
-        counts: Rows by table and split, as its `build.json` has them.
-
-    Raises:
-        InputError: The card cannot be read.
+    `load_dataset` follows any URL or path in a card. `counts` are rows by table and split, from `build.json`.
     """
     if not (folder / CARD).is_file():
         return f"there is no {CARD}"
     if (folder / INSTEAD).exists():
-        return f"{INSTEAD} takes the place of what {CARD} says"
+        return f"{INSTEAD} overrides the head of {CARD}"
     found = HEAD.match(read_own(folder / CARD))
     try:
         head = parse_yaml(found[1] if found else "")
     except ValueError as error:
-        return f"the head of {CARD} cannot be used ({shortened(str(error))})"
+        return f"the YAML head of {CARD} is invalid ({shortened(str(error))})"
     named = head.get("configs") if isinstance(head, dict) else None
     if isinstance(named, list) and all(isinstance(config, dict) for config in named):
         named = [{key: value for key, value in config.items() if key != "description"} for config in named]
     if named != data_files(configs, counts):
-        return f"{CARD} names other files than the shards of this output"
+        return f"{CARD} lists files other than the shards of this output"
     return ""
 
 
 def notes_of(card: Path) -> str:
-    """Read the text between the marks of a card; empty if there is no card, or if it lacks a mark.
+    """Read the text between the marks of a card; empty without a card or a mark.
 
-    What a card says of an output holds no mark at the beginning of a line (see `data_cards.card`), so the first such
-    one is that of the notes, in which both marks may come again.
+    Generated text never has a mark at the start of a line (see `data_cards.card`), so the first such mark begins the
+    notes. The notes may contain both marks again.
     """
     if not card.is_file():
         return ""
@@ -95,16 +86,12 @@ def marked(notes: str) -> str:
 
 
 def holds_notes_alone(card: Path) -> bool:
-    """Return whether a file is what `keep_notes_alone` leaves."""
+    """Whether `keep_notes_alone` left this file."""
     return card.is_file() and read_own(card, errors="replace") == marked(notes_of(card)) + "\n"
 
 
 def keep_notes_alone(card: Path) -> None:
-    """Remove a card but for the notes in it; all of it if it has none.
-
-    Raises:
-        OutputError: It cannot be written.
-    """
+    """Reduce a card to its notes; remove it if it has none."""
     notes = notes_of(card)
     if notes:
         write_atomic(card, marked(notes) + "\n")

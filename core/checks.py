@@ -1,4 +1,4 @@
-"""What a check of a finished output is, and what it may find."""
+"""Checks of a finished output, and the kinds of their findings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .output import FinishedOutput
 
 @dataclass(frozen=True)
 class NotChecked:
-    """What a check could not look at, which is no problem of the output.
+    """Something that a check could not verify.
 
     Attributes:
-        reason: What is left open and what to give so that it can be checked, in one line.
-        name: What `--allow-unverified` calls it, if nobody asked for it to be left open; the output is then not
-            verified. Empty for what was not asked for.
+        reason: What is not verified and which input would allow it, in one line.
+        name: Its name for `--allow-unverified`; the output then counts as not verified unless that is given. Empty if
+            the check was not requested.
     """
 
     reason: str
@@ -24,38 +24,30 @@ class NotChecked:
 
 @dataclass(frozen=True)
 class Note:
-    """What users of an output should know although nothing is wrong with it.
-
-    Attributes:
-        text: One line.
-    """
+    """One line that users of an output should know although nothing is wrong."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Compared:
-    """What a check looked at, and how much of it.
-
-    Attributes:
-        text: A few words, such as "1,204 rows of 3 tables".
-    """
+    """The extent of a check, such as "1,204 rows of 3 tables"."""
 
     text: str
 
 
 Finding = str | NotChecked | Note | Compared
 Check = Callable[[FinishedOutput], Iterable[Finding]]
-"""Yields one line for each problem, a `NotChecked` for what it had to leave open, a `Note`, and what it compared."""
+"""Yields a line per problem, and `NotChecked`, `Note` and `Compared` objects."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What floating point decides: another engine (`core.version.ENGINE`) rounds and may choose otherwise.
+    """Choices that depend on floating-point rounding, so that another engine (`core.version.ENGINE`) may differ.
 
     Attributes:
-        columns: What was chosen, by table.
-        check: Yields what the choices of another engine break: rules that hold whatever was chosen.
+        columns: Columns with such choices, by table.
+        check: Checks the rules that hold for any valid choice.
     """
 
     columns: Mapping[str, Collection[str]]

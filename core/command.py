@@ -1,4 +1,4 @@
-"""The command that `build.json` records for people: written from settings, and read back to see whether it is true."""
+"""The command recorded in `build.json`: written from settings, and parsed again to check it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
 
 
 def given_files(settings: Any) -> dict[str, list[str]]:
-    """Name the files that options name, by option, for `build.json`: which of the inputs is what."""
+    """Return the names of the input files of each option, for `build.json`."""
     found: dict[str, list[str]] = {}
     for each in options_of(type(settings)):
         value = each.get(settings)
@@ -30,13 +30,13 @@ def given_files(settings: Any) -> dict[str, list[str]]:
 
 
 def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
-    """Write the command that builds the same content: every option that decides it, spelt out.
+    """Write the command that builds the same content, with every option that affects it.
 
     Args:
-        program: What is called.
-        settings: As given, after `settled`.
-        instead: Texts by option, where what was given does not say enough (the tagger that `auto` took); None leaves
-            the option out.
+        program: The program, such as "build-clavi".
+        settings: Its settings, after `settled`.
+        instead: Values by option that replace underspecified ones (the tagger that `auto` selected); None omits the
+            option.
     """
     parts = [program]
     for each in options_of(type(settings)):
@@ -49,7 +49,7 @@ def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | No
 
 
 def _spelt(each: Field, settings: Any) -> list[str]:
-    """Write an option, as often as it is given."""
+    """Write an option, once for each time it is given."""
     option, value = each.option, each.get(settings)
     if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
         return []
@@ -78,12 +78,12 @@ def _off(each: Field) -> str:
 
 @dataclass(frozen=True)
 class Command:
-    """What builds a benchmark.
+    """A build command.
 
     Attributes:
-        program: What is called, such as "build-clavi".
+        program: The program, such as "build-clavi".
         settings: Its options.
-        decide: Turns settings as given into those that a build keeps in `build.json`.
+        decide: Resolves given settings into those that `build.json` keeps.
     """
 
     program: str
@@ -92,12 +92,7 @@ class Command:
 
 
 def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
-    """Compare the command in `build.json` with what stands beside it: settings, split, limit, version and files.
-
-    Args:
-        info: The content of `build.json`.
-        command: What builds such outputs.
-    """
+    """Compare the command in `build.json` with the settings, split, limit, version and files recorded there."""
     given, problems = read_command(info, command.settings)
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
@@ -108,31 +103,27 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
     beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
     for name, value in beside.items():
         if getattr(given, name) != value:
-            yield f"build.json: by the command --{name} is {getattr(given, name)}, beside it {value}"
+            yield f"build.json: --{name} is {getattr(given, name)} in the command, but {name} is {value}"
     try:
         decided = parse_json(canonical_json(content(command.decide(settled(given)))))
-        yield from (f"build.json: settings, and what the command says: {n}" for n in changed(info["settings"], decided))
+        yield from (f"build.json: settings → those of the command: {n}" for n in changed(info["settings"], decided))
     except InputError as error:
-        yield f"build.json: the command builds nothing: {error}"
+        yield f"build.json: the command is invalid: {error}"
     hidden = {each.keyword for each in options_of(command.settings) if each.option.write}
     found = given_files(given)
     for keyword in {**found, **info["files"]}:
         names = info["files"].get(keyword, [])
         same = names == found.get(keyword) and set(names) <= set(info["inputs"])
         if not (bool(names) == (keyword in found) if keyword in hidden else same):
-            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, the command says something else"
+            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, the command has something else"
 
 
 def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
-    """Read the command in `build.json`.
-
-    Args:
-        info: The content of `build.json`.
-        settings: The options of its program.
+    """Parse the command in `build.json`.
 
     Returns:
-        The settings that it gives, in which what it does not say has its default; and options that are unknown or
-        whose values are not allowed, a line each. Files need not be there.
+        Its settings, with defaults for options that it lacks; and a line for each unknown option or invalid value.
+        Files need not exist.
     """
     options = {each.flag: each for each in options_of(settings)}
     values: dict[tuple[str, ...], Any] = {}
@@ -140,7 +131,7 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
     for flag, written in _apart(info, settings)[1].items():
         each = options.get(flag)
         if each is None:
-            problems.append(f"{written[-1]}, which is no option that builds record")
+            problems.append(f"{written[-1]}, which is not an option of the build")
             continue
         try:
             values[each.path] = _value(each, written)
@@ -153,9 +144,9 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
-    """Take the command in `build.json` apart: its program, and its options by name, as they are written.
+    """Split the command in `build.json` into its program and its options by name.
 
-    A value may have spaces in it, so it ends where the next option begins.
+    A value may contain spaces, so it ends where the next option begins.
     """
     off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
     program, *options = OPTION.split(str(info["command"]).removesuffix(END))
@@ -167,10 +158,10 @@ def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str,
 
 
 def _value(each: Field, written: list[str]) -> Any:
-    """Read the value of an option; of one that is given several times and takes one value, the last.
+    """Parse the value of an option; if it takes one value but is given several times, the last one.
 
     Raises:
-        ValueError: It is not allowed; the words follow what was given.
+        ValueError: The value is not allowed; the message continues a sentence that starts with it.
     """
     if each.kind == "switch":
         return written[-1].split(" ", 1)[0] != f"--{_off(each)}"
@@ -193,4 +184,4 @@ def _number(text: str) -> int | float | str:
             return kind(text)
         except ValueError:
             continue
-    return text  # which is said to be no number
+    return text  # `Field.check` refuses it

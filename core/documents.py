@@ -1,8 +1,7 @@
-"""Text, JSON and YAML that others wrote: read whole within limits, or refused in a sentence.
+"""Bounded loading of untrusted text, JSON and YAML.
 
-Nothing else in the package parses files of unknown origin (`tests/test_layout.py` holds this, with what else parses and
-why). The limits are far above what the formats need, and low enough that no file takes more time or memory than its
-size lets one expect.
+Nothing else in the package parses files of unknown origin; `tests/test_layout.py` checks this and lists the exceptions.
+The limits are far above what the formats need, and low enough that time and memory stay proportional to a file's size.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Pairs = list[tuple[str, Any]]
 
 
 def shortened(value: Any) -> str:
-    """Write a value for an error: what Python calls it, at most 80 characters."""
+    """Return the `repr` of a value for an error message, at most 80 characters."""
     if isinstance(value, int) and value.bit_length() > SHOWN:
         return f"a number of {value.bit_length():,} bits"
     text = repr(value[: SHOWN + 1] if isinstance(value, str | bytes) else value)
@@ -40,21 +39,21 @@ def shortened(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text without what a terminal would obey, such as control characters: "�" stands there."""
+    """Replace unprintable characters, which could control a terminal, by "�"."""
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
-    """Read UTF-8 with or without a byte order mark, any line ends.
+    """Read UTF-8 with or without a byte order mark and with any line ends.
 
     Args:
         path: The file.
-        largest: Bytes that it may have.
-        errors: What becomes of bytes that are not UTF-8, as `bytes.decode` takes it.
+        largest: Maximum size in bytes.
+        errors: Handling of invalid UTF-8, as in `bytes.decode`.
 
     Raises:
         UsageError: There is no such file.
-        InputError: It is no regular file, not readable, not UTF-8 or too large.
+        InputError: It is not a regular file, unreadable, not UTF-8 or too large.
     """
     try:
         with open(regular(path), "rb") as handle:
@@ -76,15 +75,15 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:
-    """Read a text that stressreel writes, and others may have made anything of; its line ends become those of Unix."""
+    """Read a text file that stressreel writes but others may have changed; its line ends become those of Unix."""
     return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
 
 
 def once(pairs: Pairs) -> dict[str, Any]:
-    """Make an object of its names and values, as `parse_json` asks for it.
+    """Make a dictionary, for `parse_json`.
 
     Raises:
-        ValueError: A name comes twice: JSON would silently take the last.
+        ValueError: A name occurs twice, of which JSON would silently take the last.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -94,17 +93,15 @@ def once(pairs: Pairs) -> dict[str, Any]:
 
 
 def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, mend: bool = True) -> Any:
-    r"""Read JSON.
+    r"""Parse JSON.
 
     Args:
         text: The JSON.
-        make_object: Makes an object of its names and values; by default the last of equal names counts.
-        mend: Whether halves of characters ("\ud800" alone), which no file can hold, become "\ufffd"; if not, they are
-            for the caller to refuse.
+        make_object: Makes an object from its names and values; by default, the last of equal names counts.
+        mend: Whether to replace lone surrogates ("\ud800"), which no file can hold, by "\ufffd".
 
     Raises:
-        ValueError: It is not JSON (then a `json.JSONDecodeError`), nested too deeply, or has numbers of thousands of
-            digits, or values without number.
+        ValueError: It is not JSON (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.
     """
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
@@ -128,10 +125,10 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Read one YAML document of plain values: no aliases, which let a few lines stand for gigabytes.
+    """Parse one YAML document of plain values, without aliases, by which a few lines can expand to gigabytes.
 
     Raises:
-        ValueError: It is not YAML, too long, nested too deeply, or has aliases.
+        ValueError: It is not YAML, too long, too deeply nested, or has aliases.
     """
     import yaml
 
@@ -140,7 +137,7 @@ def parse_yaml(text: str) -> Any:
     try:
         for depth, event in _depths(yaml.parse(text, yaml.SafeLoader)):
             if isinstance(event, yaml.AliasEvent):
-                raise ValueError(f"{_line(event.start_mark)}an alias stands for another value; write that out")
+                raise ValueError(f"{_line(event.start_mark)}aliases are not allowed; write the value out")
             if depth > DEEPEST:
                 raise _too_deep()
         return yaml.safe_load(text)
@@ -152,7 +149,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def _depths(events: Any) -> Iterator[tuple[int, Any]]:
-    """Pair each event of a YAML parser with the number of lists and objects that it stands in."""
+    """Yield each event of a YAML parser with its nesting depth."""
     import yaml
 
     depth = 0

@@ -1,8 +1,8 @@
-"""The folder of an export: which of its files are ours, so that a later export takes away those and nothing else.
+"""The folder of an export, in which a later export removes only the files that an export wrote.
 
-`output.json` names every file of an export. `open_folder` is for many large files: they are named before they appear,
-so whatever a stopped export left is known to be its own, the same command goes on with it, and another one may only be
-given the folder with --force. `replace_folder` is for small files, which are all written before any is touched.
+`output.json` lists every file of an export. `open_folder` is for many large files: they are listed before they are
+written, so that the same command can continue an interrupted export, and another command needs --force.
+`replace_folder` is for small files: all are written to a temporary folder before any existing file changes.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from .version import __version__
 ABOUT = "output.json"
 
 Receipt = dict[str, Any]
-"""What `output.json` keeps of a file, to know it again: empty, or its `sha256` and more."""
+"""The entry of a file in `output.json`: empty, or its `sha256` and more."""
 
 
 def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
-    """Return what `output.json` says of an export: another one of the same has the same."""
+    """Return the entries of `output.json` that identify what is exported, and how."""
     return {
         "builder": output.info["builder"],
         "dataset_version": output.info["dataset_version"],
@@ -47,9 +47,9 @@ class ExportFolder:
 
     Attributes:
         path: The folder.
-        about: What is exported, and how: an export of the same goes on, another one needs --force.
-        before: Receipts of the files that an earlier export of the same wrote or began.
-        leftover: Files of an earlier export, of the same or not.
+        about: Identity of the export; one with the same identity can be continued, others need --force.
+        before: Receipts of files from an earlier export with the same identity.
+        leftover: Names of files from an earlier export with another identity.
         files: Receipts of this export's files so far.
     """
 
@@ -60,21 +60,14 @@ class ExportFolder:
     files: dict[str, Receipt] = field(default_factory=dict)
 
     def place(self, name: str) -> Path:
-        """Return the path of a file of this folder.
-
-        Raises:
-            InputError: It lies elsewhere: a folder on the way is a link.
-        """
+        """Return the path of a file in the folder; raise an InputError if a link leads elsewhere."""
         return inside(self.path, name)
 
     def announce(self, files: Mapping[str, Receipt]) -> None:
-        """Name files in `output.json` before they are written.
-
-        Args:
-            files: Their receipts, by path below the folder.
+        """Add the receipts of files, by relative path, to `output.json` before they are written.
 
         Raises:
-            InputError: A name is taken by a file that no export wrote, or leads out of the folder.
+            InputError: A file exists that no export wrote, or a path leads out of the folder.
             OutputError: The folder cannot be written.
         """
         known = {*self.leftover, *self.before}
@@ -85,21 +78,17 @@ class ExportFolder:
         self._write(complete=False)
 
     def finish(self) -> None:
-        """Remove what an earlier export left and this one has not, and say that all is there.
-
-        Raises:
-            OutputError: The folder cannot be written.
-        """
+        """Remove files of the earlier export that this one does not have, and mark the export as complete."""
         with writing_to(self.path):
             for name in {*self.leftover, *self.before} - set(self.files):
                 try:
                     path = self.place(name)
-                except InputError:  # not what an export wrote
+                except InputError:  # not written by an export
                     continue
                 if path.is_file():
                     path.unlink()
                     for parent in PurePosixPath(name).parents[:-1]:
-                        with suppress(OSError):  # others have files there
+                        with suppress(OSError):  # not empty
                             (self.path / parent).rmdir()
         self.leftover, self.before = frozenset(), {}
         self._write(complete=True)
@@ -114,13 +103,13 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     """Open a folder for an export.
 
     Args:
-        path: A folder that is absent or empty, holds the same export unfinished, or with `force` any export of this
-            kind.
-        about: What is exported, and how: plain JSON values, with `exported_by` and `format`.
-        force: Whether a finished export, or one of something else, may be written over.
+        path: A folder that is absent, empty, or holds an unfinished export with the same identity; with `force`, any
+            export of the same format.
+        about: Identity of the export, as JSON values with `exported_by` and `format`.
+        force: Whether to overwrite a finished export, or one with another identity.
 
     Raises:
-        InputError: It is something else.
+        InputError: The folder holds something else.
         OutputError: It cannot be read.
     """
 
@@ -137,24 +126,22 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     complete = found.pop("complete", None)
     same = found == dict(about)
     if not force and (complete or not same):
-        what = "an export" if complete else "the beginning of an export of something else, or with other options"
-        raise InputError(
-            f"{path} holds something already, {what}. Give --to a new or empty folder, or --force over an export."
-        )
+        what = "an export" if complete else "an unfinished export of something else or with other options"
+        raise InputError(f"{path} already holds {what}. Give --to a new or empty folder, or --force to overwrite it.")
     with writing_to(path):
         remove_temporaries(path)
     return ExportFolder(path, about, files if same else {}, frozenset() if same else frozenset(files))
 
 
 def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
-    """Name the files of the earlier export in a folder that `replace_folder` fills; none if it is new or empty.
+    """Return the names of an earlier export's files for `replace_folder`; empty if the folder is new or empty.
 
     Args:
-        folder: The folder, there or not.
-        force: Whether an earlier export may be written over.
+        folder: The folder, which need not exist.
+        force: Whether an earlier export may be overwritten.
 
     Raises:
-        InputError: It is a file, or holds something else than an export that may be written over.
+        InputError: It is a file, or holds anything but an export that may be overwritten.
         OutputError: It cannot be read.
     """
 
@@ -167,28 +154,26 @@ def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
         return frozenset()
     if not force:
         raise InputError(
-            f"{folder} holds something already, an export. Give --to a new or empty folder, or --force over an export."
+            f"{folder} already holds an export. Give --to a new or empty folder, or --force to overwrite it."
         )
     return frozenset(found["files"])
 
 
 def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:
-    """Write small files into a folder in the place of an earlier export's.
-
-    All is written to a temporary folder first; what was there is touched when that has succeeded.
+    """Replace an earlier export by small files, which are first written to a temporary folder.
 
     Args:
         folder: The folder.
-        about: What `output.json` says besides the names of the files.
+        about: Entries of `output.json` besides the names of the files.
         files: Content by name.
-        earlier: Names of the earlier export's files; of these, those that `files` lacks are removed.
+        earlier: Names of the earlier export's files, of which those that are not in `files` are removed.
 
     Raises:
-        InputError: A name is taken by a file that the earlier export did not write, or is none for a file.
+        InputError: A name is invalid, or taken by a file that the earlier export did not write.
         OutputError: The folder cannot be written.
     """
-    if odd := [name for name in files if not _plain(name)]:
-        raise InputError(f"a file would be called {odd[0]!r}, which is no name for one. `stressreel verify` says more.")
+    for name in files:
+        plain_name(name, "file")
     named = {**about, "files": sorted([*files, ABOUT])}
     content = {**files, ABOUT: (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode()}
     taken = [
@@ -218,12 +203,12 @@ def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, b
 
 
 def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str) -> dict[str, Any] | None:
-    """Read what `output.json` of an earlier export says; None if the folder is new or empty.
+    """Read the `output.json` of an earlier export; None if the folder is new or empty.
 
     Args:
         folder: The folder.
-        fits: Whether the export is of the kind that may be gone on with or written over.
-        kind: What the kind is called.
+        fits: Whether the export may be continued or overwritten.
+        kind: Name of such exports in the error message.
 
     Raises:
         InputError: It is a file, or holds something else.
@@ -232,7 +217,7 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
-                raise InputError(f"{folder} is a file. --to needs a folder, new or empty.")
+                raise InputError(f"{folder} is a file. Give --to a new or empty folder.")
             return None
         if not any(folder.iterdir()):
             return None
@@ -242,21 +227,18 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
             about = None
     found: dict[str, Any] = about if isinstance(about, dict) else {}
     if not (str(found.get("exported_by", "")).startswith("stressreel ") and fits(found)):
-        raise InputError(
-            f"{folder} holds something already, and no {ABOUT} of {kind}. Give --to a new or empty folder."
-        )
+        raise InputError(f"{folder} is not empty and has no {ABOUT} of {kind}. Give --to a new or empty folder.")
     return found
 
 
 def _below(name: str) -> bool:
-    """Whether a name is a path below the folder, and neither `output.json` nor hidden."""
+    """Whether a name is a relative path without hidden parts, and not `output.json`."""
     parts = name.split("/")
     plain = all(part and not part.startswith(".") and not set(part) & set("\\:") for part in parts)
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
 def _plain(name: Any) -> bool:
-    """Whether a name is that of a file in the folder itself."""
     return isinstance(name, str) and "/" not in name and _below(name)
 
 
@@ -264,32 +246,26 @@ def _has(folder: Path, names: Iterable[str]) -> str:
     return f"{folder} has {', '.join(sorted(names)[:5])}"
 
 
-def plain_name(name: Any) -> str:
-    """Return the name of a video as it is, if it can be that of a file.
-
-    Raises:
-        InputError: It names another folder, or cannot be a file's.
-    """
+def plain_name(name: Any, what: str = "video") -> str:
+    """Return a name if it is valid for a file in the folder itself; raise an InputError otherwise."""
     if _plain(name):
         return str(name)
-    raise InputError(f"a video is called {name!r}, which is no name for a file. `stressreel verify` says more.")
+    raise InputError(
+        f"a {what} is called {name!r}, which is not a valid file name. Run `stressreel verify` for details."
+    )
 
 
 def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
-    """Add the names of files to those that an export will write.
-
-    Raises:
-        InputError: A name comes twice.
-    """
+    """Add empty receipts for the names of files; raise an InputError if a name is already taken."""
     for name in names:
         if name in found:
-            raise InputError(f"two files would be called {name}. `stressreel verify` says more.")
+            raise InputError(f"two files would be called {name}. Run `stressreel verify` for details.")
         found[name] = {}
 
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Turn what the system says of a folder in a `with` block into an OutputError that says what to do."""
+    """Turn an OSError in a `with` block into an OutputError that names the folder and what to do."""
     try:
         yield
     except OSError as error:

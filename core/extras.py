@@ -1,4 +1,4 @@
-"""Packages that not every command needs: which extra brings them, and what is said when one is not installed."""
+"""Optional packages: the extra that installs each, and the error when one is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import InputError
 
-EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that brings it
+EXTRAS = {  # by module: the package, and its extra in `pyproject.toml`
     "cv2": ("opencv-python-headless", "perturb"),
     "ffmpeg": ("ffmpeg-python", "perturb"),
     "imageio_ffmpeg": ("imageio-ffmpeg", "perturb"),
@@ -37,40 +37,40 @@ EXTRAS = {  # by module: the package, and the extra of `pyproject.toml` that bri
 }
 
 NLTK_LOADS = ("scipy", "sklearn")
-"""What nltk imports at once if it is there, two seconds long, for classifiers and statistics that we never use."""
+"""Packages that nltk imports on start if installed, which takes two seconds, for features that we never use."""
 
 _own_process = False
 
 
 class MissingExtraError(InputError):
-    """A package that an extra brings is not installed."""
+    """An optional package is not installed."""
 
 
 def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
-    """Return the error that names packages which are not installed, and the command that installs them.
+    """Return the error for packages that are not installed, with the command that installs them.
 
     Args:
         modules: Modules of `EXTRAS`, all of one extra.
-        what: What needs them.
-        extra: The extra to install, where several bring them; None: that of `EXTRAS`.
+        what: The feature that needs them.
+        extra: The extra to install; by default that of `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
     return MissingExtraError(f"{what} needs {packages}, not installed here: {command_for(modules[0], extra)}")
 
 
 def command_for(module: str, extra: str | None = None) -> str:
-    """Return the command that installs a module of `EXTRAS`, by its own extra or another one that brings it."""
+    """Return the command that installs a module of `EXTRAS`."""
     return f"pip install 'stressreel[{extra or EXTRAS[module][1]}]'"
 
 
 def import_extra(name: str, package: str | None = None, *, what: str = "this", extra: str | None = None) -> Any:
-    """Import a module that an extra brings, or one of ours that imports such a module.
+    """Import an optional module, or one of ours that imports one.
 
     Args:
-        name: The module; with a leading dot relative to `package`.
-        package: Where a relative name starts.
-        what: What needs it.
-        extra: The extra to name if it is missing; None: that of `EXTRAS`.
+        name: The module; with a leading dot, relative to `package`.
+        package: Anchor of a relative name.
+        what: The feature that needs it.
+        extra: The extra to suggest; by default that of `EXTRAS`.
 
     Raises:
         MissingExtraError: A module of `EXTRAS` is not installed.
@@ -84,16 +84,16 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this", e
 
 
 def own_process() -> None:
-    """Declare that this process runs nothing but ours: then what nobody else would miss is not imported."""
+    """Declare that this process runs only stressreel, so that nltk may be imported without `NLTK_LOADS`."""
     global _own_process
     _own_process = True
 
 
 def _import_nltk_alone() -> None:
     hidden: dict[str, Any] = dict.fromkeys(name for name in NLTK_LOADS if name not in sys.modules)
-    sys.modules.update(hidden)  # None: "not installed", which nltk takes in good part
+    sys.modules.update(hidden)  # None means not installed, which nltk tolerates
     try:
-        with suppress(ImportError):  # which whoever asked for it meets again
+        with suppress(ImportError):  # the caller's own import raises it again
             importlib.import_module("nltk")
     finally:
         for name in hidden:
@@ -101,6 +101,6 @@ def _import_nltk_alone() -> None:
 
 
 def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
-    """Return a `MissingExtraError` if the module that was not found is one of `EXTRAS`, else the error itself."""
+    """Turn the error into a `MissingExtraError` if its module is one of `EXTRAS`."""
     module = (error.name or "").split(".")[0]
     return missing(module, what=what, extra=extra) if module in EXTRAS else error

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and their hashes."""
+"""Atomic writes, and hashes of files."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 
 def canonical_json(value: Any) -> str:
-    """Serialise to the one JSON text that equal values share (sorted keys, no spaces, ASCII)."""
+    """Serialise to canonical JSON: sorted keys, no spaces, ASCII."""
     return _CANONICAL.encode(value)
 
 
 def sha256_text(text: str) -> str:
-    """SHA-256 of a text, as hex."""
+    """Return the SHA-256 of a text, as hex."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -37,9 +37,7 @@ KINDS = {
 
 
 def regular(path: Path) -> Path:
-    """Return a path that may be opened: a FIFO may never say anything, and a device never end.
-
-    What is not there, is a folder or cannot be looked at, is left to the opening, which says why.
+    """Return the path unless reading it could block or never end; opening it reports all other problems.
 
     Raises:
         InputError: It is a FIFO, a device or a socket.
@@ -54,7 +52,7 @@ def regular(path: Path) -> Path:
 
 
 def sha256_file(path: Path) -> str:
-    """SHA-256 of a file's bytes, as hex."""
+    """Return the SHA-256 of a file, as hex."""
     with open(regular(path), "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -65,20 +63,20 @@ def user_cache() -> Path:
 
 
 PASSING = {getattr(errno, name) for name in ("ESTALE", "ETIMEDOUT", "EREMOTEIO") if hasattr(errno, name)}
-"""What a network file system says when it was away for a moment."""
+"""Errors of a network file system that is temporarily unavailable."""
 
 TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove what writers that were killed left in a folder and below; only for whoever holds the folder."""
+    """Remove temporary files of killed writers in a folder and below; the caller must hold its lock."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
 
 
 def file_stamp(path: Path) -> str:
-    """Return what a file looks like without reading it: its size and time of change; empty if it is not there."""
+    """Return size and modification time of a file; empty if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -87,28 +85,26 @@ def file_stamp(path: Path) -> str:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return where a file is written before it gets its name; `remove_temporaries` knows it."""
+    """Return the temporary path for a file, which `remove_temporaries` recognizes."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
 
 
 def sync_and_rename(temporary: Path, path: Path) -> None:
-    """Make a finished file durable and give it its name."""
+    """Sync a finished file and rename it."""
     with open(temporary, "rb+") as handle:
         os.fsync(handle.fileno())
     rename(temporary, path)
 
 
 def rename(old: Path, new: Path) -> None:
-    """Rename a file in its folder so that it stays renamed when the power fails."""
+    """Rename a file within its folder, durably."""
     os.replace(old, new)
     _sync_folder(new.parent)
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Return a temporary path in the same folder; on success sync it and rename it to `path`.
-
-    On any exception the temporary file is removed and `path` stays what it was.
+    """Yield a temporary path in the same folder, which replaces `path` on success and is removed on any exception.
 
     Raises:
         OutputError: The folder cannot be written or the disk is full.
@@ -128,35 +124,34 @@ def atomic(path: Path) -> Iterator[Path]:
 
 
 def write_atomic(path: Path, content: str | bytes) -> None:
-    """Write a whole small file by way of `atomic`."""
+    """Write a small file atomically."""
     with atomic(path) as temporary:
-        # Half a character, such as of a file's name that is not UTF-8, is written as JSON escapes it.
+        # Lone surrogates, as in file names that are not UTF-8, are escaped.
         temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a JSON file for people to read: indented, keys in the given order."""
+    """Write an indented JSON file atomically, keys in the given order."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def output_error(error: OSError, path: Path) -> OutputError:
-    """Turn the operating system's refusal to write `path` into a paragraph that says what to do."""
+    """Explain a failed write to `path`, and what to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OutputError(
-            f"no space left while writing {path}. What was finished is kept: free some space and run the same "
-            "command again to go on from here, or start over in another --out."
+            f"no space left while writing {path}. Finished work is kept: free some space and run the same command "
+            "again to continue, or start over in another --out."
         )
     if error.errno in PASSING:
         return TransientError(
-            f"{path} cannot be reached just now: {error.strerror or error}. What was finished is kept: run the same "
-            "command again to go on from here."
+            f"{path} is temporarily unreachable: {error.strerror or error}. Finished work is kept: run the same "
+            "command again to continue."
         )
     return OutputError(f"cannot write {path}: {error.strerror or error}. Give an --out folder that you may write to.")
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename durable where the system lets a folder be synced (not on Windows)."""
-    if os.name == "posix":
+    if os.name == "posix":  # Windows cannot sync a folder
         descriptor = os.open(folder, os.O_RDONLY)
         try:
             os.fsync(descriptor)

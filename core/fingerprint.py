@@ -1,9 +1,9 @@
-"""The fingerprint of a dataset: a hash over the hashes of its units, each of which any worker can compute alone.
+"""The fingerprint of a dataset: a hash over the hashes of its units, each of which can be computed independently.
 
-The rows of one unit in one table are hashed as canonical JSON, one a line; videos by their `sha256` column. A table's
-hash is taken over those of its units in plan order, the dataset's over those of its tables. Parquet, shards and row
-groups decide nothing. `units.parquet` in the output keeps the hash and the number of rows of every unit, so that
-whoever has the rows alone can find the fingerprint again, and tell which unit differs.
+The rows of one unit in one table are hashed as canonical JSON, one per line; videos count by their `sha256` column. A
+table's hash covers those of its units in plan order, the dataset's those of its tables. The layout in Parquet files,
+shards and row groups does not matter. `units.parquet` keeps the hash and the number of rows of every unit, so that the
+fingerprint can be recomputed from the rows, and units that differ can be found.
 """
 
 from __future__ import annotations
@@ -38,14 +38,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit in one table.
-
-    Attributes:
-        unit_id: The unit.
-        table: "config/split".
-        rows: How many.
-        sha256: Hash of their content, as hex.
-    """
+    """The rows of one unit in one table, "config/split": their number, and the hash of their content as hex."""
 
     unit_id: str
     table: str
@@ -60,19 +53,19 @@ def plain_json(config: Config, row: Row) -> str:
 
 @dataclass
 class UnitHasher:
-    """Hashes the rows of one unit, table by table, as they come."""
+    """Hashes the rows of one unit, by table."""
 
     unit_id: str
     _hashes: dict[str, Any] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
 
     def add(self, table: str, line: str) -> None:
-        """Take in one row of a table "config/split", as `plain_json` writes it."""
+        """Add one row of a table "config/split", as written by `plain_json`."""
         self._hashes.setdefault(table, hashlib.sha256()).update((line + "\n").encode())
         self._rows[table] = self._rows.get(table, 0) + 1
 
     def done(self) -> list[UnitRows]:
-        """Return what was hashed."""
+        """Return the hashes."""
         return [UnitRows(self.unit_id, table, self._rows[table], h.hexdigest()) for table, h in self._hashes.items()]
 
 
@@ -83,7 +76,7 @@ class Fingerprint:
     _hashes: dict[str, Any] = field(default_factory=dict)
 
     def add(self, unit: UnitRows) -> None:
-        """Take in what a unit has in one table."""
+        """Add the rows of a unit in one table."""
         self._hashes.setdefault(unit.table, hashlib.sha256()).update(f"{unit.sha256}\n".encode())
 
     def parts(self) -> dict[str, str]:
@@ -97,10 +90,7 @@ class Fingerprint:
 
 @contextmanager
 def writing_units(folder: Path) -> Iterator[Callable[[UnitRows], None]]:
-    """Return what adds to `units.parquet` in a `with` block what a unit has in one table.
-
-    The file appears whole at the end of the block, or after an exception not at all.
-    """
+    """Yield a function that appends to `units.parquet`, which is written atomically at the end of the block."""
     held: list[UnitRows] = []
     with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
 
@@ -125,14 +115,14 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Hash the rows of units again, as they lie in the tables.
+    """Recompute the hashes of units from the rows of the tables.
 
     Args:
-        units: What each unit should have, in plan order; only their numbers of rows are used.
-        rows: For each table "config/split" its config and its rows of storage values, in order.
+        units: The recorded units in plan order, of which only the numbers of rows are used.
+        rows: By table "config/split", its config and its rows of storage values.
 
     Yields:
-        What each unit has; `rows` is smaller where a table ends too soon.
+        The recomputed units; `rows` is smaller where a table ends too soon.
     """
     for unit in units:
         config, found = rows[unit.table]

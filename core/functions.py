@@ -1,4 +1,4 @@
-"""Options of the API's functions, stated once: their signatures and docstrings, from which commands are made too."""
+"""Options of the API's functions: their signatures and docstrings, from which commands are generated."""
 
 from __future__ import annotations
 
@@ -31,11 +31,10 @@ ENTRY = re.compile(r"^    (\w+): ")
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function of the API: its arguments are checked as the options of its command are.
+    """Decorate a function of the API: check its arguments like the options of its command.
 
-    Raises:
-        UsageError: From the function: a value has another type, or is not allowed.
-        MissingExtraError: From the function: it needs a package that is not installed.
+    The function raises a UsageError for a value of the wrong type or range, and a MissingExtraError if it needs a
+    package that is not installed.
     """
 
     @wraps(function)
@@ -62,9 +61,9 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
-    """List the parameters of a function of the API as options: type, limits, default, and help from its docstring.
+    """Return the parameters of an API function as options: type, limits, default, and help from its docstring.
 
-    Parameters that take a callback or a mapping have no option on the command line and are not listed.
+    Parameters that take a callback or a mapping are not options of the command and are omitted.
     """
     function = inspect.unwrap(function)
     said = argument_help(function)
@@ -92,11 +91,11 @@ def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
 def keyword_signature(
     *settings: type[Any], positional: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a function that takes `**options` the signature of settings classes, and their help as its `Args:`.
+    """Decorate a function that takes `**options` with the signature of settings classes and their help as `Args:`.
 
     Args:
         settings: The classes.
-        positional: Options that may be given without their names.
+        positional: Options that may be given positionally.
     """
     listed = [each for kind in settings for each in options_of(kind)]
     listed.sort(key=lambda each: each.keyword not in positional)
@@ -123,7 +122,7 @@ def keyword_signature(
 
 
 def argument_help(function: Callable[..., Any]) -> dict[str, str]:
-    """Read what the docstring of a function says of each parameter."""
+    """Return the docstring's text for each parameter of a function."""
     said: dict[str, str] = {}
     name = ""
     for line in _section(inspect.getdoc(function) or "", "Args:"):
@@ -134,23 +133,23 @@ def argument_help(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def description(function: Callable[..., Any]) -> str:
-    """Return what the docstring of a function says before its sections."""
+    """Return the docstring of a function up to its first section."""
     return SECTION.split(inspect.getdoc(function) or "")[0]
 
 
 def _in_keywords(text: str, listed: Sequence[Field]) -> str:
-    """Write the flags that a text names as the keywords that stand for them."""
+    """Replace the flags in a text by the corresponding keywords."""
     keywords = {each.flag: each.keyword for each in listed}
     for each in listed:
         if each.kind == "switch":
             keywords |= {each.option.off or f"no-{each.flag}": f"{each.keyword}=False"}
-    pieces = text.split("`")  # in backticks a whole command line may stand
+    pieces = text.split("`")  # text in backticks may be a whole command line
     pieces[::2] = [FLAG.sub(lambda match: f"`{keywords.get(match[1], match[1])}`", piece) for piece in pieces[::2]]
     return "`".join(pieces)
 
 
 def annotation(each: Field) -> str:
-    """Write the type of an option as code, in the names of builtins, `Literal`, `Path` and `Sequence`."""
+    """Return the type of an option as source code."""
     plain = {"switch": "bool", "integer": "int", "number": "float", "path": "Path | str", "text": "Path | str"}
     text = plain.get(each.kind) or f"Literal[{', '.join(map(repr, each.choices))}]"
     if each.option.read is not None:

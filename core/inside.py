@@ -1,4 +1,4 @@
-"""Names and files that an output brings along: none leads out of it, none is anything but a file or a folder."""
+"""Containment of untrusted outputs: no name leads outside, and only regular files and folders are allowed."""
 
 from __future__ import annotations
 
@@ -12,37 +12,33 @@ from pathlib import Path
 from .documents import shortened
 from .errors import InputError
 
-SIGNATURE = "model.sig"  # as model-signing's own command line calls it
-LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked as they are read
+SIGNATURE = "model.sig"  # the default of model-signing's command line
+LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Return the path of a name from an output, which has to lie below a folder.
-
-    Args:
-        folder: The folder.
-        name: A path relative to it, with slashes.
+    """Join a folder and a relative path from an untrusted output.
 
     Raises:
-        InputError: It is empty or absolute, is the folder itself, leads out of it (by `..`, or by a link), or holds a
-            backslash or a control character.
+        InputError: The name is empty or absolute, leads outside the folder (by `..` or a link) or to the folder itself,
+            or contains a backslash or a control character.
     """
     parts = name.split("/") if isinstance(name, str) and not FORBIDDEN.search(name) else [""]
     if {"", ".", ".."} & {*parts}:
         raise InputError(
-            f"{shortened(name)} is no name for a file in {folder}: expected a relative path without '..', backslashes "
-            "or control characters. `stressreel verify` says more."
+            f"{shortened(name)} is not a valid file name in {folder}: expected a relative path without '..', "
+            "backslashes or control characters. Run `stressreel verify` for details."
         )
     path = folder.joinpath(*parts)
     target = resolved(path)
     if target is None or not target.is_relative_to(folder.resolve()):
-        raise InputError(f"{shortened(name)} leads out of {folder}, as a link on the way does. Remove the link.")
+        raise InputError(f"{shortened(name)} leads out of {folder} through a link. Remove the link.")
     return path
 
 
 def resolved(path: Path) -> Path | None:
-    """Return where a path leads, links followed; None if they lead in a circle."""
+    """Resolve the links of a path; None if they form a cycle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):  # the latter up to Python 3.12
@@ -50,16 +46,16 @@ def resolved(path: Path) -> Path | None:
 
 
 def foreign_entries(folder: Path) -> Iterator[str]:
-    """Name what is neither a file nor a folder of its own in an output, and below: links, pipes, devices.
+    """Yield what is neither a regular file nor a folder in an output: links, pipes, devices.
 
-    The links of a snapshot in the Hugging Face cache lead to its own files in `blobs`, and are taken for these.
+    Links of a snapshot in the Hugging Face cache to files in its `blobs` folder count as files.
     """
     blobs = folder.resolve().parents[1] / "blobs" if folder.resolve().parent.name == "snapshots" else None
     waiting = [(folder, 1)]
     while waiting:
         below, level = waiting.pop()
         entries: list[os.DirEntry[str]] = []
-        with suppress(FileNotFoundError), os.scandir(below) as found:  # a process that builds here removes folders
+        with suppress(FileNotFoundError), os.scandir(below) as found:  # a running build may remove folders
             entries = sorted(found, key=lambda one: one.name)
         for entry in entries:
             path = Path(entry.path)
@@ -68,7 +64,8 @@ def foreign_entries(folder: Path) -> Iterator[str]:
                 if not (blobs and target and target.parent == blobs and target.is_file()):
                     yield f"{path.relative_to(folder).as_posix()} is a link"
             elif entry.is_dir():
-                waiting += [(path, level + 1)] * (level < LEVELS)
+                if level < LEVELS:
+                    waiting.append((path, level + 1))
             elif not entry.is_file() and os.path.lexists(path):
                 kind = stat.filemode(os.lstat(path).st_mode)[0]
                 what = {"p": "a pipe", "s": "a socket"}.get(kind, "a device")
@@ -76,13 +73,13 @@ def foreign_entries(folder: Path) -> Iterator[str]:
 
 
 def refuse_foreign_entries(folder: Path) -> None:
-    """Refuse an output with links or special files in it, as these can lead anywhere.
+    """Refuse an output that contains links or special files.
 
     Raises:
-        InputError: It has some.
+        InputError: It does.
     """
     if found := next(foreign_entries(folder), None):
         raise InputError(
-            f"{folder}: {shortened(found)}. An output of stressreel holds files and folders alone; a link may lead "
-            "anywhere. Remove it, or copy the output with its links resolved if you trust them."
+            f"{folder}: {shortened(found)}. An output of stressreel contains only files and folders, as a link may "
+            "lead anywhere. Remove it, or copy the output with its links resolved if you trust them."
         )

@@ -1,4 +1,4 @@
-"""Ctrl-C that is not lost: Python drops a KeyboardInterrupt that is raised in a destructor or a callback."""
+"""Reliable Ctrl-C: Python drops a KeyboardInterrupt that is raised in a destructor or a callback."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ _asked: list[int] = []
 
 
 def listen() -> None:
-    """Raise KeyboardInterrupt on Ctrl-C and on a request to end, and remember it for `check`."""
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, and remember it for `check`."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
 
 
 def asked() -> bool:
-    """Whether the user wants to stop: what fails from then on fails for that reason."""
+    """Whether an interrupt was requested; later failures are a consequence of it."""
     return bool(_asked)
 
 
 def check() -> None:
-    """Raise a KeyboardInterrupt that was asked for and lost.
-
-    Raises:
-        KeyboardInterrupt: The user wants to stop.
-    """
+    """Raise a KeyboardInterrupt again that Python dropped."""
     if _asked:
         raise KeyboardInterrupt
 

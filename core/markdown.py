@@ -1,4 +1,4 @@
-"""Texts that others wrote, in Markdown: shown as they are, whatever they hold."""
+"""Escaping of untrusted text in Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import printable
 
 
 class Written(str):
-    """Markdown that is shown as it is."""
+    """Markdown that is already escaped."""
 
 
 TAG = re.compile(r"<(?=[A-Za-z!/?])")  # what HTML begins with
@@ -20,14 +20,14 @@ ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 
 def without_tags(value: Any) -> Any:
-    """Take the meaning of HTML from what a template puts in, as annotations could hold some; also that of the marks."""
+    """Escape the start of HTML tags and comments in a text that a template inserts."""
     return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, Written) else value
 
 
 def as_text(text: object) -> Written:
-    """Write a text of an output so that Markdown shows it as it is, in one line, a cell of a table or a list.
+    """Escape a text so that Markdown shows it literally in one line, a table cell or a list.
 
-    Neither HTML nor marks, links, pictures or addresses in it come to life.
+    HTML, markup, links, images and URLs in it have no effect.
     """
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
@@ -36,10 +36,10 @@ def as_text(text: object) -> Written:
 
 
 def as_code(text: object) -> Written:
-    """Write a text of an output as code in a line, where nothing of Markdown or HTML is read."""
+    """Write a text as inline code."""
     return Written("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
 
 
 def as_block(text: object) -> Written:
-    """Write a text of an output as it stands in a block of code, which it does not end; marks lose their meaning."""
+    """Escape a text for a fenced code block, so that it cannot end the block or start a comment."""
     return Written(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))

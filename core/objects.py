@@ -1,8 +1,8 @@
-"""Object storage by address: s3://bucket/prefix, gs://…, az://…, through obstore.
+"""Object storage by URL (s3://bucket/prefix, gs://…, az://…), through obstore.
 
-obstore, because a put that is interrupted leaves no object, and puts can be made conditional. Credentials and endpoints
-are the environment's (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …);
-the AWS credentials file is not read.
+With obstore, an interrupted put leaves no object, and puts can be conditional. Credentials and endpoints come from the
+environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …); the AWS
+credentials file is not read.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from .files import atomic, user_cache
 
 ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # a Path has one slash of the two
 LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
-USUAL_LIMIT = 100.0  # GB of sources that are kept
-IN_USE = 6 * 3600.0  # seconds since it was last opened in which a source is not removed
-PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are put in parts
+USUAL_LIMIT = 100.0  # GB of cached sources
+IN_USE = 6 * 3600.0  # seconds after its last use during which a source is not evicted
+PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are uploaded in parts
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredObject:
     """An object.
 
     Attributes:
-        key: Its name below the prefix.
-        size: In bytes.
-        etag: Its version; "" if the store does not say.
-        changed: When it was written, seconds since 1970 by the store's clock.
+        key: Name below the prefix.
+        size: Size in bytes.
+        etag: Version; "" if the store has none.
+        changed: Modification time in seconds since 1970, by the store's clock.
     """
 
     key: str
@@ -49,14 +49,11 @@ class Found:
 
 
 class Lost(Exception):
-    """A conditional put was not done: the object is there already, or is another one by now."""
+    """A conditional put failed: the object exists already, or has changed."""
 
 
 def address(path: Path | str) -> str | None:
-    """Return the address that a path stands for; None if it is one of this machine.
-
-    A `Path` makes one slash of two, so both are taken.
-    """
+    """Return the URL in a path; None for a local path. A single slash counts, as `Path` merges two."""
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None
@@ -66,24 +63,17 @@ def address(path: Path | str) -> str | None:
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects below an address; picklable.
-
-    Attributes:
-        url: The address.
-    """
+    """The objects below a URL; picklable."""
 
     url: str
 
     def put(self, key: str, content: bytes | Path, *, only: str | None = None) -> str:
-        """Write an object whole.
+        """Write an object atomically, and return its etag.
 
         Args:
-            key: Its name.
-            content: Its content, or the file that has it.
-            only: "new" to write it only if it is not there; an etag to replace that version alone.
-
-        Returns:
-            Its etag.
+            key: Name of the object.
+            content: Its content, or a file.
+            only: "new" to write only if it does not exist; an etag to replace only that version.
 
         Raises:
             Lost: The condition does not hold.
@@ -99,19 +89,19 @@ class Objects:
                     _store(self.url), key, content, chunk_size=PARTS, max_concurrency=PARTS_AT_ONCE, **how
                 )
         except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
-            # The first of two tries may have been done and its answer lost: then what is there is ours.
+            # A retried put may have succeeded the first time, with its response lost: then the object is ours.
             there = self.head(key) if only == "new" or isinstance(content, bytes) else None
             if there is not None and isinstance(content, bytes) and self.get(key) == content:
                 return there.etag
             raise Lost(key) from error
         except FileNotFoundError as error:
             if only not in (None, "new"):
-                raise Lost(key) from error  # what was to be replaced is gone
+                raise Lost(key) from error  # the version to replace is gone
             raise OutputError(f"{self.url} cannot be written: there is no such bucket or container.") from error
         return done["e_tag"] or ""
 
     def get(self, key: str, largest: int | None = None) -> bytes | None:
-        """Read an object; None if it is not there.
+        """Read an object; None if it does not exist.
 
         Raises:
             InputError: It cannot be read, or has more than `largest` bytes.
@@ -126,43 +116,39 @@ class Objects:
         return None
 
     def fetch(self, key: str, path: Path) -> None:
-        """Copy an object to a file, which appears when it is whole.
+        """Copy an object to a file, atomically.
 
         Raises:
-            InputError: It is not there or cannot be read.
+            InputError: It does not exist or cannot be read.
         """
         try:
             with self._explained(key), atomic(path) as temporary, open(temporary, "wb") as file:
                 for chunk in _obstore().get(_store(self.url), key).stream(min_chunk_size=8_000_000):
                     file.write(chunk)
         except FileNotFoundError:
-            raise InputError(f"{self.url}/{key} is not there any more.") from None
+            raise InputError(f"{self.url}/{key} no longer exists.") from None
 
-    def head(self, key: str) -> Found | None:
-        """Look at an object; None if it is not there."""
+    def head(self, key: str) -> StoredObject | None:
+        """Return size and version of an object; None if it does not exist."""
         with suppress(FileNotFoundError), self._explained(key):
-            return _found(_obstore().head(_store(self.url), key))
+            return _stored_object(_obstore().head(_store(self.url), key))
         return None
 
-    def list(self, prefix: str = "") -> Iterator[Found]:
-        """List the objects whose names begin with a folder's.
-
-        Raises:
-            InputError: They cannot be listed.
-        """
+    def list(self, prefix: str = "") -> Iterator[StoredObject]:
+        """Yield the objects below a folder."""
         with self._explained(prefix):
             for batch in _obstore().list(_store(self.url), prefix.rstrip("/") or None, chunk_size=1000):
-                yield from map(_found, batch)
+                yield from map(_stored_object, batch)
 
     def remove(self, *keys: str) -> None:
-        """Remove objects; those that are not there are none the less gone."""
+        """Remove objects, whether or not they exist."""
         for start in range(0, len(keys), 1000):
             with suppress(FileNotFoundError), self._explained(keys[start], writing=True):
                 _obstore().delete(_store(self.url), list(keys[start : start + 1000]))
 
     @contextmanager
     def _explained(self, key: str, *, writing: bool = False) -> Iterator[None]:
-        """Turn what the store refuses into a paragraph."""
+        """Turn errors of the store into an InputError, or an OutputError when writing."""
         exceptions = _obstore().exceptions
         try:
             yield
@@ -181,21 +167,21 @@ class Objects:
 
 
 def objects_at(path: Path | str) -> Objects:
-    """Return the objects at an address.
+    """Return the objects below a URL.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It is not a URL of object storage.
         MissingExtraError: obstore is not installed.
     """
     url = address(path)
     if url is None:
-        raise UsageError(f"{path} is no address of object storage: s3://bucket/prefix, gs://… or az://….")
+        raise UsageError(f"{path} is not a URL of object storage: s3://bucket/prefix, gs://… or az://….")
     _obstore()
     return Objects(url)
 
 
 def stamp_of(path: Path) -> str:
-    """Return the size and version of an object, as `files.file_stamp` does of a file; empty if it is not there."""
+    """Return size and version of an object, like `files.file_stamp`; empty if it does not exist."""
     url = address(path) or ""
     where, _, key = url.rpartition("/")
     found = Objects(where).head(key)
@@ -203,24 +189,24 @@ def stamp_of(path: Path) -> str:
 
 
 def local_copy(path: Path) -> Path:
-    """Return a file that can be opened: the path itself, or a copy of the object that it stands for.
+    """Return a local file: the path itself, or a cached copy of the object that it names.
 
-    Copies are kept in the user's cache by address and version, fetched once for all processes of a machine. Those that
-    were used longest ago make room when all are more than $STRESSREEL_CACHE_GB (100).
+    The cache is shared by all processes of a user, keyed by URL and version, and limited to $STRESSREEL_CACHE_GB (100);
+    the least recently used copies are evicted.
 
     Raises:
-        InputError: The object is not there, or cannot be read.
+        InputError: The object does not exist or cannot be read.
     """
     url = address(path)
     return path if url is None else _copy_of(url)
 
 
-@lru_cache(maxsize=4096)  # whether it has changed is asked once in a process
-def _version_of(url: str) -> Found:
+@lru_cache(maxsize=4096)  # checked for changes once per process
+def _version_of(url: str) -> StoredObject:
     where, _, key = url.rpartition("/")
     found = Objects(where).head(key)
     if found is None:
-        raise InputError(f"{url} is not there.")
+        raise InputError(f"{url} does not exist.")
     return found
 
 
@@ -242,7 +228,7 @@ def _copy_of(url: str) -> Path:
 
 
 def _make_room(folder: Path, size: int) -> None:
-    """Remove the copies that were used longest ago until there is room for one more."""
+    """Evict the least recently used copies until a file of this size fits."""
     try:
         limit = float(os.environ.get(LIMIT_VARIABLE) or USUAL_LIMIT) * 1e9
     except ValueError:
@@ -262,8 +248,8 @@ def _make_room(folder: Path, size: int) -> None:
         held -= each
 
 
-def _found(meta: Any) -> Found:
-    return Found(meta["path"], meta["size"], meta["e_tag"] or "", meta["last_modified"].timestamp())
+def _stored_object(meta: Any) -> StoredObject:
+    return StoredObject(meta["path"], meta["size"], meta["e_tag"] or "", meta["last_modified"].timestamp())
 
 
 def _obstore() -> Any:
@@ -275,7 +261,7 @@ def _obstore() -> Any:
 def _store(url: str) -> Any:
     obstore = _obstore()
     if odd := sorted(set(url) & set("#?%*[]")):
-        raise UsageError(f"{url} holds {' '.join(odd)}, which addresses use otherwise. Give another name.")
+        raise UsageError(f"{url} contains {' '.join(odd)}, which have a special meaning in URLs. Give another name.")
     try:
         return obstore.store.from_url(url)
     except (obstore.exceptions.BaseError, ValueError, OSError) as error:

@@ -1,7 +1,7 @@
-"""Options, stated once: fields of frozen dataclasses that carry their help, type, limits and what they decide.
+"""Options as fields of frozen dataclasses, with help, type and limits.
 
-Click options, YAML files, keyword arguments of `stressreel.build`, the command that is recorded (`command.py`), the
-settings in `build.json` and the table of options in the docs are all made from these fields.
+Click options, YAML files, keyword arguments of `stressreel.build`, the recorded command (`command.py`), the settings in
+`build.json` and the table of options in the docs are all generated from these fields.
 """
 
 from __future__ import annotations
@@ -28,29 +28,29 @@ SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-
 
 @dataclass(frozen=True)
 class Option:
-    """What a field says of its option besides its name, type and default.
+    """An option's declaration, besides the name, type and default of its field.
 
     Attributes:
         help: One or two sentences for `--help` and the docs.
-        name: The option's name without dashes, if it is not the field's.
-        off: The name that switches a switch off, without dashes; by default `no-<name>`.
+        name: Option name without dashes; by default the field's.
+        off: Name that turns a switch off, without dashes; by default `no-<name>`.
         minimum: Smallest number allowed.
         maximum: Largest number allowed.
-        metavar: What `--help` calls the value.
-        shown: What `--help` says of the default, if not the default itself.
+        metavar: Placeholder for the value in `--help`.
+        shown: Description of the default in `--help`; by default the value.
         required: Whether it must be given.
-        exists: For paths: whether a file must be there.
-        spread: Whether values may also follow the option as words of their own (`--splits UD PS`).
-        read: Turns what was given (a text, or a tuple of texts) into the value; raises ValueError, whose words follow
+        exists: For paths: whether the file must exist.
+        spread: Whether further values may follow as separate words (`--splits UD PS`).
+        read: Parses a text, or a tuple of texts, into the value; its ValueError continues a sentence that starts with
             what was given.
-        write: Turns the value into the text that the recorded command has; None leaves the option out.
-        record: When the recorded command has it: always, if it is not the default, or never.
-        content: Whether its value is among the settings in `build.json`.
-        names: Lists the words that a shell completes its value with, of which it may have several with commas between.
-        counts: Whether it decides anything, given all values; else it is set back to its default.
-        found_by: How whoever verifies finds again what it names: by its `NAME`; or, for a folder, by what files in it
-            are called, or as the annotations `ITSELF`. Files that must exist are found by their names.
-        or_file: Whether it may name the only such file instead of their folder.
+        write: Formats the value for the recorded command; None omits the option.
+        record: When the recorded command includes it: always, if it differs from the default, or never.
+        content: Whether `build.json` keeps it among the settings.
+        names: Returns the words for shell completion; the value may be several, separated by commas.
+        counts: Whether it has an effect, given all values; otherwise it is reset to its default.
+        found_by: How `verify` locates its input: by its `NAME`; or, for a folder, by a pattern for the names of files
+            in it, or as the annotations `ITSELF`. Files that must exist are located by name.
+        or_file: Whether it may name the only such file instead of the folder.
     """
 
     help: str
@@ -74,39 +74,30 @@ class Option:
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
-    """Declare a field of a settings class that is an option; see `Option` for what more may be said."""
+    """Declare a field of a settings class as an option; `more` are attributes of `Option`."""
     return field(default=default, metadata={"option": Option(help, **more)})
 
 
 def nested(kind: type[Any]) -> Any:
-    """Declare a field that holds another settings class, whose options count as those of the outer one."""
+    """Declare a field that holds another settings class, whose options become those of the outer one."""
     return field(default_factory=kind, metadata={"nested": kind})
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSettings:
-    """What every build is told.
+    """Settings of every build; each option's help describes it."""
 
-    Attributes:
-        seed: Seed of every draw.
-        split: The split to build, or "all".
-        limit: Plan only the first so many units by id.
-        version: Semantic version of the dataset.
-        max_skip: Largest share of units that may be skipped because their videos are faulty.
-        allow_missing: Whether to go on without videos that are missing or do not open.
-    """
-
-    seed: int = option(0, "Seed of every draw.", minimum=0)
+    seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
     limit: int | None = option(None, "Only the first N units by id, for a trial.", minimum=1, content=False)
     allow_missing: bool = option(
         False,
-        "Go on without videos that are missing or do not open; these skips do not count for --max-skip.",
+        "Continue without videos that are missing or cannot be opened; these skips do not count towards --max-skip.",
         content=False,
     )
     max_skip: float = option(
         0.01,
-        "Fail if a larger share of units must be skipped because their videos are faulty.",
+        "Largest share of units that may be skipped because of faulty videos before the build fails.",
         minimum=0,
         maximum=1,
         record="changed",
@@ -119,56 +110,41 @@ class BuildSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How a build is run; nothing here changes its content.
-
-    Attributes:
-        out: The output folder.
-        workers: Processes; None for one a core.
-        executor: Where they run: "inline" is the process that was started, "ray" a Ray cluster, "auto" inline for one
-            worker and processes of this machine for more.
-        ray_address: "host:port" of the cluster's head; None for the cluster that this machine is in, or one of its own.
-        share: The part of the units that this process renders, if several build one output.
-        resume: Whether to go on where an earlier run stopped; if not, that is thrown away.
-        dry_run: Whether to describe the plan and stop.
-        check_space: Whether to compare the free disk space with an estimate first.
-        progress: Whether to show progress.
-    """
+    """How a build is run, which does not affect its content; each option's help describes it."""
 
     out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
-    workers: int | None = option(None, "Processes. The result does not depend on it.", minimum=1, shown="one a core")
+    workers: int | None = option(
+        None, "Worker processes; the result does not depend on it.", minimum=1, shown="one per core"
+    )
     executor: ExecutorKind = option(
         "auto",
-        "Where units are rendered: in this process, in processes of this machine, or on a Ray cluster; auto takes "
+        "Where units are rendered: in this process, in processes of this machine, or on a Ray cluster; auto uses "
         "processes if there is more than one worker.",
     )
     ray_address: str | None = option(
         None,
         "Head of the Ray cluster, host:port.",
         metavar="HOST:PORT",
-        shown="the cluster of this machine, else one of its own",
+        shown="this machine's cluster, else a new local one",
     )
     share: Share | None = option(
         None,
-        "Render the I-th of N parts of the units; the last of N such processes to finish packs. They share --out.",
+        "Render part I of N. All N processes share --out, and the last one to finish packs.",
         name="shard",
         metavar="I/N",
         read=lambda text: read_share(text),
     )
-    resume: bool = option(True, "Go on where an earlier run stopped, or throw it away and start again.", off="fresh")
+    resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
     dry_run: bool = option(
         False,
-        "Print the plan, sizes and times, for which a few frames are encoded, and stop; nothing is written.",
+        "Print the plan with estimated sizes and times (a few frames are encoded for these) and stop; write nothing.",
     )
-    check_space: bool = option(True, "Compare the free disk space with an estimate before work starts.")
+    check_space: bool = option(True, "Check before work starts that the disk has enough free space.")
     progress: bool = option(True, "Show progress.")
 
 
 def semantic_version(text: str) -> str:
-    """Return a semantic version as it is.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """Return the text if it is a semantic version, else raise a ValueError."""
     if not SEMANTIC_VERSION.fullmatch(text):
         raise ValueError("is not a semantic version such as 1.0.0 or 1.2.0-rc.1")
     return text
@@ -176,16 +152,16 @@ def semantic_version(text: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """An option together with where it stands.
+    """An option and its place in the settings.
 
     Attributes:
-        path: Names of the fields that lead to it, one but for nested settings.
-        option: What its field says.
-        kind: "switch", "integer", "number", "choice", "path" or "text".
-        default: Its default; None if there is none.
-        choices: The values of a choice.
-        many: Whether it may be given several times, or takes `count` values.
-        count: Values of one option on the command line; 1 but for tuples of a fixed length.
+        path: Names of the fields that lead to it; more than one for nested settings.
+        option: The declaration.
+        kind: Kind of its value.
+        default: Default value; None if there is none.
+        choices: Values of a choice.
+        many: Whether it may be repeated, or takes `count` values.
+        count: Number of values on the command line; more than 1 for tuples of a fixed length.
     """
 
     path: tuple[str, ...]
@@ -198,25 +174,25 @@ class Field:
 
     @property
     def flag(self) -> str:
-        """The name on the command line, without dashes in front."""
+        """Name on the command line, without leading dashes."""
         return self.option.name or self.path[-1].replace("_", "-")
 
     @property
     def keyword(self) -> str:
-        """The name as a keyword argument of Python."""
+        """Name as a Python keyword argument."""
         return self.flag.replace("-", "_")
 
     def get(self, settings: Any) -> Any:
-        """Return the value that it has in settings."""
+        """Return its value in settings."""
         for name in self.path:
             settings = getattr(settings, name)
         return settings
 
     def check(self, value: Any) -> Any:
-        """Return a value given as a keyword argument as the field holds it.
+        """Convert a keyword argument to the value of the field.
 
         Raises:
-            ValueError: It has another type, or is out of range; the words follow what was given.
+            ValueError: Its type or value is not allowed; the message continues a sentence that starts with it.
         """
         if value is None and self.default is None and not self.option.required:
             return None
@@ -255,7 +231,7 @@ class Field:
                 raise ValueError("must be a path")
             path = Path(value).expanduser()
             if self.option.exists and not path.is_file():
-                raise ValueError("is no file that is there")
+                raise ValueError("is not an existing file")
             return path
         if not isinstance(value, str | Path):
             raise ValueError("must be a text")
@@ -266,13 +242,13 @@ class Field:
 
 
 def _listed(value: Any) -> Any:
-    """Return several values, such as those of a list, a set or an array, as a tuple; one value as it is."""
+    """Return a list, set or array as a tuple; a single value unchanged."""
     single = isinstance(value, str | bytes | os.PathLike | Mapping) or not isinstance(value, Iterable)
     return value if single else tuple(value)
 
 
 def options_of(settings: type[Any]) -> tuple[Field, ...]:
-    """List the options of a settings class: its own in their order, then those of its base classes."""
+    """Return the options of a settings class: its own in their order, then those of its base classes."""
     listed: tuple[Field, ...] = _options_of(settings)  # type: ignore[arg-type]
     return listed
 
@@ -294,13 +270,13 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
 
 
 def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) -> Field:
-    """Make the option of a dataclass's field, or of a function's parameter.
+    """Make the option of a dataclass field or a function parameter.
 
     Args:
-        name: Its name.
-        option: What is declared of it.
-        kinds: The types that it may have; the first says what the option takes.
-        default: Its default.
+        name: Name of the field or parameter.
+        option: The declaration.
+        kinds: The types of its annotation, of which the first determines the option's kind.
+        default: The default.
     """
     kind, many, count = next(kind for kind in kinds if kind is not type(None)), False, 1
     if get_origin(kind) in (tuple, Sequence):
@@ -316,12 +292,12 @@ def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) ->
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """Return the types of a union, or the one type."""
+    """Return the members of a union, or the single type."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
-    """Make settings of values by the paths of their options; what is not given has its default."""
+    """Make settings from values by option path; missing ones have their defaults."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     for each in fields(settings):  # type: ignore[arg-type]
         if inner := each.metadata.get("nested"):
@@ -330,10 +306,10 @@ def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
-    """Make settings of keyword arguments, named as the options are, with _ for -.
+    """Make settings from keyword arguments: option names with _ for -.
 
     Raises:
-        UsageError: There is no such option, one is missing, or a value is not allowed.
+        UsageError: An option is unknown or missing, or a value is not allowed.
     """
     known = {each.keyword: each for each in options_of(settings)}
     for name in given:
@@ -352,7 +328,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
 
 
 def settled(settings: S) -> S:
-    """Set every option that decides nothing, given the others, back to its default."""
+    """Reset options that have no effect, given the others, to their defaults."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
             settings = with_value(settings, each.path, each.default)
@@ -360,30 +336,21 @@ def settled(settings: S) -> S:
 
 
 def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
-    """Return settings with another value of the option at a path."""
+    """Return settings with one value replaced, given its path."""
     if len(path) > 1:
         value = with_value(getattr(settings, path[0]), path[1:], value)
     return replace(settings, **{path[0]: value})
 
 
 def content(settings: Any) -> dict[str, Any]:
-    """Return the values that decide the content of a build, as nested JSON values for `build.json`."""
-    hidden = {each.path for each in options_of(type(settings)) if not each.option.content}
-    return _content(settings, hidden, ())
-
-
-def _content(settings: Any, hidden: set[tuple[str, ...]], prefix: tuple[str, ...]) -> dict[str, Any]:
-    found = {}
-    for each in fields(settings):
-        path = (*prefix, each.name)
-        value = getattr(settings, each.name)
-        if path not in hidden:
-            found[each.name] = _content(value, hidden, path) if is_dataclass(value) else value
-    return found
+    """Return the values that affect the content of a build, as nested JSON values for `build.json`."""
+    hidden = {each.path[0] for each in options_of(type(settings)) if len(each.path) == 1 and not each.option.content}
+    values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in hidden}
+    return {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
 
 
 def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
-    """Make settings of what `content` gave, read back from JSON; options that decide no content have their defaults."""
+    """Make settings from the JSON of `content`; options that do not affect the content have their defaults."""
     values: dict[str, Any] = {}
     for each in fields(settings):  # type: ignore[arg-type]
         if each.name not in stored:
@@ -396,7 +363,7 @@ def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
 
 
 def option_table(settings: type[Any]) -> str:
-    """Write the options of a settings class as a Markdown table."""
+    """Format the options of a settings class as a Markdown table."""
     lines = ["| option | default | |", "|---|---|---|"]
     for each in options_of(settings):
         option = each.option
@@ -417,11 +384,7 @@ def _shown_default(each: Field) -> str:
 
 
 def comma_separated(given: Any) -> tuple[str, ...]:
-    """Read names with commas between them, given once or several times.
-
-    Raises:
-        ValueError: There is no name.
-    """
+    """Split comma-separated names, given once or several times; raise a ValueError if there are none."""
     texts = [given] if isinstance(given, str) else given
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:

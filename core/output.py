@@ -1,4 +1,4 @@
-"""A finished output, opened for reading: a folder, or object storage, from which it is copied as it is read."""
+"""Finished outputs, opened for reading: in a folder, or in object storage, from which files are copied on demand."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .documents import LARGEST_OWN, parse_json, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
 from .files import user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
-from .objects import Found, Objects, address, objects_at
+from .objects import Objects, StoredObject, address, objects_at
 from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
@@ -28,47 +28,42 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class FinishedOutput:
-    """A finished output.
-
-    Attributes:
-        path: The folder.
-        info: The content of `build.json`.
-    """
+    """A finished output: its folder, and the content of its `build.json`."""
 
     path: Path
     info: dict[str, Any]
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """List the shards of a table, in order; none if that is no name of a table, as a row may have it."""
+        """Return the shards of a table, in order; empty if the name, which may come from a row, is invalid."""
         if not NAME.fullmatch(config):
             return []
-        found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # not what a killed writer left
+        found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
         return sorted(found)
 
     def complete(self) -> None:
-        """Have all of it on this machine, where a folder is already."""
+        """Copy all files to this machine, if they are elsewhere."""
 
     def files(self) -> list[str]:
-        """Name all files in it, sorted."""
+        """Return the names of all files, sorted."""
         walked = os.walk(self.path)
         paths = [Path(folder, name) for folder, _, names in walked for name in names]
         return sorted(path.relative_to(self.path).as_posix() for path in paths)
 
     def splits(self, config: str) -> list[str]:
-        """Name the splits of a table, as `build.json` has them."""
+        """Return the splits of a table, from `build.json`."""
         return list(self.info["counts"].get(config, {}))
 
     def rows(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Read the rows of a table, all splits in the order of `build.json` unless one is named."""
+        """Yield the rows of a table, of one split or of all in the order of `build.json`."""
         for name in [split] if split else self.splits(config):
             for path in self.shards(config, name):
                 yield from read_rows(path, columns)
 
     def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Read rows as `rows` does, for those who rely on them all being there.
+        """Yield rows like `rows`, and check that none is missing.
 
         Raises:
-            InputError: A shard cannot be read (then a `ShardError`), or rows are missing.
+            InputError: A shard cannot be read (`ShardError`), or rows are missing.
         """
         for name in [split] if split else self.splits(config):
             found = 0
@@ -79,10 +74,10 @@ class FinishedOutput:
             self.check_count(config, name, found)
 
     def counted(self, config: str, split: str) -> list[Path]:
-        """List the shards of a split, in order, which say that they have the rows that were built.
+        """Return the shards of a split, in order, after comparing their footers with `build.json`.
 
         Raises:
-            InputError: They say otherwise, or more than fits in them; or one cannot be read (then a `ShardError`).
+            InputError: The numbers of rows differ or are implausible, or a shard cannot be read (`ShardError`).
         """
         found = self.shards(config, split)
         rows = packed = 0
@@ -92,17 +87,17 @@ class FinishedOutput:
         self.check_count(config, split, rows)
         try:
             check_claims(rows, packed, sum(path.stat().st_size for path in found))
-        except ValueError as error:  # many small shards, each with what a small one may have
+        except ValueError as error:  # many small shards, each plausible by itself
             raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
         return found
 
     @property
     def num_rows(self) -> int:
-        """Number of rows of all tables, as `build.json` has it."""
+        """Number of rows of all tables, from `build.json`."""
         return sum(count for splits in self.info["counts"].values() for count in splits.values())
 
     def gaps(self) -> Iterator[str]:
-        """Name the shards that cannot be read, and the tables without the rows that were built, a line each."""
+        """Yield a line per unreadable shard and per table with missing rows."""
         for config in self.info["counts"]:
             for split in self.splits(config):
                 try:
@@ -111,55 +106,37 @@ class FinishedOutput:
                     yield str(error)
 
     def check_count(self, config: str, split: str, found: int) -> None:
-        """Compare the rows that were found with those that were built.
-
-        Raises:
-            InputError: They differ.
-        """
+        """Compare a number of rows with `build.json`, and raise an InputError if they differ."""
         built = self.info["counts"].get(config, {}).get(split, 0)
         if found != built:
             raise InputError(
-                f"{self.path}, table {config}, split {split}: {found:,} rows are there, {built:,} were built. Files "
-                "are missing or of another build; `stressreel verify` says more."
+                f"{self.path}, table {config}, split {split}: found {found:,} rows, but {built:,} were built. Files "
+                "are missing or of another build; run `stressreel verify` for details."
             )
 
 
 @dataclass(frozen=True)
 class RemoteOutput(FinishedOutput):
-    """A finished output in object storage.
-
-    Attributes:
-        path: The folder of the user's cache that holds what was read so far.
-        info: The content of `build.json`.
-        objects: Where it is.
-    """
+    """A finished output in object storage; `path` is the cache folder for the files that were read so far."""
 
     objects: Objects = field(default_factory=lambda: Objects(""))
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """List the shards of a table, in order; those that were not read before are copied first.
-
-        Raises:
-            InputError: They cannot be read.
-        """
+        """Return the shards of a table, in order, after copying those that are not cached."""
         found = [each for each in self.objects.list(config + "/") if _is_shard(each.key, split)]
         self._copy(found)
         return sorted(self.path / each.key for each in found)
 
     def complete(self) -> None:
-        """Copy all of it to this machine.
-
-        Raises:
-            InputError: It cannot be read.
-        """
+        """Copy all files to this machine."""
         self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
 
     def files(self) -> list[str]:
-        """Name all its objects, sorted; the folder of the cache has others."""
+        """Return the names of all objects, sorted; the cache folder also has files of its own."""
         return sorted(found.key for found in self.objects.list())
 
-    def _copy(self, wanted: list[Found]) -> None:
-        def one(found: Found) -> None:
+    def _copy(self, wanted: list[StoredObject]) -> None:
+        def one(found: StoredObject) -> None:
             path, stamp = inside(self.path, found.key), self.path / ".versions" / _name(found.key)
             version = f"{found.size} {found.etag}"
             if not (path.is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == version):
@@ -174,10 +151,10 @@ class RemoteOutput(FinishedOutput):
 
 @contextmanager
 def reading(path: Path) -> Iterator[FinishedOutput]:
-    """Open the output of a build for a `with` block that relies on all it should hold.
+    """Open the output of a build for a `with` block, in which inconsistent files become an InputError.
 
     Raises:
-        InputError: There is none, it was not finished, or its parts do not fit together.
+        InputError: There is no finished output, or its parts are inconsistent.
     """
     output = open_output(path)
     with fitting(path):
@@ -186,33 +163,25 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
 
 @contextmanager
 def fitting(path: Path) -> Iterator[None]:
-    """Say in a `with` block that relies on the files of an output what is wrong if they do not fit together.
-
-    Raises:
-        InputError: They do not.
-    """
+    """Turn errors of a `with` block that reads the files of an output into an InputError."""
     try:
         yield
     except StressreelError:
         raise
     except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, StopIteration) as error:
         raise InputError(
-            f"{path} cannot be used as it is ({type(error).__name__}: {shortened(str(error))}): build.json or "
-            "a file of .build is damaged, or does not fit the tables. Build again with --fresh. If `stressreel verify` "
-            "finds nothing wrong, please report this with the output of the same command and --debug."
+            f"{path} is inconsistent ({type(error).__name__}: {shortened(str(error))}): build.json or a file of .build "
+            "is damaged, or does not match the tables. Build again with --fresh. If `stressreel verify` finds nothing "
+            "wrong, please report this with the output of the same command and --debug."
         ) from error
 
 
 def writable(path: Path) -> None:
-    """Refuse an output that files cannot be added to: one in object storage is read here as a copy.
-
-    Raises:
-        UsageError: It is one.
-    """
+    """Refuse an output in object storage, to which no files can be added, with a UsageError."""
     url = address(path)
     if url is not None:
         raise UsageError(
-            f"{url} lies in object storage, where this cannot write. Run it on the folder before it is put."
+            f"{url} is in object storage, where this command cannot write. Run it on the folder before the upload."
         )
 
 
@@ -221,7 +190,7 @@ def open_output(path: Path) -> FinishedOutput:
 
     Raises:
         UsageError: There is no such path.
-        InputError: It is no output, was not finished, has links in it, or its `build.json` is damaged.
+        InputError: It is not a finished output, contains links, or its `build.json` is damaged.
     """
     if address(path) is not None:
         return _open_address(path)
@@ -231,9 +200,9 @@ def open_output(path: Path) -> FinishedOutput:
     if not file.is_file():
         started = (path / ".build").is_dir()
         if started:
-            raise InputError(f"{path} holds a build that was not finished: run the same build command again to go on.")
+            raise InputError(f"{path} has an unfinished build: run the same build command again to continue.")
         raise (InputError if path.exists() else UsageError)(
-            f"{path} is not the output of a build: it has no build.json. Give the folder that --out named."
+            f"{path} is not the output of a build: it has no build.json. Give the --out folder of a build."
         )
     return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))
 
@@ -243,17 +212,15 @@ def _open_address(path: Path) -> FinishedOutput:
     content = objects.get("build.json", LARGEST_OWN)
     if content is None:
         if objects.head(".build/plan.json"):
-            raise InputError(f"{objects.url} holds a build that was not finished: run the same build command again.")
-        raise UsageError(f"{objects.url} is not the output of a build: it has no build.json. Give what --out named.")
+            raise InputError(f"{objects.url} has an unfinished build: run the same build command again.")
+        raise UsageError(
+            f"{objects.url} is not the output of a build: it has no build.json. Give the --out of a build."
+        )
     return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 
 
 def _info(content: str, place: str) -> dict[str, Any]:
-    """Read the content of a `build.json`.
-
-    Raises:
-        InputError: It is damaged.
-    """
+    """Parse a `build.json`; raise an InputError if it is damaged."""
     try:
         info = parse_json(content)
         counts = counts_of(info["counts"])
@@ -266,53 +233,37 @@ def _info(content: str, place: str) -> dict[str, Any]:
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
-    """Take rows by table and split, whose names become parts of paths.
+    """Validate the counts of rows by table and split, whose names become parts of paths.
 
     Raises:
-        ValueError, TypeError: They are no names and counts.
+        ValueError, TypeError: A name or a count is invalid.
     """
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
         check_name(table)
         for split, count in splits.items():
             if not NAME.fullmatch(split) or type(count) is not int or count < 0:
-                raise ValueError(f"it counts {shortened({table: {split: count}})}")
+                raise ValueError(f"invalid count {shortened({table: {split: count}})}")
     return counts
 
 
 def check_name(name: Any) -> str:
-    """Return a name that is no more than one part of a path.
-
-    Raises:
-        ValueError: It is something else.
-    """
+    """Return a name that is a single part of a path; raise a ValueError for others."""
     if not (isinstance(name, str) and NAME.fullmatch(name)):
-        raise ValueError(f"it names {shortened(name)}")
+        raise ValueError(f"invalid name {shortened(name)}")
     return name
 
 
 def check_folders(names: Any) -> None:
-    """Take names of folders below the one that a user gives, in which videos are looked for.
-
-    Raises:
-        ValueError, TypeError: There is one that is none, or leads elsewhere.
-    """
+    """Validate names of subfolders in which videos are searched; raise a ValueError or TypeError for others."""
     for name in names:
         parts = PurePosixPath(name).parts
         if len(name) > LONGEST_FOLDER or name.startswith("/") or ".." in parts or FORBIDDEN.search(name):
-            raise ValueError(f"it looks for videos in {shortened(name)}")
+            raise ValueError(f"invalid folder of videos {shortened(name)}")
 
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
-    """Open an output in object storage: its small files are copied now, tables when they are read.
-
-    Args:
-        objects: Where it is.
-        info: The content of its `build.json`.
-
-    Raises:
-        InputError: It cannot be read.
-    """
+    """Open an output in object storage: copy its small files now, and its tables when they are read."""
     name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
@@ -321,7 +272,7 @@ def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     output._copy(small)
     there = {found.key for found in small} | {".versions", "from.json"}
     for path in folder.glob("*"):
-        if path.is_file() and path.name not in there:  # it was removed from the store
+        if path.is_file() and path.name not in there:  # removed from the store since
             path.unlink()
     (folder / "from.json").write_text(json.dumps({"url": objects.url}) + "\n", encoding="utf-8")
     return output

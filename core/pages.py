@@ -1,8 +1,8 @@
-"""What the pages of a Parquet file say of themselves: pyarrow believes their headers, whatever the footer says.
+"""Page headers of untrusted Parquet files, checked because pyarrow trusts them over the footer.
 
-A page of thirty bytes can be a list of a billion numbers. So headers are looked at before pyarrow has the pages, in the
-part of Thrift's compact protocol that they are written in; what pyarrow might read in another way is refused. Its own
-`FileMetaData` is no help: on some damaged footers `row_group(i).column(j)` ends the process.
+A page of thirty bytes can claim a list of a billion numbers. This module parses the subset of Thrift's compact protocol
+that headers use, before pyarrow reads the pages, and refuses what pyarrow might parse differently. pyarrow's own
+`FileMetaData` is unsuitable: on some damaged footers, `row_group(i).column(j)` crashes the process.
 """
 
 from __future__ import annotations
@@ -13,29 +13,28 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 Chunk = tuple[int, int]
-"""Where the pages of a column begin and end in a file."""
+"""Start and end of a column's pages in a file."""
 
 LARGEST_FOOTER = 10_000_000  # bytes
-MOST_PAGES = 10_000  # of a row group, which closes at 10,000 rows or 32 MB
-MOST_MORE = 30_000_000  # values of a row group beyond one for each row and column, as lists have
-MOST = 2**31 - 1  # of what pages state; of more, pyarrow takes the last 32 bits
-COUNTED = {0: 5, 2: 7, 3: 8}  # where pages have their number of values: of data, a dictionary, data of version 2
+MOST_PAGES = 10_000  # in a row group, which closes at 10,000 rows or 32 MB
+MOST_MORE = 30_000_000  # values of a row group beyond one per row and column, for lists
+MOST = 2**31 - 1  # largest number in a header; pyarrow truncates larger ones to 32 bits
+COUNTED = {0: 5, 2: 7, 3: 8}  # field with the number of values, by type of page: data, dictionary, data version 2
 
 STRUCT, DEEPEST = 12, 10
 TYPES = {
     **dict.fromkeys(((2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)), STRUCT),
     **{(4, 1, 3, 2): 5, (4, 1, 3, 3): 8, (4, 1, 3, 16, 2): 6, (4, 1, 3, 16, 3): 6, (4, 1, 3, 17, 2): 5},
-    (4, 1, 3, 11): 6,  # of another type, it would count as absent
+    (4, 1, 3, 11): 6,  # with another type, this optional field would count as absent
 }
-"""Types in the lists of a footer, by the numbers of fields: pyarrow reads these, whatever type a list states; and of a
-field that may be left out."""
+"""Types of list items in a footer, by field numbers: pyarrow expects these, whatever type a list declares."""
 
 
 def chunks_of(path: Path) -> list[list[Chunk]]:
-    """Find where the columns of each row group lie.
+    """Return the byte ranges of the columns of each row group.
 
     Raises:
-        ValueError, TypeError, LookupError: The footer is damaged, or no shard has such a one.
+        ValueError, TypeError, LookupError: The footer is damaged, or unlike that of a shard.
     """
     with open(path, "rb") as file:
         size = file.seek(0, io.SEEK_END)
@@ -46,7 +45,7 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
         file.seek(size - 8 - length)
         footer = _struct(io.BytesIO(file.read(length)))
     if "parquet-mr" in str(footer.get(6)).lower():
-        raise ValueError("it was written by parquet-mr, of which early versions are read past the ends of columns")
+        raise ValueError("it was written by parquet-mr, for whose early versions readers read past the ends of columns")
     return [[_chunk(column[3], size) for column in group[1]] for group in footer[4]]
 
 
@@ -54,34 +53,34 @@ def _chunk(about: dict[int, Any], size: int) -> Chunk:
     start = min(about[9], about.get(11) or about[9])
     end = start + about[7]
     if not 0 <= start <= end <= size:
-        raise ValueError("a column lies outside of it")
+        raise ValueError("a column lies outside the file")
     return start, end
 
 
 def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: int) -> None:
-    """Refuse a row group whose pages hold more than it says.
+    """Refuse a row group whose pages hold more than its footer states.
 
     Args:
         file: The file.
         chunks: The columns of the row group.
-        rows: The rows that it says it has.
-        unpacked: The bytes that it says it unpacks to.
+        rows: Stated number of rows.
+        unpacked: Stated number of bytes before compression.
 
     Raises:
-        ValueError, LookupError, TypeError: They do, or are damaged.
+        ValueError, LookupError, TypeError: The pages hold more, or are damaged.
     """
     most, pages, found = len(chunks) * rows + MOST_MORE, 0, 0
     for chunk in chunks:
         for values, taken in _pages(file, *chunk):
             pages, found, unpacked = pages + 1, found + values, unpacked - taken
             if unpacked < 0:
-                raise ValueError("its pages unpack to more than it says")
+                raise ValueError("its pages unpack to more than the footer states")
             if pages > MOST_PAGES or found > most:
                 raise ValueError(f"{rows:,} rows have {found:,} values or more in {pages:,} pages")
 
 
 def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the number of values of each page, and the bytes that it unpacks to."""
+    """Yield the number of values and the unpacked size of each page."""
     while start < end:
         file.seek(start)
         header = _struct(file, (0,))
@@ -93,18 +92,13 @@ def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
-    """Read a struct of Thrift, by the numbers of its fields.
-
-    Args:
-        file: Where it begins.
-        path: The numbers of the fields that it stands in.
-    """
+    """Parse a Thrift struct by field number; `path` holds the numbers of the enclosing fields."""
     found: dict[int, Any] = {}
     number = 0
     while head := file.read(1)[0]:
         number = number + (head >> 4) if head >> 4 else _integer(file)
         if number in found or not 0 <= number < 2**15 or len(path) > DEEPEST:
-            raise ValueError("a field comes twice, or too deep")
+            raise ValueError("a field is repeated or nested too deeply")
         found[number] = head & 15 == 1 if head & 15 in (1, 2) else _value(file, head & 15, (*path, number))
     return found
 
@@ -114,14 +108,14 @@ def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
         return _integer(file)
     if kind == 8:
         length = _varint(file)
-        text = file.read(min(length, 100))  # the beginning of it is enough
+        text = file.read(min(length, 100))  # the beginning is enough
         file.seek(length - len(text), io.SEEK_CUR)
         return text
     if kind == 9:
         head = file.read(1)[0]
         length = head >> 4 if head >> 4 < 15 else _varint(file)
         if head & 15 in (9, 10) or head & 15 != TYPES.get(path, head & 15):
-            raise ValueError("a list holds something else")
+            raise ValueError("a list has items of an unexpected type")
         return [_value(file, head & 15, path) for _ in range(length)]
     if kind == STRUCT:
         return _struct(file, path)

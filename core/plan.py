@@ -1,4 +1,4 @@
-"""What a build is made of: units of work, what they leave out, and the plan that fixes both."""
+"""Units of work, skipped units, and the plan of a build."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ Facts = dict[str, Any]
 
 
 class Unseen:
-    """Stands in the facts of a unit for hashes, and for what else is known of files alone, by any key."""
+    """Placeholder in the facts of a unit for hashes and other values that need its files, under any key."""
 
     def __getitem__(self, key: object) -> Unseen:
-        """Return the same again."""
         return self
 
 
@@ -27,16 +26,16 @@ UNSEEN = Unseen()
 
 @dataclass(frozen=True)
 class Unit:
-    """The smallest piece of work: pure, so it gives the same rows and pixels wherever and whenever it runs.
+    """The smallest piece of work: pure, so its rows and pixels do not depend on when and where it runs.
 
     Attributes:
-        id: Unique in the plan; safe as a folder name.
-        split: The split that its rows go to.
-        source_id: The source video; empty if none is needed.
-        payload: Everything that decides the result, as JSON values.
-        cost: About how much work it is, in any measure; the longest are begun first.
-        tables: The configs that it has rows for; empty if it may have some for each.
-        pieces: How many videos or texts it makes, as progress counts them.
+        id: Unique in the plan, and safe as a folder name.
+        split: Split of its rows.
+        source_id: Its source video; empty if it needs none.
+        payload: Everything that determines the result, as JSON values.
+        cost: Estimated amount of work, in any unit; the largest units start first.
+        tables: The configs that it has rows for; empty if it may have rows for any.
+        pieces: Number of videos or texts that it makes, for progress.
     """
 
     id: str
@@ -50,13 +49,13 @@ class Unit:
 
 @dataclass(frozen=True)
 class Skip:
-    """A unit that was planned and not written.
+    """A planned unit that was left out.
 
     Attributes:
         unit_id: The unit.
         source_id: Its source video.
-        reason: A code: missing_video, unreadable_video, undecodable, too_short, …
-        detail: One sentence, with the decoder's words where there are any.
+        reason: Code such as missing_video, unreadable_video, undecodable, too_short.
+        detail: One sentence, with the decoder's own message if there is one.
     """
 
     unit_id: str
@@ -66,25 +65,25 @@ class Skip:
 
     @property
     def allowed(self) -> bool:
-        """Whether the user let it pass with --allow-missing, so that --max-skip does not count it."""
+        """Whether --allow-missing covers it, so that --max-skip does not count it."""
         return self.reason in ("missing_video", "unreadable_video")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All the work of a build, fixed before any video is touched.
+    """All the work of a build, fixed before any video is opened.
 
     Attributes:
         builder: Name of the builder.
-        identity: Everything that decides the content, as nested JSON: settings, seed, versions, input hashes.
-        units: The work, sorted by id.
-        configs: The tables that the rows fill.
-        noun: What a unit is called in messages.
-        piece: What progress counts, of which a unit has `pieces`; units by default.
-        advice: What to look at if there is no unit at all.
-        reports: Files that other commands leave in the output and that go with it.
-        notes: What reading and selecting met, as counts for people (clamped ends, unusable sentences, …).
-        remedies: Of the counts in `notes` that say what was left out, the option that changes it; empty if none does.
+        identity: Everything that determines the content, as nested JSON: settings, seed, versions, input hashes.
+        units: The units, sorted by id.
+        configs: The tables of the output.
+        noun: Name of a unit in messages.
+        piece: Name of what progress counts, of which a unit has `pieces`; by default `noun`.
+        advice: What to check if there are no units.
+        reports: Files that other commands leave in the output, and that are removed with it.
+        notes: Counts from reading and selecting (clamped ends, unusable sentences, …).
+        remedies: For each count in `notes` of omitted items: the option that includes them; empty if there is none.
     """
 
     builder: str
@@ -100,20 +99,20 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the identity and every unit."""
+        """SHA-256 of the identity and all units."""
         units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in self.units]
         return sha256_text(canonical_json([self.builder, self.identity, units]))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that have units: train, validation, test, then what a benchmark calls otherwise."""
+        """The splits that have units: train, validation, test, then others by name."""
         order = ("train", "validation", "test")
         found = sorted({unit.split for unit in self.units})
         return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
 
 
 def noted(plan: Plan) -> list[str]:
-    """Write the counts in a plan's notes, each with the option that changes it, if one does."""
+    """Format the counts in a plan's notes, each with its option in `remedies`."""
     return [
         f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
         for name, count in plan.notes.items()
@@ -122,7 +121,7 @@ def noted(plan: Plan) -> list[str]:
 
 
 def nothing_qualifies(plan: Plan) -> str:
-    """Describe why a plan has no units: what every rule left out, and which option changes it."""
+    """Explain why a plan has no units: what each rule left out, and which option changes that."""
     left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
     read = [line for line in noted(plan) if line not in left_out]
     parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
@@ -132,48 +131,44 @@ def nothing_qualifies(plan: Plan) -> str:
 
 
 class Builder(Protocol):
-    """What the runtime asks of a benchmark. Instances are pickled to the workers."""
+    """The interface between the runtime and a benchmark. Instances are pickled to the workers."""
 
     def renders(self, unit: Unit) -> bool:
-        """Whether a unit has an expensive part, `render`; if not, its facts are empty and no video is opened."""
+        """Whether a unit needs `render`; if not, its facts are empty and no video is opened."""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Do the expensive part of a unit.
-
-        Args:
-            unit: The unit.
-            folder: An existing empty folder for its files.
+        """Render a unit's files into an empty folder.
 
         Returns:
-            JSON values that `rows` needs; under "files" the size in bytes of every file left in `folder`; and under
-            "skips", if there are any, the parts of the unit that had to be left out, as dictionaries of `Skip`.
+            The facts: JSON values that `rows` needs. "files" has the size in bytes of every file in `folder`; "skips"
+            lists parts of the unit that had to be left out, as dictionaries of `Skip`.
 
         Raises:
-            VideoError: The source cannot be used; the unit becomes a Skip.
+            VideoError: The source is unusable; the unit becomes a Skip.
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Return the unit's rows as (config name, row). A video column holds the file's name in the unit's folder."""
+        """Yield the unit's rows as (config name, row); a video column has the file's name in the unit's folder."""
 
     def look(self, unit: Unit) -> Facts:
-        """Find the facts of `render` without writing files: of these, sizes and hashes are `UNSEEN`.
+        """Return the facts of `render` without writing files; their sizes and hashes are `UNSEEN`.
 
         Raises:
-            VideoError: As `render`, where it shows without decoding the video.
+            VideoError: As `render`, if that shows without decoding the video.
         """
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
-        """Return a builder and a unit that render one file of a unit to the same bytes, and little else."""
+        """Return a builder and a unit that render one file of a unit to the same bytes, with few others."""
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the unit's source is there and opens, without decoding it."""
+        """Return a Skip if the unit's source is missing or cannot be opened, without decoding it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Return what the unit's source file looks like, so that a resume notices another one."""
+        """Return a stamp of the unit's source file, by which a resume notices that it was replaced."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """List the leaves in which two identities differ, as "name: old → new"."""
+    """List the entries in which two identities differ, as "name: old → new"."""
     lines = []
     for name in sorted({*before, *after}):
         old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))

@@ -1,7 +1,7 @@
-"""Progress of long work on standard error, and what of it outlives an interruption.
+"""Progress of long work on standard error, and a count of the work that an interruption does not lose.
 
-On a terminal and in a notebook it is a bar, anywhere else a line now and then. Only commands show it, and functions
-that are told to: `showing` decides for all that runs inside it, so what works need not be told.
+A terminal or a notebook shows a bar, anything else an occasional line. `showing` switches progress on for everything
+that runs inside it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tqdm import tqdm
 BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
 SILENT_S = 3.0
-"""What is over sooner is not worth a line."""
+"""Work that takes less time is not reported."""
 
 T = TypeVar("T")
 Counts = Any  # a `multiprocessing.Value` of an integer
@@ -35,7 +35,7 @@ _kept = Counter[str]()
 
 @contextmanager
 def showing(wanted: bool = True) -> Iterator[None]:
-    """Show the progress of all that runs inside, or of nothing."""
+    """Show or hide the progress of everything inside a `with` block."""
     global _shown
     before, _shown = _shown, wanted
     try:
@@ -45,7 +45,7 @@ def showing(wanted: bool = True) -> Iterator[None]:
 
 
 class Progress:
-    """Counts finished pieces of work, with rate and time left."""
+    """Counts finished items, with rate and remaining time."""
 
     def __init__(
         self,
@@ -60,12 +60,12 @@ class Progress:
         """Start at 0.
 
         Args:
-            label: What is being done.
-            total: Pieces of work.
-            unit: What a piece is called, such as "pair".
-            shown: Whether to print anything; None for what `showing` says.
-            brief: Whether the work is a step of something else: then it is not mentioned if it is over soon.
-            ticks: Whether pieces count when they `tick`, before the larger ones that they are parts of are done.
+            label: Description of the work.
+            total: Number of items.
+            unit: Name of an item, such as "pair".
+            shown: Whether to print anything; None to follow `showing`.
+            brief: Whether this is a step of other work, which is reported only if it takes long.
+            ticks: Whether items count as soon as they `tick`, before the unit that they are part of is done.
         """
         self.label, self.total, self.unit, self.brief = label, total, unit, brief
         self.shown = _shown if shown is None else shown
@@ -78,12 +78,12 @@ class Progress:
 
     @property
     def seen(self) -> int:
-        """How many pieces are done, those of larger ones that are not done included."""
+        """Number of finished items, including those of unfinished units."""
         ticks = 0 if self._before is None else ticked() - self._before
         return min(self.total, max(self.done, ticks))
 
     def advance(self, count: int = 1) -> None:
-        """Count pieces as done."""
+        """Count items as done."""
         self.done += count
         if self._bar is not None:
             self._bar.update(self.seen - self._bar.n)
@@ -104,7 +104,6 @@ class Progress:
         print(f"{self.label}: {', '.join(filter(None, [*parts, left]))}", file=sys.stderr, flush=True)
 
     def __enter__(self) -> Self:
-        """Return the counter."""
         _running.append(self)
         if self.shown:
             bar = _kind_of_bar()
@@ -120,7 +119,6 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Leave the bar as it is."""
         _running.remove(self)
         if self._beat is not None:
             self._beat.stop()
@@ -129,7 +127,7 @@ class Progress:
 
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
-    """Choose what draws bars: in a notebook widgets, where they are installed, else text; None where nothing can."""
+    """Return the bar for a notebook (with ipywidgets) or a terminal; None elsewhere."""
     ipython = sys.modules.get("IPython")
     if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
         return tqdm if sys.stderr.isatty() else None
@@ -141,7 +139,7 @@ def _kind_of_bar() -> type[tqdm[Any]] | None:
 
 
 class _Beat:
-    """Calls a function now and then, on a thread of its own, until it is stopped."""
+    """Calls a function at intervals on its own thread, until stopped."""
 
     def __init__(self, call: Callable[[], None], *, first: float, every: float):
         self._call, self._first, self._every, self._over = call, first, every, threading.Event()
@@ -160,7 +158,7 @@ class _Beat:
 
 
 def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
-    """Yield items, and show how many are done: a step of something else."""
+    """Yield items and show how many are done, as a step of other work."""
     with Progress(label, len(items), unit, brief=True) as progress:
         for item in items:
             yield item
@@ -168,17 +166,15 @@ def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
 
 
 class Working:
-    """Shows that work whose amount is not known goes on, and since when."""
+    """Shows the elapsed time of work of unknown amount."""
 
     def __init__(self, label: str):
-        """Start at once; `label` is what is being done."""
         self.label, self.done = label, 0
         self._started = time.monotonic()
         self._beat: _Beat | None = None
         self._line = False
 
     def __enter__(self) -> Self:
-        """Begin to show it, after some seconds."""
         _running.append(self)
         if _shown:
             every = BAR_EVERY_S if sys.stderr.isatty() else LINE_EVERY_S
@@ -188,7 +184,6 @@ class Working:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Show it no longer."""
         _running.remove(self)
         if self._beat is not None:
             self._beat.stop()
@@ -196,7 +191,7 @@ class Working:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _say(self) -> None:
-        if not _shown or _running[-1:] != [self]:  # a step of this has a line of its own
+        if not _shown or _running[-1:] != [self]:  # a step inside it has its own line
             return
         text = f"{self.label}: {f'{self.done:,} done, ' if self.done else ''}{_clock(time.monotonic() - self._started)}"
         self._line = sys.stderr.isatty()
@@ -204,7 +199,7 @@ class Working:
 
 
 def counted(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, and count them for the `Working` that runs, if one does."""
+    """Yield items, and count them for the innermost `Working`, if there is one."""
     for item in items:
         if _running and isinstance(_running[-1], Working):
             _running[-1].done += 1
@@ -212,7 +207,7 @@ def counted(items: Iterable[T]) -> Iterator[T]:
 
 
 def tick() -> None:
-    """Count a piece of a unit that is not done yet, here or in a worker process that `tick_into` told where."""
+    """Count an item of an unfinished unit, in this process or in a worker that has called `tick_into`."""
     global _ticked
     if _sink is None:
         _ticked += 1
@@ -222,34 +217,29 @@ def tick() -> None:
 
 
 def ticked() -> int:
-    """Return how many pieces ticked so far, in worker processes too."""
+    """Return the number of ticks so far, including those of workers."""
     return _ticked if _sink is None else int(_sink.value)
 
 
 def tick_into(counter: Counts) -> None:
-    """Count pieces in memory that processes share, from what was counted so far."""
+    """Count ticks in memory that processes share."""
     global _sink
     _sink = counter
 
 
 def keep(noun: str, count: int = 1) -> None:
-    """Note that finished work is safe, so that the same command need not do it again.
-
-    Args:
-        noun: What a piece is called, such as "pair".
-        count: How many.
-    """
+    """Record that items, named `noun`, are stored, so that the same command does not repeat them."""
     _kept[noun] += count
 
 
 def kept() -> str:
-    """Return what is safe, such as "3 pairs, 1 shard"; empty if nothing is."""
+    """Return the stored items in words, such as "3 pairs, 1 shard"; empty if there are none."""
     found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
     return ", ".join(found)
 
 
 def forget() -> None:
-    """Begin anew: nothing has been kept by the command that starts."""
+    """Reset the count of stored items, for a new command."""
     _kept.clear()
 
 

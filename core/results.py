@@ -1,4 +1,4 @@
-"""Results of commands: tables of scores with intervals, printed, shown in notebooks, turned into data frames."""
+"""Results of commands: tables of scores with intervals, as text, JSON, HTML for notebooks, and data frames."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ LONGEST = 100
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score with its interval.
+    """A score with its confidence interval.
 
     Attributes:
-        value: On all source videos; NaN if it is not defined there (0 / 0).
-        low: Lower end of the interval; NaN if more than 5 % of the resamples leave the score undefined, or if there
-            are fewer than six source videos.
-        high: Upper end.
+        value: Score over all source videos; NaN if it is undefined (0 / 0).
+        low: Lower bound; NaN if the score is undefined in more than 5 % of the resamples, or if there are fewer than
+            six source videos.
+        high: Upper bound.
     """
 
     value: float
@@ -39,13 +39,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Spread:
-    """A mean with its standard deviation.
-
-    Attributes:
-        mean: The mean; NaN if a run leaves the score undefined.
-        std: The standard deviation; NaN if there is none.
-        runs: Number of runs.
-    """
+    """Mean and standard deviation over a number of runs; NaN where undefined."""
 
     mean: float
     std: float
@@ -60,11 +54,11 @@ class Table:
     """A table of scores.
 
     Attributes:
-        name: Its key in `scores.json`.
-        title: What it shows.
+        name: Key in `scores.json`.
+        title: Title.
         headings: Column names.
-        rows: Texts, counts (int), scores (float; NaN is shown as a dash) or scores with intervals.
-        note: What a reader has to know.
+        rows: Texts, counts (int), scores (float; NaN prints as a dash) or scores with intervals.
+        note: Footnote.
     """
 
     name: str
@@ -74,7 +68,7 @@ class Table:
     note: str = ""
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns as plain values: an estimate takes three of them, a mean with its deviation two."""
+        """Return the columns as plain values: three for estimates, two for means with deviations."""
         found: dict[str, list[Any]] = {}
         for place, heading in enumerate(self.headings):
             cells = [row[place] for row in self.rows]
@@ -92,36 +86,35 @@ class Table:
 
 
 class Result:
-    """What a function of the API returns and its command prints.
+    """The result of an API function, which its command prints.
 
-    `print` shows what the command prints; a notebook shows the tables; `to_pandas` and `to_polars` give them as frames.
+    `print` shows the command's output, a notebook shows the tables, and `to_pandas` and `to_polars` return data frames.
     """
 
     notes: Sequence[str] = ()
-    """What the user should know beside the result; the command prints it to standard error."""
+    """Remarks that the command prints to standard error."""
     written: Sequence[str] = ()
-    """Lines that say which files were written."""
+    """Lines that name the files that were written."""
     failed: bool = False
     """Whether the command exits with 1."""
 
     def as_tables(self) -> Sequence[Table]:
-        """Return the result as tables; the first is the main one."""
+        """Return the tables of the result, the main one first."""
         return ()
 
     def as_json(self) -> Any:
-        """Return the result as JSON values, as the command's --json prints it."""
+        """Return the result as JSON values, as printed by --json."""
         raise NotImplementedError(f"{type(self).__name__} has no JSON form")
 
     def __str__(self) -> str:
-        """Return the text that the command prints."""
         return "\n\n".join(map(text_table, self.as_tables()))
 
     def closing(self) -> str:
-        """Return what a command prints at the end that printed the parts of the result while it ran."""
+        """Return the last part of the output, for commands that print the other parts while they run."""
         return str(self)
 
     def render(self, form: str) -> str:
-        """Write the result as "text", "json" or "markdown"."""
+        """Format the result as "text", "json" or "markdown"."""
         if form == "json":
             return dump(self.as_json())
         return "\n\n".join(map(markdown_table, self.as_tables())) if form == "markdown" else str(self)
@@ -131,10 +124,7 @@ class Result:
         return "".join(map(html_table, self.as_tables())) or f"<pre>{escape(str(self))}</pre>"
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
-        """Return a table as a pandas data frame; the ends of intervals become columns of their own.
-
-        Args:
-            table: Name of the table; by default the first.
+        """Return a table, by default the first, as a pandas data frame; interval bounds become separate columns.
 
         Raises:
             UsageError: There is no table of that name.
@@ -144,10 +134,7 @@ class Result:
         return pandas.DataFrame(self._table(table).columns())
 
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
-        """Return a table as a polars data frame; see `to_pandas`.
-
-        Args:
-            table: Name of the table; by default the first.
+        """Return a table, by default the first, as a polars data frame; see `to_pandas`.
 
         Raises:
             UsageError: There is no table of that name, or polars is not installed.
@@ -170,12 +157,12 @@ class Result:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Write a score; a dash if it is not defined."""
+    """Format a score; a dash if it is undefined."""
     return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
 
 
 def cell_text(cell: Cell) -> str:
-    """Write a cell of a table."""
+    """Format a cell of a table."""
     if isinstance(cell, Estimate):
         interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
         return number(cell.value) + interval
@@ -187,19 +174,19 @@ def cell_text(cell: Cell) -> str:
 
 
 def cell_json(cell: Cell) -> Any:
-    """Turn a cell into a JSON value: an undefined score is null."""
+    """Convert a cell to a JSON value; undefined scores become null."""
     if isinstance(cell, Estimate | Spread):
         return {name: None if isnan(x) else x for name, x in vars(cell).items()}
     return None if isinstance(cell, float) and isnan(cell) else cell
 
 
 def rows_json(table: Table) -> list[dict[str, Any]]:
-    """Turn the rows of a table into JSON objects keyed by its headings."""
+    """Convert the rows of a table to JSON objects, keyed by its headings."""
     return [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
 
 
 def text_table(table: Table) -> str:
-    """Set a table for a terminal: texts left, numbers right."""
+    """Format a table for a terminal: texts left-aligned, numbers right-aligned."""
     lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
     left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
@@ -214,7 +201,7 @@ def text_table(table: Table) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Set a table in Markdown; texts in it are shown as they are."""
+    """Format a table in Markdown, with its texts escaped."""
     texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
     lines = [
         "| " + " | ".join(map(_markdown_cell, table.headings)) + " |",
@@ -229,16 +216,16 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def html_table(table: Table) -> str:
-    """Set a table for a notebook: at most `LONGEST` rows."""
+    """Format the first `LONGEST` rows of a table in HTML."""
     rows = [map(cell_text, row) for row in table.rows[:LONGEST]]
     heads = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
     body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
-    more = [f"{len(table.rows) - LONGEST:,} more rows"] * (len(table.rows) > LONGEST)
-    notes = "".join(f"<p>{escape(text)}</p>" for text in (*more, table.note) if text)
-    caption = f"<caption>{escape(table.title)}</caption>" * bool(table.title)
+    more = f"{len(table.rows) - LONGEST:,} more rows" if len(table.rows) > LONGEST else ""
+    notes = "".join(f"<p>{escape(text)}</p>" for text in (more, table.note) if text)
+    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
     return f"<table>{caption}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def dump(value: Any) -> str:
-    """Write JSON for people and machines; refuses NaN."""
+    """Serialise to indented JSON without NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -1,4 +1,4 @@
-"""Configs and columns of a dataset, as data: the Arrow schema, the `datasets` features and the card come from here."""
+"""Configs and columns of a dataset, from which the Arrow schema, the `datasets` features and the card are made."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Column:
         return _ARROW[self.kind]
 
     def feature(self) -> dict[str, Any]:
-        """Return the feature as `datasets` writes it into Parquet metadata."""
+        """Return the feature as written by `datasets` into Parquet metadata."""
         if self.kind == "label":
             return {"names": list(self.names), "_type": "ClassLabel"}
         if self.kind in _LISTS:
@@ -69,14 +69,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Config:
-    """One config of a dataset: a table with its own columns, stored under a folder of its name.
+    """One config of a dataset: a table in its own folder.
 
     Attributes:
-        name: Name, also of its folder.
+        name: Name of the config and its folder.
         meaning: One line for the card.
         columns: Its columns.
-        default: Whether `load_dataset` opens it when no config is named.
-        key_columns: How many of the first columns together are unique.
+        default: Whether `load_dataset` opens it by default.
+        key_columns: Number of leading columns that form the key.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Config:
 
     @cached_property
     def key(self) -> list[str]:
-        """The columns that together are unique."""
+        """The key columns."""
         return [column.name for column in self.columns[: self.key_columns]]
 
     @cached_property
@@ -97,25 +97,25 @@ class Config:
 
     @cached_property
     def plain(self) -> list[str]:
-        """The columns that are no videos."""
+        """The columns other than videos."""
         return [column.name for column in self.columns if column.kind != "video"]
 
     def file_name(self, row: Mapping[str, Any]) -> str:
-        """Name the file of a row's video, by its key."""
+        """Return the file name of a row's video, from its key."""
         return "_".join(str(row[name]) for name in self.key) + ".mp4"
 
     def schema(self) -> pa.Schema:
-        """Return the Arrow schema with the metadata from which `load_dataset` takes the features."""
+        """Return the Arrow schema, with the features for `load_dataset` in its metadata."""
         features = {column.name: column.feature() for column in self.columns}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         fields = [pa.field(column.name, column.arrow_type()) for column in self.columns]
         return pa.schema(fields, metadata=metadata)
 
     def encode(self, row: Mapping[str, Any]) -> Row:
-        """Turn a row of plain values into storage values: labels become integers, columns are in order.
+        """Convert a row to storage values: labels to integers, columns in order.
 
         Raises:
-            ValueError: The row lacks a column or has one too many, or a label is outside its names.
+            ValueError: The row has other columns than the config, or an unknown label.
         """
         differing = set(row) ^ {column.name for column in self.columns}
         if differing:

@@ -17,29 +17,23 @@ def digest_for(seed: int, *key: Key) -> bytes:
 
 
 def rng_for(seed: int, *key: Key) -> np.random.Generator:
-    """Make the generator that belongs to a key.
+    """Return the generator of a key: the counter-based Philox, keyed with 128 bits of SHA-256.
 
     Args:
         seed: The dataset's seed.
-        key: What the draw is for, such as ("clavi", "extension", pair id). Order of rows, number of workers and a
-            resume are not in the key, so they cannot change the draw.
-
-    Returns:
-        A generator on the counter-based Philox, keyed with 128 bits of SHA-256.
+        key: Purpose of the draw, such as ("clavi", "extension", pair id). It contains no order of rows and no number
+            of workers, so these do not affect the draw.
     """
     return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
 
 
 def draw_seed() -> int:
-    """Draw a seed that nobody can foresee: of 32 bits, from the system.
-
-    For what a verification looks at. Nothing that is built depends on it.
-    """
+    """Return an unpredictable 32-bit seed from the system, for the samples that `verify` checks; no build uses it."""
     return secrets.randbits(32)
 
 
 def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:
-    """Make a generator of `rng_for` that of another key, which takes a third of the time that a new one does."""
+    """Reset a generator from `rng_for` to another key, in a third of the time that a new one takes."""
     rng.bit_generator.state = {
         "bit_generator": "Philox",
         "state": {"counter": _ZEROS, "key": _words(seed, *key)},

@@ -1,4 +1,4 @@
-"""Rows into Parquet shards, as they come."""
+"""Writing of Parquet shards, and bounded reading of untrusted ones."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from .schema import Config, Row
 SHARD_BYTES = 500_000_000
 ROW_GROUP_BYTES = 32_000_000
 ROW_GROUP_ROWS = 10_000
-MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group that is read; one video may be large
+MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group when reading; a single video may be large
 
-# What a file may unpack to. Writing closes a shard at `SHARD_BYTES` of unpacked rows, and a row group at its bounds.
-LEAST_PACKED, PACKING = 100_000_000, 50  # bytes of a shard before its texts are looked up: at least, and by its size
-MOST_UNPACKED = 2 * SHARD_BYTES  # of the texts and numbers of a row group
-LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # of those of a shard: at least, and by its size
-LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # in a shard: at least, and by its size
-LARGEST_VALUE = 10_000_000  # bytes of a text, or values in a list
-BATCH_BYTES = 250_000_000  # of values that are no texts, if each were all of its row group
+# Limits when reading. A writer closes shards at `SHARD_BYTES` before compression, and row groups at the limits above.
+LEAST_PACKED, PACKING = 100_000_000, 50  # dictionary-encoded bytes of a shard: allowance, and factor of its size
+MOST_UNPACKED = 2 * SHARD_BYTES  # decoded texts and numbers of a row group
+LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # decoded texts and numbers of a shard: allowance, and factor
+LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # rows of a shard: allowance, and factor
+LARGEST_VALUE = 10_000_000  # bytes of a text, or values of a list
+BATCH_BYTES = 250_000_000  # of a batch of binary values, if each had the size of its row group
 
 PARQUET_FAULTS = (
     OSError,
@@ -42,55 +42,45 @@ PARQUET_FAULTS = (
     MemoryError,
     pa.ArrowException,
 )
-"""What pyarrow raises on files that are damaged or hostile."""
+"""Exceptions that pyarrow raises on damaged or hostile files."""
 
 
 class ShardError(InputError):
     """A Parquet file of an output cannot be read."""
 
     def __init__(self, path: Path, error: Exception):
-        """Name the file, by its table, and the reason."""
         self.what = f"{path.parent.name}/{path.name} cannot be read"
         reason = " ".join(str(error).split()).rstrip(".")
         super().__init__(
-            f"{self.what} ({reason or type(error).__name__}): it is damaged or no "
-            "shard of this build. Fetch it again, or build again with --fresh."
+            f"{self.what} ({reason or type(error).__name__}): it is damaged or not a shard of this build. Download it "
+            "again, or build again with --fresh."
         )
 
 
 def shard_path(config: str, split: str, index: int, count: int) -> str:
-    """Name a shard relative to the output folder, as the Hub does."""
+    """Return the relative path of a shard, named as on the Hub."""
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
 def part_path(config: str, split: str, index: int) -> str:
-    """Name a shard while it is not known how many there will be."""
+    """Return the relative path of a shard while the number of shards is unknown."""
     return f"{config}/{split}-{index:05d}.part"
 
 
 class ShardWriter:
-    """Writes one Parquet file, a row group at a time; it appears when it is finished.
+    """Writes one Parquet file atomically.
 
-    A row group closes at 32 MB or 10,000 rows, so memory stays bounded and a reader can stream; `flush` closes one
-    sooner.
+    Row groups close at 32 MB or 10,000 rows, or by `flush`, so that memory stays bounded and readers can stream.
     """
 
     def __init__(self, path: Path, config: Config):
-        """Write the rows of a table.
-
-        Args:
-            path: Where it appears.
-            config: Its table.
-
-        Raises:
-            OutputError: The folder cannot be written.
-        """
+        """Start a shard of a table at a path; raise an OutputError if the folder cannot be written."""
         self.path, self._schema = path, config.schema()
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0
         plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in config.videos]
-        # Videos are compressed already, and PLAIN so that readers can seek in them.
+        # Videos are already compressed, and stored PLAIN so that readers can seek in them.
         compression: Any = dict.fromkeys(plain, "zstd") if config.videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +97,7 @@ class ShardWriter:
                 raise
 
     def add(self, row: Row, size: int) -> None:
-        """Take in one row of storage values, of about so many bytes."""
+        """Add one row of storage values, of about `size` bytes."""
         self._held.append(row)
         self.held_bytes += size
         self.bytes += size
@@ -116,29 +106,21 @@ class ShardWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Close the row group.
-
-        Raises:
-            OutputError: The disk is full.
-        """
+        """Close the row group; raise an OutputError if the disk is full."""
         if self._held:
             with self._explained():
                 self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
         self._held, self.held_bytes = [], 0
 
     def close(self) -> None:
-        """Finish the file: sync it, and give it its name.
-
-        Raises:
-            OutputError: The disk is full.
-        """
+        """Finish, sync and rename the file; raise an OutputError if the disk is full."""
         self.flush()
         with self._explained():
             self._writer.close()
             sync_and_rename(self._temporary, self.path)
 
     def abandon(self) -> None:
-        """Remove what was written, even where nothing more can be written."""
+        """Remove the unfinished file, even if the disk is full."""
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
         with suppress(OSError):
@@ -146,7 +128,6 @@ class ShardWriter:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn the system's refusal to write into an OutputError."""
         try:
             yield
         except OutputError:
@@ -168,22 +149,14 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Read a shard's rows back, one row group in memory at a time.
-
-    Raises:
-        ShardError: It cannot be read.
-    """
+    """Yield the rows of a shard, with one row group in memory at a time; raise a ShardError if it cannot be read."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from group_rows(file, index, columns)
 
 
 def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
-    """Read the rows of shards whose column `key` has a value that is wanted; row groups without any stay unread.
-
-    Raises:
-        ShardError: One cannot be read.
-    """
+    """Yield the rows whose column `key` has a wanted value, skipping row groups without any."""
     for path in paths:
         with open_shard(path) as file:
             for group in range(file.num_row_groups):
@@ -192,13 +165,10 @@ def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> It
 
 
 def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
-    """Return what reads some columns of one row of a shard, by its number.
+    """Return a function that reads some columns of one row of a shard, by its number.
 
-    The two row groups that were read last are kept, as rows side by side are often wanted in turn.
-
-    Raises:
-        ShardError: From the function: the shard cannot be read.
-        LookupError: From the function: it has no such row.
+    The two last row groups are cached for neighbouring rows. The function raises a ShardError if the shard cannot be
+    read, and a LookupError if it has no such row.
     """
 
     @lru_cache(maxsize=2)  # of at most 32 MB each
@@ -219,11 +189,7 @@ def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Read some columns of a shard.
-
-    Raises:
-        ShardError: As `read_rows`.
-    """
+    """Read some columns of a shard as lists of values."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
@@ -234,11 +200,7 @@ def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Read the rows of a row group of a shard that `open_shard` has opened.
-
-    Raises:
-        ValueError: It unpacks to more than a row group has.
-    """
+    """Yield the rows of a row group of an open shard; raise a ValueError if it exceeds the limits."""
     for batch in _batches(file, index, columns):
         if not any(map(_holds_dictionary, batch.schema.types)):
             yield from batch.to_pylist()
@@ -249,14 +211,14 @@ def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> I
 
 
 def measure(path: Path, groups: int | None = None) -> None:
-    """Look what a shard unpacks to, before others read it without limits.
+    """Check a shard against the limits before a library reads it without any.
 
     Args:
         path: The shard.
-        groups: How many of its first row groups to look at; all by default.
+        groups: Number of leading row groups to check; all by default.
 
     Raises:
-        ShardError: It cannot be read, or unpacks to more than a shard has.
+        ShardError: It cannot be read, or exceeds the limits.
     """
     with open_shard(path) as file:
         for index in range(file.num_row_groups)[:groups]:
@@ -265,7 +227,7 @@ def measure(path: Path, groups: int | None = None) -> None:
 
 
 def whole(file: Any) -> Any:
-    """Read a shard that `open_shard` has opened as an Arrow table."""
+    """Read an open shard as an Arrow table."""
     names = file.schema_arrow.names
     batches = [batch for index in range(file.num_row_groups) for batch in _batches(file, index, names)]
     return pa.Table.from_batches(batches, None if batches else file.schema_arrow)
@@ -274,13 +236,13 @@ def whole(file: Any) -> Any:
 def _batches(
     file: Any, index: int, columns: Sequence[str] | None = None, *, use_threads: bool = False
 ) -> Iterator[Any]:
-    """Read a row group in pieces that fit in memory, whatever it unpacks to.
+    """Read a row group in batches that fit in memory, whatever it decodes to.
 
-    A file of few bytes can hold one text for thousands of rows, or a thousand zeros in a byte. So texts stay as the
-    file has them, each once with the rows that have it, and are measured before they are looked up; where that is more
-    than a row group is written with, they are left so. All row groups together have the room that the shard's size
-    gives, so a small file makes little work. Bytes of videos, which nobody packs, come in so few rows that
-    these fit even if each were as long as all of them.
+    A small file can refer to one text in thousands of rows, or pack a thousand zeros into a byte. So texts are read as
+    dictionaries and measured before they are expanded; if they exceed the size of a written row group, they stay
+    dictionaries. All row groups share the allowance that follows from the shard's size, so that a small file cannot
+    cause much work. Batches with binary columns have so few rows that they fit in memory even if each value had the
+    size of the row group.
     """
     about = file.metadata.row_group(index)
     if about.num_rows <= 0:  # pyarrow writes no pages then
@@ -302,11 +264,7 @@ def _batches(
 
 
 def _measure(array: Any, room: dict[str, int]) -> None:
-    """Take what an array has off the room that is left.
-
-    Raises:
-        ValueError: It has more, or too large a value.
-    """
+    """Subtract the size of an array from the remaining allowance; raise a ValueError if that is exceeded."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
@@ -324,11 +282,11 @@ def _measure(array: Any, room: dict[str, int]) -> None:
     else:
         room["bytes" if pa.types.is_binary(kind) else "others"] -= array.nbytes
     if min(room.values()) < 0:
-        raise ValueError("it unpacks to more than its size lets one expect")
+        raise ValueError("it unpacks to implausibly more than its size")
 
 
 def _plain(kind: Any) -> Any:
-    """Return the type of what dictionaries stand for."""
+    """Return a type with dictionaries replaced by their value types."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     if pa.types.is_list(kind):
@@ -343,7 +301,7 @@ def _holds_dictionary(kind: Any) -> bool:
 
 
 def values(array: Any) -> list[Any]:
-    """Turn an array into values as Arrow's `to_pylist` does, but each text once, wherever it stands."""
+    """Convert an array like Arrow's `to_pylist`, but with one shared object per distinct text."""
     kind = array.type
     if not _holds_dictionary(kind):
         found: list[Any] = array.to_pylist()
@@ -369,27 +327,19 @@ def values(array: Any) -> list[Any]:
 
 
 def unpacked_bytes(metadata: Any) -> int:
-    """Sum what the row groups of a shard have before packing, as its metadata say."""
+    """Return the size of a shard's row groups before compression, from its metadata."""
     return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
 
 
 def read_footer(path: Path) -> Any:
-    """Read a shard's metadata (pyarrow's `FileMetaData`).
-
-    Raises:
-        ShardError: As `read_rows`.
-    """
+    """Read a shard's metadata (pyarrow's `FileMetaData`)."""
     with open_shard(path) as file:
         return file.metadata
 
 
 @contextmanager
 def open_shard(path: Path) -> Iterator[Any]:
-    """Open a shard as pyarrow's `ParquetFile`; what goes wrong with it inside the `with` block names the file.
-
-    Raises:
-        ShardError: It cannot be read, or claims row groups that no shard has.
-    """
+    """Open a shard as pyarrow's `ParquetFile` for a `with` block, in which reading errors become a ShardError."""
     try:
         size = regular(path).stat().st_size
         with pq.ParquetFile(path) as file:
@@ -397,14 +347,14 @@ def open_shard(path: Path) -> Iterator[Any]:
             _check_size(metadata, size)
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
             file.check_pages = _pages_of(path, metadata)
-            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # for texts and numbers; by row groups
+            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # allowance, and its use by row group
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error
 
 
 def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
-    """Return what checks the pages of a row group, for which the footer is read once."""
+    """Return a function that checks the pages of a row group, and reads the footer once."""
     chunks = cache(partial(chunks_of, path))
 
     def check(index: int) -> None:
@@ -416,15 +366,7 @@ def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
 
 
 def _check_size(metadata: Any, size: int) -> None:
-    """Refuse what a few bytes can claim: row groups that would not fit in memory, and rows without number.
-
-    Args:
-        metadata: Of the file.
-        size: Its bytes.
-
-    Raises:
-        ValueError: There is one, or they are more than the file can have.
-    """
+    """Refuse, with a ValueError, row groups or numbers of rows that are implausible for a file of this size."""
     packed = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)  # not its columns: pyarrow ends the process on some that are damaged
@@ -438,25 +380,23 @@ def _check_size(metadata: Any, size: int) -> None:
 
 
 def check_claims(rows: int, packed: int, size: int) -> None:
-    """Hold the rows of a shard, or of several together, against their size, and the bytes of these before packing.
+    """Compare the stated rows and uncompressed bytes of one or several shards with their size.
 
     Raises:
-        ValueError: They are more than it can have.
+        ValueError: They are implausible.
     """
     if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
-        raise ValueError(
-            f"it has {size:,} bytes, and claims {rows:,} rows in {packed:,} bytes, more than can be packed in so few"
-        )
+        raise ValueError(f"it has {size:,} bytes and claims {rows:,} rows in {packed:,} bytes, which is implausible")
 
 
 def text_columns(schema: Any) -> list[str]:
-    """Name the columns of texts, those in lists and records too."""
+    """Return the names of all text columns, including those in lists and records."""
     columns = map(schema.column, range(len(schema)))
     return [column.path for column in columns if column.converted_type == "UTF8"]
 
 
 def _leaf_types(schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.DataType]:
-    """Yield the types in columns; one may be part of another, such as "video.path"."""
+    """Yield the leaf types of columns, which may be parts such as "video.path"."""
 
     def below(kind: pa.DataType, path: str) -> Iterator[tuple[str, pa.DataType]]:
         if pa.types.is_nested(kind):

@@ -13,28 +13,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Share:
-    """One of several equal parts of the work.
-
-    Attributes:
-        number: Which, from 1.
-        count: How many there are.
-    """
+    """Part `number` (from 1) of `count` equal parts of the work."""
 
     number: int
     count: int
 
     def __str__(self) -> str:
-        """Write it as the command line has it."""
         return f"{self.number}/{self.count}"
 
     def of(self, units: Sequence[Unit]) -> list[Unit]:
-        """Choose this share's units.
+        """Select this share's units from those of the plan.
 
-        The longest units are dealt first, as cards are, to and fro: every unit to one share, the same wherever it is
-        worked out, and all shares about as much work.
-
-        Args:
-            units: All units of the plan.
+        Units are dealt in order of decreasing cost, back and forth, so that all shares have similar amounts of work.
         """
         ordered = sorted(units, key=lambda unit: (-unit.cost, unit.id))
         turn = 2 * self.count
@@ -43,12 +33,8 @@ class Share:
 
 
 def read_share(text: str) -> Share:
-    """Read "3/50".
-
-    Raises:
-        ValueError: It is none; the words follow what was given.
-    """
+    """Parse a share such as "3/50"; the message of the ValueError continues a sentence that starts with the text."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise ValueError("is no share such as 3/50, which is the third of fifty; they count from 1")
+        raise ValueError("is not a share such as 3/50, the third of fifty; shares count from 1")
     return Share(int(found[1]), int(found[2]))

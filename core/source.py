@@ -1,4 +1,4 @@
-"""Where a benchmark's videos and annotations come from: whose they are, and what may be done with them."""
+"""The source of a benchmark's videos and annotations: licence, citation, link."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Source:
-    """A collection of videos with annotations, as `build.json` and the card name it.
+    """A collection of annotated videos, as recorded in `build.json` and the card.
 
     Attributes:
-        key: Its name in code, such as "charades"; "sample" for drawn ones.
-        name: Its name for readers.
-        license: What the dataset card's YAML head says of the licence: `license`, `license_name`, `license_link`.
-        terms: The licence's own words, where they forbid something.
-        citation: How to cite it.
-        link: Where it is found.
-        redistributable: Whether cut videos may be passed on; None if stressreel does not know.
-        video_folders: Where people keep its videos, seen from the annotations.
-        style: What its captions are: "declarative" or "imperative"; empty where it has none.
+        key: Name in code, such as "charades"; "sample" for built-in samples.
+        name: Name in texts.
+        license: Licence entries of the card's YAML head: `license`, `license_name`, `license_link`.
+        terms: Wording of the licence, if it restricts use.
+        citation: Citation.
+        link: Home page.
+        redistributable: Whether derived videos may be redistributed; None if unknown.
+        video_folders: Usual folders of its videos, relative to the annotations.
+        style: Style of its captions, "declarative" or "imperative"; empty if it has none.
     """
 
     key: str
@@ -35,11 +35,11 @@ class Source:
 
     @property
     def drawn(self) -> bool:
-        """Whether stressreel drew it."""
+        """Whether it is a built-in sample."""
         return self.key == "sample"
 
     def as_json(self) -> dict[str, Any]:
-        """Return what `build.json` keeps of it."""
+        """Return its entry in `build.json`."""
         return {
             each.name: list(value) if isinstance(value := getattr(self, each.name), tuple) else value
             for each in fields(self)
@@ -47,13 +47,13 @@ class Source:
 
 
 def source_of(info: Mapping[str, Any]) -> Source:
-    """Return the source that `build.json` names."""
+    """Return the source recorded in `build.json`."""
     stored = info["source"]
     return Source(**{**stored, "video_folders": tuple(stored["video_folders"])})
 
 
 def sample_source(name: str, video_folders: tuple[str, ...] = (".",), style: str = "") -> Source:
-    """Describe a built-in sample: drawn by stressreel and in the public domain."""
+    """Return the source of a built-in sample, which stressreel draws and puts in the public domain."""
     return Source(
         "sample", name, {"license": "cc0-1.0"}, redistributable=True, video_folders=video_folders, style=style
     )

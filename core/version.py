@@ -1,4 +1,4 @@
-"""The version of stressreel, and those of whatever else decides the bytes of a build."""
+"""The versions of stressreel and of everything else that affects the bytes of a build."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ LIBRARIES = ("libavcodec", "libavformat", "libswscale", "libswresample")
 
 
 def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, str]:
-    """Name the versions that decide a build's content.
+    """Return the versions that affect a build's content.
 
     Args:
-        render: Whether videos are made; then PyAV and FFmpeg's libraries count.
-        packages: Other distributions that count.
+        render: Whether to include PyAV and FFmpeg's libraries, which make videos.
+        packages: Other distributions to include.
     """
     versions = {"stressreel": __version__, **{name: version(name) for name in packages}}
     if render:
@@ -31,9 +31,9 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
 
 
 def engine() -> str:
-    """Name what decides the last bits of floating point: libraries, and the instructions that numpy finds to use.
+    """Describe what affects floating-point rounding: libraries, and the SIMD extensions that numpy uses.
 
-    Another processor or library moves a cosine by 1e-7, and what is chosen by cosines with it.
+    Another processor or library changes a cosine by 1e-7, and with it choices that compare cosines.
     """
     import numpy as np
 
@@ -44,7 +44,7 @@ def engine() -> str:
 
 
 def version_here(name: str) -> str | None:
-    """Return the version that is installed here of something `tool_versions` names; None if there is none."""
+    """Return the installed version of a tool that `tool_versions` lists; None if it is not installed."""
     if name == "stressreel":
         return __version__
     try:

@@ -1,8 +1,8 @@
-"""Worker processes that never run the user's script again.
+"""Worker processes that do not import the user's script.
 
-`multiprocessing` starts a process by importing the main module of its parent there, so that a script which builds would
-build again in each of its workers, and what was typed into `python -` is not even there. Ours are told of no main
-module: a script needs no `if __name__ == "__main__"`, and what it defines itself cannot be sent to them.
+`multiprocessing` imports the parent's main module in each worker, so that a script without `if __name__ == "__main__"`
+would build again there, and `python -` would fail. These workers get no main module; in return, functions and classes
+that the script itself defines cannot be sent to them.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ DIED = "a worker process died (killed by the system? out of memory?)."
 
 
 class Workers(ProcessPoolExecutor):
-    """Processes that call functions of modules.
+    """A pool of processes that call functions of modules.
 
-    They leave Ctrl-C to this process and end when it does. Leaving the block by an error, or by a generator that is
-    closed, ends them at once.
+    They ignore Ctrl-C and end with this process. Leaving the `with` block by an error, or closing a generator inside
+    it, terminates them at once.
     """
 
     def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
-        """Start none yet; the first calls do.
+        """Prepare the pool; processes start with the first calls.
 
         Args:
-            count: How many.
-            setup: What each calls first.
+            count: Number of processes.
+            setup: Function that each calls first.
             given: Its arguments.
-            shared: Arguments after these that only a process which starts can be given: what `multiprocessing` shares.
+            shared: Further arguments that can only be passed when a process starts, such as a `multiprocessing.Value`.
 
         Raises:
-            InputError: An argument cannot be sent to them.
+            InputError: An argument cannot be pickled.
         """
         self._context = _Context()
         super().__init__(count, self._context, _start, (_packed(setup, *given), shared))
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
-        """Call a function in one of them.
+        """Call a function in one of the processes.
 
         Raises:
-            InputError: The function or an argument cannot be sent to it.
+            InputError: The function or an argument cannot be pickled.
         """
         packed = _packed(partial(function, **named), *arguments)
         with _without_interrupts():
@@ -70,7 +70,6 @@ class Workers(ProcessPoolExecutor):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Wait for them, or end them if something failed."""
         if kind is None:
             self.shutdown()
             return
@@ -89,7 +88,7 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    """What a pool starts its processes by; it knows them, so that no child of the user's is ended with them."""
+    """A context that records the processes it starts, so that only these are terminated."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,9 +102,9 @@ class _Context(SpawnContext):
 
 @cache
 def _popen() -> Any:
-    """Make what starts a process in `multiprocessing` again, such that the process is told of no main module.
+    """Copy the `Popen` of `multiprocessing`, without the parent's main module in its preparation data.
 
-    Its one look-up of `spawn` gets a stand-in. To change `spawn` itself would change the processes of everybody else.
+    The copy looks up a modified `spawn`; patching `spawn` itself would affect all processes of the program.
     """
     real = import_module(f"multiprocessing.popen_spawn_{'win32' if sys.platform == 'win32' else 'posix'}").Popen
 
@@ -124,7 +123,7 @@ def _popen() -> Any:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back while processes start: they inherit that, and so never see it, and none is lost half started."""
+    """Block SIGINT while processes start: they inherit the mask, and none is interrupted half started."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -148,8 +147,8 @@ def _packed(function: Callable[..., Any] | None, *arguments: Any) -> bytes:
         _Pickler(file, pickle.HIGHEST_PROTOCOL).dump((function, arguments))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
-            f"worker processes cannot be given this: {error}. Define it at the top of a module and import it from "
-            "there, or work without them (workers=1)."
+            f"cannot send this to worker processes: {error}. Define it at the top level of a module that can be "
+            "imported, or do without worker processes (workers=1)."
         ) from error
     return file.getvalue()
 
@@ -176,15 +175,12 @@ def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
 
 
 def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
-    """Call a function with each tuple of arguments.
+    """Call a function with each tuple of arguments, and yield the results in order.
 
     Args:
         function: A function of a module.
-        calls: Its arguments; taken only as results are wanted, so that large ones are not all in memory.
-        workers: Processes; 1 works in the calling process.
-
-    Yields:
-        The results, in order.
+        calls: Its arguments; consumed lazily, so that large ones are not all in memory.
+        workers: Number of processes; 1 means the calling process.
     """
     yield from counted(_results(function, calls, workers))
 

@@ -79,7 +79,6 @@ class SomeRows:
     examples: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write the count and the examples."""
         more = ", …" if self.count > len(self.examples) else ""
         return f"{self.count:,} ({', '.join(self.examples)}{more})"
 
@@ -213,7 +212,6 @@ class Difference(Result):
         return not self.same
 
     def __str__(self) -> str:
-        """Summarize the differences, and list them."""
         return "\n".join(map(legible, [self.sentence(), *_details(self)]))
 
     def sentence(self) -> str:

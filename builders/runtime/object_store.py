@@ -123,7 +123,6 @@ class RemoteOutput(Output):
     """An output in object storage that is held by this process, with its work folder on this machine."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
-        """See `claim_objects`, which makes these."""
         super().__init__(folder)
         self.objects, self.lock, self.name = objects, lock, objects.url
 
@@ -252,7 +251,6 @@ class Lock:
     """The right to build at an address: an object that its owner renews, by a version that only it knows."""
 
     def __init__(self, objects: Objects):
-        """Prepare; nothing is put before `acquire`."""
         self.objects, self.key = objects, f"{STATE}/lock"
         self._owner = _own_name()
         self._etag, self._beats = "", 0

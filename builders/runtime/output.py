@@ -161,7 +161,6 @@ class Output:
     """An output folder that is held by this process."""
 
     def __init__(self, path: Path):
-        """See `claim`, which makes these."""
         self.path, self.name = path, str(path)
         self.made = not path.exists()
         self.state = path / ".build"

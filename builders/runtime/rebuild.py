@@ -108,7 +108,6 @@ class Table:
     found: Iterator[tuple[int, int, Row]] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin to read."""
         numbered = enumerate(self.shards)
         self.found = ((shard, row, found) for shard, path in numbered for row, found in enumerate(read_rows(path)))
 

@@ -69,7 +69,6 @@ class Outcome:
         return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:
-        """Write the check's line, with its first problems below."""
         left_open = [f"not checked: {reason}" for reason in self.not_checked]
         notes = [f"note: {text}" for text in self.notes]
         more = self.count - len(self.problems)
@@ -98,11 +97,9 @@ class Verification(Result):
     by_maker: bool = False
 
     def __iter__(self) -> Iterator[Outcome]:
-        """Yield the outcomes."""
         return iter(self.outcomes)
 
     def __len__(self) -> int:
-        """Return the number of checks."""
         return len(self.outcomes)
 
     @property
@@ -116,7 +113,6 @@ class Verification(Result):
         return not all(outcome.passed for outcome in self.outcomes)
 
     def __str__(self) -> str:
-        """Write a line for every check, and the verdict."""
         return "\n".join([*map(str, self.outcomes), self.closing()])
 
     def closing(self) -> str:

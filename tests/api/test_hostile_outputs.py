@@ -17,7 +17,7 @@ def test_an_output_that_changed_after_its_questions_were_read(built: Path, tmp_p
     asked = read_questions(out, (), None, (), 1)
     info = json.loads((out / "build.json").read_text())
     (out / "build.json").write_text(json.dumps({**info, "settings": True}))
-    with pytest.raises(InputError, match="cannot be used as it is"):
+    with pytest.raises(InputError, match="is inconsistent"):
         find_clips(asked, None)
 
 

@@ -81,7 +81,7 @@ def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Pa
         assert run("stressreel", "score", built, *arguments).code == 2
     shutil.copytree(built, tmp_path / "part", ignore=shutil.ignore_patterns("test-*"))
     done = run("stressreel", "score", tmp_path / "part", "--predictions", file)
-    refuses(done, "table questions, split test: 0 rows are there, 114 were built")
+    refuses(done, "table questions, split test: found 0 rows, but 114 were built")
 
 
 def test_compare_two_models(built: Path, tmp_path: Path) -> None:

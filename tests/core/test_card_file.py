@@ -25,11 +25,11 @@ def card(folder: Path, head: str) -> Path:
 @pytest.mark.parametrize(
     ("head", "said"),
     [
-        (GOOD.replace("numbers/test-*", "http://127.0.0.1/x"), "names other files"),
-        (GOOD.replace("numbers/test-*", "../secret"), "names other files"),
-        ("license: mit\n", "names other files"),
-        ("- a\n", "names other files"),
-        (f"{GOOD}a: &a [x]\nb: *a\n", "cannot be used"),
+        (GOOD.replace("numbers/test-*", "http://127.0.0.1/x"), "lists files other"),
+        (GOOD.replace("numbers/test-*", "../secret"), "lists files other"),
+        ("license: mit\n", "lists files other"),
+        ("- a\n", "lists files other"),
+        (f"{GOOD}a: &a [x]\nb: *a\n", "is invalid"),
     ],
 )
 def test_a_card_that_names_other_files_is_not_followed(tmp_path: Path, head: str, said: str) -> None:
@@ -43,7 +43,7 @@ def test_nothing_takes_the_place_of_the_card(tmp_path: Path) -> None:
     assert "there is no README.md" in other_files(tmp_path, [NUMBERS], COUNTS)
     card(tmp_path, GOOD)
     (tmp_path / ".huggingface.yaml").write_text(GOOD)
-    assert ".huggingface.yaml takes the place" in other_files(tmp_path, [NUMBERS], COUNTS)
+    assert ".huggingface.yaml overrides the head" in other_files(tmp_path, [NUMBERS], COUNTS)
 
 
 def test_an_output_built_anew_in_its_folder_is_loaded_anew(tmp_path: Path) -> None:

@@ -124,12 +124,15 @@ FAULTS: dict[str, tuple[Callable[[Info], object], str]] = {
     "kind": (swap("--kind a", "--kind b"), "kind: a → b"),
     "switch": (swap("--kind a", "--kind a --no-render"), "render: True → False"),
     "a word behind a switch": (swap("--kind a", "--kind a --allow-missing yes"), "where a build records"),
-    "version": (swap("--version 1.0.0", "--version 1.0.1"), "--version is 1.0.1, beside it 1.0.0"),
-    "foreign behind a text": (swap("--kind a", "--kind a --free x --frobnicate"), "--frobnicate, which is no option"),
+    "version": (swap("--version 1.0.0", "--version 1.0.1"), "--version is 1.0.1 in the command, but version is 1.0.0"),
+    "foreign behind a text": (
+        swap("--kind a", "--kind a --free x --frobnicate"),
+        "--frobnicate, which is not an option",
+    ),
     "a file": (swap("--table a.csv", "--table b.csv"), "--table was a.csv"),
     "other files": (lambda info: info["files"].update(table=["b.csv"]), "--table was b.csv"),
     "settings": (lambda info: info["settings"].update(crf=24), "crf: 24 → 23"),
-    "split": (lambda info: info.update(split="test"), "by the command --split is all, beside it test"),
+    "split": (lambda info: info.update(split="test"), "--split is all in the command, but split is test"),
 }
 
 

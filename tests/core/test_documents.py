@@ -14,8 +14,8 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "\n".join(
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (BOMB, "line 2: an alias"),
-        ("seed: &s [*s]", "an alias"),
+        (BOMB, "line 2: aliases"),
+        ("seed: &s [*s]", "aliases"),
         ("[" * 5000, "nested"),
         ("{a: " * 60 + "}" * 60, "nested"),
         ("x" * (LARGEST_YAML + 1), "more than"),

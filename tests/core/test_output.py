@@ -10,7 +10,7 @@ import pytest
 from stressreel.builders.runtime.output import Journal, read_state
 from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError
-from stressreel.core.objects import Found, Objects
+from stressreel.core.objects import Objects, StoredObject
 from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
 from stressreel.core.shards import read_rows, shard_path
@@ -50,7 +50,7 @@ def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> 
     with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
         open_output(tmp_path / "absent")
     (tmp_path / ".build").mkdir()
-    with pytest.raises(InputError, match="was not finished: run the same build command again"):
+    with pytest.raises(InputError, match="has an unfinished build: run the same build command again"):
         open_output(tmp_path)
 
 
@@ -66,8 +66,8 @@ def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
 class Store(Objects):
     """Object storage that lists keys of a stranger's choice."""
 
-    def list(self, prefix: str = "") -> list[Found]:
-        return [Found("videos/../../../stolen", 1, "e", 0.0)]
+    def list(self, prefix: str = "") -> list[StoredObject]:
+        return [StoredObject("videos/../../../stolen", 1, "e", 0.0)]
 
     def fetch(self, key: str, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +76,7 @@ class Store(Objects):
 
 def test_a_key_of_a_store_leads_to_no_other_folder(tmp_path: Path) -> None:
     output = RemoteOutput(tmp_path / "cache" / "output", {"counts": {}}, Store(""))
-    with pytest.raises(InputError, match="no name for a file"):
+    with pytest.raises(InputError, match="not a valid file name"):
         output.complete()
     assert list(tmp_path.rglob("stolen")) == []
 
@@ -121,5 +121,5 @@ def test_small_shards_do_not_add_up_to_what_none_may_hold(tmp_path: Path) -> Non
         assert len(list(read_rows(tmp_path / shard_path("texts", "test", index, 40)))) == 1
     with pytest.raises(InputError, match=r"table texts, split test: it has .* bytes, and claims 40 rows in 360,"):
         list(output.whole("texts"))
-    with pytest.raises(InputError, match="more than can be packed"):
+    with pytest.raises(InputError, match="which is implausible"):
         read_columns(output, "texts", ["text"], "all")

@@ -64,8 +64,8 @@ def test_no_worker_runs_the_main_module(way: str, tmp_path: Path) -> None:
     ],
 )
 def test_what_workers_could_not_find_is_refused(function: Any, given: Any, named: str) -> None:
-    advice = "Define it at the top of a module and import it from there, or work without them"
-    with pytest.raises(InputError, match=f"(?s)worker processes cannot be given this: .*{named}.*{advice}"):
+    advice = "Define it at the top level of a module that can be imported, or do without"
+    with pytest.raises(InputError, match=f"(?s)cannot send this to worker processes: .*{named}.*{advice}"):
         Workers(1, function, given)
 
 

@@ -25,7 +25,7 @@ def test_what_cannot_be_exported_is_said(
     file.touch()
     for code, arguments, said in (
         (2, (clavi, "--to", clavi / "tasks"), "lies in the output itself"),
-        (1, (clavi, "--to", exported(harness, "clavi")), "holds something already"),
+        (1, (clavi, "--to", exported(harness, "clavi")), "already holds an export"),
         (2, (clavi, "--to", new, "--split", "dev"), "no split 'dev'"),
         (2, (clavi, "--to", new, "--split", "all"), "one split is asked"),
         (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),
@@ -102,10 +102,10 @@ def test_missing_and_truncated_shards_are_said(
     whole = shard.read_bytes()
     shard.unlink()
     export = ("stressreel", "export", "lmms-eval", out, "--to", tmp_path / "tasks")
-    refuses(run(*export), f"table {table}, split {split}: 0 rows are there, ", "stressreel verify")
+    refuses(run(*export), f"table {table}, split {split}: found 0 rows, ", "stressreel verify")
     assert not (tmp_path / "tasks").exists()
     shard.write_bytes(whole[:-100])
-    refuses(run(*export), f"{table}/{shard.name} cannot be read", "it is damaged or no shard of this build")
+    refuses(run(*export), f"{table}/{shard.name} cannot be read", "it is damaged or not a shard of this build")
 
 
 @pytest.mark.full

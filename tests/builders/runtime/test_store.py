@@ -66,7 +66,7 @@ def test_a_file_system_that_is_away_is_no_lasting_failure(
         raise OSError(errno.ESTALE, "Stale file handle")
 
     monkeypatch.setattr("shutil.copyfile", stale)
-    with pytest.raises(TransientError, match="cannot be reached just now: Stale file handle"):
+    with pytest.raises(TransientError, match="is temporarily unreachable: Stale file handle"):
         store.deliver("u", {"1.mp4": 7})
 
 
