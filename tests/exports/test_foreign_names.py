@@ -64,7 +64,7 @@ def test_names_of_videos(built: Path, tmp_path: Path, kind: str, name: str) -> N
     assert outside(tmp_path) == before
     assert not Path("/tmp/stressreel-x.mp4").exists()
     if kind == "files":
-        refuses(done, "no name for a file")
+        refuses(done, "not a valid file name")
     elif kind == "webdataset":
         assert done.code == 0, done.err  # names are percent-encoded
         for shard in (tmp_path / "to").rglob("*.tar"):
@@ -99,7 +99,7 @@ def test_an_earlier_export_that_names_other_files(built: Path, tmp_path: Path, k
         files = about["files"]
         files = [*files, name] if isinstance(files, list) else {**files, name: {}}
         (to / "output.json").write_text(json.dumps({**about, "files": files}))
-        refuses(export(kind, built, "--to", to, "--force"), "holds something")
+        refuses(export(kind, built, "--to", to, "--force"), "is not empty and has no output.json")
         assert victim.read_text() == "mine"
 
 

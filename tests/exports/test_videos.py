@@ -234,7 +234,7 @@ def test_an_export_is_overwritten_only_with_force(
         refuses(export("files", out, folder), "an export", "--force")
     for kind in ("lmms-eval", "webdataset"):  # another kind is never overwritten
         done = run("stressreel", "export", kind, outputs["clavi"], "--to", folder, "--force")
-        refuses(done, "holds something already, and no output.json")
+        refuses(done, "is not empty and has no output.json")
     assert content(folder) == content(exported("files", "clavi")) | theirs
     done = export("files", outputs["perturbed"], folder, "--force")
     assert done.code == 0, done.err
@@ -282,7 +282,7 @@ def test_rows_are_read_from_any_number_without_the_groups_before(
     assert len(read) == 2  # of seven: 20 to 23, and the last
     with pytest.raises(InputError, match=r"clips/test: the video a does not match its sha256"):
         part.video_bytes(last)
-    with pytest.raises(InputError, match="25 rows are there, 26 were built"):
+    with pytest.raises(InputError, match="found 25 rows, but 26 were built"):
         list(rows_from(FinishedOutput(tmp_path, {"counts": {"clips": {"test": 26}}}), part, 0))
 
 
