@@ -37,10 +37,10 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 from stressreel.annotations.charades import COLUMNS
-from stressreel.builders.clavi.inputs import read_plan
+from stressreel.builders.clavi.prepare import read_plan
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.sources import Given
+from stressreel.builders.clavi.sources import AnnotationInput
 from stressreel.core.plan import Plan, Unit
 from stressreel.video.decode import decode, upright
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
@@ -181,7 +181,7 @@ def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> Non
         folder = Path(name)
         table = make_long_source(folder, clip)
         chosen = decided(ClaviSettings(segments=str(table), max_span=30, crf=settings.crf, preset=settings.preset))
-        plan = read_plan(Given(table, chosen), pairs=(), limit=None, version="1.0.0", tools={})
+        plan = read_plan(AnnotationInput(table, chosen), pairs=(), limit=None, version="1.0.0", tools={})
         units = sorted(
             (unit for unit in plan.units if unit.source_id == "LONG"), key=lambda unit: unit.payload["out_a"]
         )
@@ -249,7 +249,9 @@ def main() -> None:
         folder.mkdir()
         out.mkdir()
         make_sources(folder, arguments.texture)
-        plan = read_plan(Given(folder, ClaviSettings(), ("train",)), pairs=(), limit=None, version="1.0.0", tools={})
+        plan = read_plan(
+            AnnotationInput(folder, ClaviSettings(), ("train",)), pairs=(), limit=None, version="1.0.0", tools={}
+        )
         seconds = sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
         print(f"{len(plan.units)} pairs, {seconds:.0f} s of segments, {WIDTH}x{HEIGHT}, {settings}")
         ways: dict[str, Callable[[int], None]] = {

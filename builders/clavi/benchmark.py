@@ -1,22 +1,20 @@
-"""CLAVI, as the rest of stressreel knows it."""
+"""The registration of CLAVI."""
 
 from __future__ import annotations
 
 from ..base import Benchmark
 from .card import card
-from .complements import complements
 from .derived import derived, shown
 from .gallery import gallery
-from .items import choices, items
+from .items import choices, complements, items, tasks
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, ClaviSettings, decided
 from .tables import configs
-from .tasks import tasks
 
 BENCHMARK = Benchmark(
     name="clavi",
-    summary="CLAVI: complement videos with two actions exchanged, and 19 yes/no questions a video.",
+    summary="CLAVI: complement videos with two actions exchanged, and 19 yes/no questions per video.",
     description=HELP,
     settings=ClaviSettings,
     decide=decided,

@@ -1,7 +1,8 @@
-"""What the card of a CLAVI build says; the words are in `card.md.j2`."""
+"""The fields, figures and sentences of the card of a CLAVI build; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
+from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -9,34 +10,26 @@ from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
 from ...data_cards.statistics import Spread
-from .cues import MEANINGS, Cue
-from .figures import clavi_figures, swap_png
-from .notes import load_notes
+from .figures import durations_png, kind_png, swap_png, types_png
 from .pairs import MARGIN_S, SPARE_S, Limits
+from .plan import load_notes
 from .settings import settings_of
-from .statistics import ClaviStatistics, measure_clavi
+from .statistics import PHRASE_BASELINES, ClaviStatistics, PhraseCues, measure_clavi
 
 BASELINES = {
     "always_no": "no to everything",
     "early_yes": "yes to beginning and before, no to the rest",
-    "wording": "the commonest answer to the wording (template_id)",
-    "question": "the commonest answer to the exact question",
-    "type": "the commonest answer to the type",
+    "wording": "the most frequent answer to the wording (template_id)",
+    "question": "the most frequent answer to the exact question",
+    "type": "the most frequent answer to the type",
     "cuts": "sees only whether the video was recut; knows which actions tend to come first",
 }
 
 
 def card() -> Card:
-    """Return what the card of a CLAVI build says."""
-    return Card(
-        Path(__file__).parent / "card.md.j2",
-        measure_clavi,
-        context,
-        front_matter,
-        figures,
-        biases,
-        {name: each["words"] for name, each in load_notes().items()},
-    )
+    """Return the parts of a CLAVI card."""
+    notes = {name: each["words"] for name, each in load_notes().items()}
+    return Card(Path(__file__).parent / "card.md.j2", measure_clavi, context, front_matter, figures, biases, notes)
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
@@ -60,12 +53,16 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "sample": source.drawn,
         "charades": info["settings"].get("collection", "charades") == "charades",
         "private": not source.redistributable and bool(source.terms),
-        "cue_words": MEANINGS,
         "recurring": {
             "again": notes.get("segments_whose_words_come_again_in_their_source", 0),
             "all": notes.get("segments", 0),
         },
         "stats": measured,
+        "distinct": {
+            kind: {"swapped": sum(a + b > 0 for a, b, _ in counts.values()), "asked": len(counts)}
+            for kind, counts in measured.kinds.items()
+        },
+        "hours": fsum(measured.videos_s) / 3600,
         "rendered": "videos" in info["counts"],
         "pairs": sum(measured.pairs.values()),
         "videos": 2 * sum(measured.pairs.values()),
@@ -84,31 +81,42 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
             for name, words in BASELINES.items()
         },
         "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items()},
-        "cues": cue_rows(measured.cue) if measured.cue else {},
+        "cues": cue_fields(measured.cues) if measured.cues else None,
         "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
         "license_link": source.license.get("license_link"),
     }
 
 
-def cue_rows(cue: Cue) -> dict[str, dict[str, float]]:
-    """Return the rows of the table of cues in phrases."""
+def cue_fields(cues: PhraseCues) -> dict[str, Any]:
+    """Return the table of cues in phrases, and the accuracy of the best baseline of each with what it knows."""
     first, control = "which of A and B is first in the source", "C told from A and B, balanced"
-    return {words: {first: cue.order[name], control: cue.control[name]} for name, words in MEANINGS.items()}
+    rows = {
+        words: {first: cues.order[name], control: cues.control[name]} for name, (words, _) in PHRASE_BASELINES.items()
+    }
+    best = {}
+    for what, scores in (("order", cues.order), ("control", cues.control)):
+        name = max(scores, key=lambda each: scores[each])
+        best[what] = {"accuracy": scores[name], "words": PHRASE_BASELINES[name][0]}
+    return {"rows": rows, "best": best}
 
 
 def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, bytes]:
-    """Draw the figures of the card."""
-    drawn = clavi_figures(measured.actions_s, measured.videos_s, measured.types, measured.kinds)
+    """Draw the figures of the card, by file name."""
+    drawn = {
+        "durations.png": durations_png(measured.actions_s, measured.videos_s),
+        "types.png": types_png(measured.types),
+        **{f"{name}.png": kind_png(name, counts) for name, counts in measured.kinds.items()},
+    }
     if "videos" in output.info["counts"]:
         drawn["swap.png"] = swap_png(output, measured.example["pair_id"])
     return drawn
 
 
 def biases(output: FinishedOutput, measured: ClaviStatistics) -> list[str]:
-    """Write what blind baselines get right."""
+    """Return a sentence on the accuracy of each blind baseline."""
     audit = measured.audit
     return [
         f"{BASELINES[score.name]}: {score.accuracy:.1%} of the {audit.questions:,} questions of split {audit.asked} "
-        f"right without seeing what happens, {score.balanced:.1%} with yes and no weighted equally."
+        f"correct without seeing what happens, {score.balanced:.1%} with yes and no weighted equally."
         for score in audit.scores
     ]

@@ -1,8 +1,8 @@
-"""Negative controls among free phrases: what does not happen in a clip, in words that do not give that away.
+"""Negative controls among free phrases: actions absent from a clip, worded so that the words do not reveal this.
 
-A control shares no content word with anything annotated in the clip or near it; elsewhere in the source it may happen.
-Controls are drawn so that phrases, their verbs, words and lengths are as frequent among them as among A and B, as far
-as that allows, and their subjects are those of the clip's events. What is left to see is measured in the card.
+A control shares no content word with the annotations in the clip or near it; elsewhere in the source it may happen.
+Controls are sampled so that, as far as possible, phrases, verbs, words and lengths are as frequent among them as among
+A and B, and their subjects are those of the clip's events. The card measures the cues that remain.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .pairs import Candidate
 from .sameness import Sameness, content_words
 
 ROUNDS = 30
-LIMIT = 100.0  # how much likelier than at first a phrase may become, or less likely
-GRAIN = 1000  # weights are whole multiples of 1 / GRAIN, so that the last bits decide nothing
+LIMIT = 100.0  # the largest weight relative to the initial one; the smallest is 1 / LIMIT
+GRAIN = 1000  # weights are multiples of 1 / GRAIN, so that rounding errors have no effect
 TRIES = 12
-CLIPS = 512  # whose phrases are weighed, at most
+CLIPS = 512  # the most pairs that weights are fitted on
 
 
 @dataclass(frozen=True)
 class Controls:
-    """The phrases of a split that controls are drawn from.
+    """The phrases of a split that controls are sampled from.
 
     Attributes:
-        pool: Actions by the order of their keys.
-        candidates: The pairs of the split; what A and B are decides how likely controls are.
-        sameness: Tells which phrases say the same.
+        pool: Actions in the order of their keys.
+        candidates: The pairs of the split; weights are fitted to the frequencies of their A and B.
+        sameness: Decides which phrases mean the same.
         seed: The dataset's seed.
     """
 
@@ -49,7 +49,6 @@ class Controls:
 
     @cached_property
     def _with_subject(self) -> dict[str, NDArray[np.intp]]:
-        """The places of statements by their subject, those of gerund phrases by ""."""
         return _places([action.subject] for action in self.pool)
 
     @cached_property
@@ -61,10 +60,7 @@ class Controls:
         return {name: [self._words[place] for place in places.tolist()] for name, places in self._with_subject.items()}
 
     def fitting(self, candidate: Candidate, subject: str) -> NDArray[np.intp]:
-        """Return the places of the phrases that may be a pair's control with a subject, "" for gerund phrases.
-
-        They share no content word with anything annotated in the clip or near it.
-        """
+        """Return the positions in the pool of the possible controls of a pair with a subject; "" for gerund phrases."""
         fits = np.ones(len(self.pool), np.bool_)
         for word in candidate.clip_words & self._with_word.keys():
             fits[self._with_word[word]] = False
@@ -72,13 +68,13 @@ class Controls:
         return places[fits[places]]
 
     def has(self, candidate: Candidate) -> bool:
-        """Return whether there is a control for a pair, meanings left aside."""
+        """Return whether a pair has a possible control, apart from its meaning."""
         return bool(self._subjects(candidate))
 
     def _subjects(self, candidate: Candidate) -> list[str]:
-        """List the subjects that the control of a pair can have, as often as events have them.
+        """List the possible subjects of a pair's control, each as often as events have it.
 
-        They are those of the clip; only if none fits, those of the whole source.
+        They are those of the clip or, if none fits, those of the whole source.
         """
         if not candidate.a.action.asked:
             return [""] if self._fits(candidate, "") else []
@@ -95,10 +91,10 @@ class Controls:
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """How likely each phrase is to be drawn where it fits, in whole numbers.
+        """The sampling weight of each phrase among those that fit, as whole numbers.
 
-        Found in rounds, from some pairs: a phrase becomes likelier if it, or what is to be seen of it, is rarer among
-        the controls to be expected than among A and B.
+        They are fitted in rounds on some of the pairs: a phrase gains weight if it, or one of its surface features, is
+        expected less often among controls than it occurs among A and B.
         """
         some = sorted(self.candidates, key=lambda candidate: candidate.id)[:: -(-len(self.candidates) // CLIPS) or 1]
         shares: dict[str, list[tuple[float, NDArray[np.intp]]]] = {}
@@ -111,7 +107,7 @@ class Controls:
         used = Counter(segment.action.key for c in self.candidates for segment in (c.a, c.b))
         wanted = np.array([used[action.key] for action in self.pool], np.float64)
         wanted *= sum(float(parts.sum()) for _, parts, _ in tables) / max(wanted.sum(), 1.0)
-        seen = list(_places(map(_to_be_seen, self.pool)).values())
+        seen = list(_places(map(_surface_features, self.pool)).values())
         trait = np.repeat(np.arange(len(seen)), [len(places) for places in seen])
         place = np.concatenate([*seen, np.empty(0, np.intp)])
         numbers = np.maximum(np.bincount(place, minlength=len(self.pool)), 1)
@@ -130,25 +126,18 @@ class Controls:
     def _table(
         self, subject: str, rows: Sequence[tuple[float, NDArray[np.intp]]]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the places of a subject's phrases, the shares of clips, and of each which of these phrases fit."""
+        """Return the positions of a subject's phrases, the shares of the rows, and which phrases fit in each row."""
         places = self._with_subject[subject]
         fits = np.zeros((len(rows), len(places)))
         for row, (_, some) in zip(fits, rows, strict=True):
             row[np.searchsorted(places, some)] = 1
         return places, np.array([share for share, _ in rows]), fits
 
-    def draw_all(self, candidates: Iterable[Candidate]) -> dict[str, Action | None]:
-        """Draw the negative controls of pairs, by pair id."""
-        return {candidate.id: self.draw(candidate) for candidate in candidates}
-
     def draw(self, candidate: Candidate) -> Action | None:
-        """Draw the negative control of a pair.
+        """Sample the negative control of a pair; None if there is none.
 
-        The subject is drawn first, as often as the clip's events have it; then the phrase. One that resembles an event
-        of the clip in meaning is drawn again.
-
-        Returns:
-            The action, or None if there is none.
+        The subject is sampled first, as often as the clip's events have it, then the phrase. A phrase that resembles an
+        event of the clip in meaning is rejected and sampled again.
         """
         subjects = self._subjects(candidate)
         phrases = [action.phrase for action in candidate.clip_events]
@@ -168,7 +157,7 @@ class Controls:
 
 
 def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
-    """Return for each trait the places of what has it, in ascending order."""
+    """Return for each trait the positions of the items that have it, in ascending order."""
     places: dict[str, list[int]] = {}
     for place, some in enumerate(traits):
         for trait in some:
@@ -176,7 +165,7 @@ def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
     return {trait: np.array(some, np.intp) for trait, some in places.items()}
 
 
-def _to_be_seen(action: Action) -> list[str]:
-    """Return what somebody sees of a phrase who only reads it: verb, words, number of words."""
+def _surface_features(action: Action) -> list[str]:
+    """Return the surface features of a phrase: verb, words, number of words."""
     words = action.phrase.lower().split()
     return [f"verb {action.verb}", f"{len(words)} words", *sorted({*words})]

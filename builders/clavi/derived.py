@@ -1,4 +1,4 @@
-"""What of a CLAVI output follows from its pairs: all questions and videos, and of a pair what its segments decide."""
+"""Derive the questions and videos of a CLAVI output again from its pairs, and the pairs from their segments."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from .tables import PAIRS, VIDEOS, configs
 
 OF_SOURCE = ("subject", "source_verbs", "source_objects", "source_sha256")
 CUTS = ("out_a", "in_a", "in_b", "out_b")
-NO_LENGTH = 1e9  # seconds; a video that is longer than any
+NO_LENGTH = 1e9  # seconds; longer than any video
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Describe every pair again from its segments, and its questions and videos from the pair."""
+    """Yield every row again as its pair implies it, and the contradictions in pairs."""
     settings = settings_of(output.info)
     tables = {config.name: config for config in configs(output.info)}
     builder = ClaviBuilder(settings)
@@ -60,14 +60,16 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 count = frames[3] - frames[0]
                 facts = {**v, "num_frames": count, "frames": frames, "sha256": ("", "")}
                 facts["source_sha256"] = known["source_sha256"]
-            payload = pair | again(pair, candidate, c, settings, ids) | known
+            payload = pair | derive_pair(pair, candidate, c, settings, ids) | known
             for table, row in builder.rows(Unit(pair["pair_id"], split, pair["source_id"], payload), facts):
                 stored = tables[table].encode(row)
                 yield Derived(table, split, {n: v for n, v in stored.items() if n not in ("sha256", "video")})
 
 
-def again(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings, ids: set[str]) -> dict[str, Any]:
-    """Describe a pair from its two segments; id, cuts and control of pairs that were selected are drawn again."""
+def derive_pair(
+    pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings, ids: set[str]
+) -> dict[str, Any]:
+    """Derive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
     cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
     if settings.selects:
         cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
@@ -86,12 +88,12 @@ def _usable() -> tuple[Action, ...]:
 
 
 def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:
-    """Yield what a pair may not be: two actions that are one, too near, too short, or a control that the source has."""
+    """Yield the rules that a pair breaks: same action, limits of length and distance, a control that shares words."""
     a, b, limits = candidate.a, candidate.b, Limits.of(settings)
     if collection_of(settings).same(a.action, b.action):
         yield f"A and B are the same action, {a.action.phrase!r}"
     if settings.selects and not (limits.lasts(a) and limits.lasts(b) and limits.hold(a, b)):
-        yield "A and B are shorter, longer, nearer or farther apart than may be"
+        yield "A and B are outside the limits of length and distance"
     verbs, objects = {*pair["source_verbs"]}, {*pair["source_objects"]}
     if not {a.action.verb, b.action.verb} <= verbs:
         yield "source_verbs lacks a verb of A or B"
@@ -101,14 +103,14 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
 
 
 def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
-    """Read an action from its class, or word its label again where that alone decides; None if it cannot be asked."""
+    """Return an action by its class, or by converting its label again; None if it cannot be asked about."""
     label, key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("label", "class", "phrase", "verb"))
     objects, asked, words = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or "", frozenset[str]()
     charades = settings.collection == "charades"
     if charades and settings.source == "actions":
         action = class_actions(load_classes()).get(key)
         return action if action and action.usable else None
-    turn = _sentence if charades else collection_of(settings).turn
+    turn = (lambda text, as_is: gerund(text)) if charades else collection_of(settings).turn
     if turn:
         found = _worded(turn, label, settings.phrases == "as-is")
         if isinstance(found, str):
@@ -119,17 +121,13 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
     return Action(key, label, phrase, verb, objects, words=words, asked=asked)
 
 
-def _sentence(label: str, as_is: bool) -> Gerund | str:
-    return gerund(label)
-
-
 @lru_cache(maxsize=1 << 16)
 def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is: bool) -> Gerund | Event | str:
     return turn(label, as_is)
 
 
 def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
-    """Return the candidate that a pair was made from, of a video that is longer than any."""
+    """Return the candidate of a pair, with a source of unlimited length."""
     verbs, objects = (frozenset(pair[name]) for name in ("source_verbs", "source_objects"))
     video = AnnotatedVideo(pair["source_id"], "", pair["subject"], NO_LENGTH, (), verbs, objects, {})
     first, second = (Segment(action, pair[f"start_{n}_s"], pair[f"end_{n}_s"]) for n, action in (("a", a), ("b", b)))
@@ -138,7 +136,7 @@ def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
 
 
 def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
-    """Draw the cuts of a pair again; where it ends sooner than drawn, the source is as short as gives that end."""
+    """Sample the cuts of a pair again; if it ends earlier than that, assume the source length that implies its end."""
     drawn = draw_cuts(candidate, seed)
     if out_b >= drawn.out_b:
         return drawn
@@ -149,11 +147,11 @@ def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
 
 
 def shown(output: FinishedOutput) -> Iterator[Shown]:
-    """Yield for every V′ that it shows the frames of V with the pieces exchanged."""
+    """Yield for every V′ the order of V's frames that it shows."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
             out_a, in_a, in_b, out_b = edges = [pair[name] - pair[FRAMES[0]] for name in FRAMES]
             if max(edges) - min(edges) > MOST_FRAMES:
-                continue  # no video has so many, which `derived` and `decoded` tell
+                continue  # no video has so many; `derived` and `decoded` report it
             order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
             yield Shown(VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...core.errors import InputError
@@ -23,7 +23,7 @@ BAR_IN = 0.185
 STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # pixels, but for the number of frames in a strip
 SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
 MOST_BARS = 160
-MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an output that a stranger changed may claim thousands
+MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered output may claim thousands
 
 
 def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> bytes:
@@ -83,11 +83,12 @@ def types_png(types: Sequence[TypeCount]) -> bytes:
     return _png(draw, 1.0 + 0.26 * len(shown) * len(splits))
 
 
-def kind_png(name: str, kind: PartCounts) -> bytes:
+def kind_png(name: str, counts: PartCounts) -> bytes:
     """Draw in how many pairs each action, verb or object plays each part (Figure 7b to d)."""
-    shown = dict(list(kind.counts.items())[:MOST_BARS])
-    hidden = len(kind.counts) - len(shown)
-    title = f"{name.capitalize()}: the {len(shown)} commonest of {len(kind.counts):,}" if hidden else name.capitalize()
+    shown = dict(list(counts.items())[:MOST_BARS])
+    title = name.capitalize()
+    if len(shown) < len(counts):
+        title += f": the {len(shown)} commonest of {len(counts):,}"
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -97,7 +98,7 @@ def kind_png(name: str, kind: PartCounts) -> bytes:
             (1, "B, second in V", ORANGE),
             (2, "C, negative control", GREY),
         ):
-            widths = [counts[part] for counts in shown.values()]
+            widths = [each[part] for each in shown.values()]
             axes.barh(range(len(shown)), widths, 0.8, left=left, color=colour, label=label)
             left = [start + width for start, width in zip(left, widths, strict=True)]
         axes.set_yticks(range(len(shown)), [_short(text) for text in shown])
@@ -112,11 +113,7 @@ def kind_png(name: str, kind: PartCounts) -> bytes:
 
 
 def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
-    """Draw frames of V and of V′ of a pair along their time, with the pieces A, filler and B marked below them.
-
-    Raises:
-        InputError: Its videos cannot be decoded.
-    """
+    """Draw frames of V and of V′ of a pair along time, with the pieces A, filler and B marked below them."""
     pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
     videos = sorted(chosen_rows(output.shards("videos"), "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
     edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
@@ -149,10 +146,10 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
 
 
 def frames_along(row: Row, count: int) -> list[Picture]:
-    """Decode frames at the middles of so many equal stretches of a video.
+    """Decode `count` frames, one in the middle of each of as many equal parts of a video.
 
     Raises:
-        InputError: It has not so many frames as its row says.
+        InputError: The video has fewer frames than its row claims, or cannot be decoded.
     """
     numbers = [(2 * place + 1) * row["num_frames"] // (2 * count) for place in range(count)]
     try:
@@ -160,17 +157,6 @@ def frames_along(row: Row, count: int) -> list[Picture]:
         return [found[number] for number in numbers]
     except (*UNDECODABLE, KeyError) as error:
         raise InputError(
-            f"the video {row['video_id']} cannot be drawn ({error}), so it is not what was built. `stressreel verify` "
-            "says more; build again with --fresh."
+            f"the video {row['video_id']} cannot be drawn ({error}), so it differs from what was built. "
+            "`stressreel verify` reports details; build again with --fresh."
         ) from error
-
-
-def clavi_figures(
-    actions_s: Sequence[float], videos_s: Sequence[float], types: Sequence[TypeCount], kinds: Mapping[str, PartCounts]
-) -> dict[str, bytes]:
-    """Draw the figures of counts of a CLAVI card, by file name."""
-    return {
-        "durations.png": durations_png(actions_s, videos_s),
-        "types.png": types_png(types),
-        **{f"{name}.png": kind_png(name, kind) for name, kind in kinds.items()},
-    }

@@ -1,4 +1,4 @@
-"""The items of a CLAVI output: its yes/no questions."""
+"""The questions of a CLAVI output: as items, as tasks, and as complement pairs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from ...evaluation.blind.asked import Asked, asked_items
 from ...evaluation.metrics.answers import YES_NO
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
+from ...evaluation.models.distances import Complement
+from ...evaluation.tasks import Shown, Task, lost_rows, one_split, row_keys
+from .tables import QUESTIONS, VARIANTS, VIDEOS
 
 COLUMNS = ("question_id", "source_id", "video_id", "question", "answer")
+LINKS = ("question_id", "type", "variant", "complement_question_id", "counterpart_question_id")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
@@ -29,6 +33,36 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
-    """Return the questions of a split, each of the kind that its wording is."""
+    """Return the questions of a split, grouped by their wording."""
     kinds, _ = read_columns(output, config, ("template_id",), split)
     return asked_items(items(output, config, split), kinds["template_id"])
+
+
+def complements(output: FinishedOutput, split: str) -> list[Complement]:
+    """Return the complement pairs of the before/after questions (§B.7).
+
+    They are (V, V′) with one question, and (Q, Q′) about one video.
+    """
+    columns, _ = read_columns(output, QUESTIONS.name, LINKS, split)
+    found = []
+    for name, kind, variant, opposite, counterpart in zip(*(columns[each] for each in LINKS), strict=True):
+        if kind == "BA":
+            if variant == VARIANTS[0]:
+                found.append(Complement("video", name, counterpart))
+            if name < opposite:
+                found.append(Complement("text", name, opposite))
+    return found
+
+
+def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
+    """Return the task that asks every question of a split.
+
+    Raises:
+        UsageError: There is no such split.
+        InputError: Rows of the questions or of their videos are missing.
+    """
+    split = one_split(output, QUESTIONS.name, split)
+    asked = row_keys(output, QUESTIONS.name, ("video_id",), split)
+    if VIDEOS.name in output.info["counts"] and (lost := asked - row_keys(output, VIDEOS.name, ("video_id",))):
+        raise lost_rows(output, VIDEOS.name, lost)
+    return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", Shown(VIDEOS.name, "video_id"))]

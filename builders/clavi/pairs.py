@@ -1,8 +1,8 @@
-"""Pairs of actions for CLAVI: which ones qualify, how far their cuts reach, and what never happened beside them.
+"""Select pairs of actions, sample their cuts and their negative controls.
 
 Rawal et al. 2024, section 5.1 and appendix B.1. Times are compared as the binary floating-point numbers that Python
-reads from the CSV, without tolerance: that gives back all 1,915 released training pairs and no other, and as many test
-pairs as were released (1,094). With exact decimals three test pairs more would qualify (5.1 − 1.1 < 4.0 in binary).
+reads from the CSV, without tolerance: this reproduces all 1,915 released training pairs exactly, and the number of
+released test pairs (1,094). With exact decimals three more test pairs would qualify (5.1 − 1.1 < 4.0 in binary).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SameAction = Callable[[Action, Action], bool]
 
 @dataclass(frozen=True)
 class Cuts:
-    """The extended borders of a pair in milliseconds: A is [out_a, in_a), the filler [in_a, in_b), B [in_b, out_b)."""
+    """The extended borders of a pair in milliseconds: A [out_a, in_a), filler [in_a, in_b), B [in_b, out_b)."""
 
     out_a: int
     in_a: int
@@ -36,15 +36,15 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A qualifying pair before its cuts and negative control are drawn.
+    """A qualifying pair before its cuts and negative control are sampled.
 
     Attributes:
         video: Its source.
         a, b: The two actions.
-        others: Other actions of the source, away from them.
+        others: Keys of other actions of the source, away from A and B.
         id: See `with_ids`.
-        clip_words: Content words of everything annotated in the clip and near it; not known of Charades.
-        clip_events: What is done there, in phrases that can be asked about.
+        clip_words: Content words of all annotations in the clip and near it; empty for Charades.
+        clip_events: The actions there.
     """
 
     video: AnnotatedVideo
@@ -58,13 +58,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Limits:
-    """How long and how far apart A and B may be, in seconds; None for any.
+    """Limits of the lengths of A and B and of their distance, in seconds; None for no limit.
 
     Attributes:
         shortest, longest: Of A and of B.
-        span: From the start of A to the end of B, at most.
-        gap: From the end of A to the start of B, at least.
-        decimal: Whether lengths are rounded to `DIGITS`: 40.1 − 4.1 is 36 then, as it is not in binary.
+        span: Maximum from the start of A to the end of B.
+        gap: Minimum from the end of A to the start of B.
+        decimal: Whether lengths are rounded to `DIGITS`, so that 40.1 − 4.1 is 36, as it is not in binary.
     """
 
     shortest: float = SHORTEST_S
@@ -75,18 +75,18 @@ class Limits:
 
     @classmethod
     def of(cls, settings: ClaviSettings) -> Limits:
-        """Read the limits out of settings, decided or not."""
+        """Return the limits of settings, before or after `decided`."""
         shortest = SHORTEST_S if settings.shortest is None else settings.shortest
         longest = LONGEST_S if settings.longest is None and settings.rules == "paper" else settings.longest
         return cls(shortest, longest, settings.max_span, settings.min_gap, settings.collection != "charades")
 
     def lasts(self, segment: Segment) -> bool:
-        """Return whether a segment is as long as an action may be."""
+        """Return whether the length of a segment is within the limits."""
         length = self._apart(segment.start_s, segment.end_s)
         return length >= self.shortest and (self.longest is None or length <= self.longest)
 
     def hold(self, a: Segment, b: Segment) -> bool:
-        """Return whether two segments lie as a pair may."""
+        """Return whether B starts after A ends, within the limits of span and gap."""
         near = self.span is None or self._apart(a.start_s, b.end_s) <= self.span
         return a.end_s < b.start_s and near and self._apart(a.end_s, b.start_s) >= self.gap
 
@@ -114,14 +114,14 @@ def released_pairs(
     end by more than 10 s; A does not recur from its end until 2 s after B, nor B from 2 s before A until its start; at
     least one other usable action has neither start nor end within 2 s of the segment.
 
-    Differs from the paper: the 10 s rule is not in it; actions up to any length; an action that spans the whole segment
-    counts as staying away from it. See `paper_pairs`.
+    Differs from the paper: the 10 s rule is not in it; actions have no maximum length; an action that spans the whole
+    segment counts as away from it. See `paper_pairs`.
 
     Args:
         video: The video.
-        same: Tells which actions are the same.
+        same: Whether two actions are the same.
         limits: Lengths and distances.
-        counts: Gets what was left out, by rule, each pair under the first that it breaks (`notes.yaml`).
+        counts: Updated with the number of pairs left out, by the first rule that each breaks (`notes.yaml`).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -157,16 +157,10 @@ def paper_pairs(
     limits: Limits = PAPER,
     counts: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
-    """Select the pairs of a video by appendix B.1 read literally.
+    """Select the pairs of a video by appendix B.1 read literally; arguments as of `released_pairs`.
 
-    A ends before B starts; both last 4.0 to 36.0 s by default; different classes; neither occurs another time in the
-    segment or within 2 s of it (the paper says "in close proximity"; the distance is the release's).
-
-    Args:
-        video: The video.
-        same: Tells which actions are the same.
-        limits: Lengths and distances.
-        counts: Gets what was left out, by rule, each pair under the first that it breaks (`notes.yaml`).
+    A ends before B starts; both last 4.0 to 36.0 s by default; different classes; neither recurs in the segment or
+    within 2 s of it (the paper says "in close proximity"; the distance is the release's).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -188,7 +182,7 @@ RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], It
 def _ordered(
     video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[Segment, Segment]]:
-    """Yield every two segments of different actions within the limits, the first over before the second starts."""
+    """Yield every two segments of different actions within the limits, the first ending before the second starts."""
     long_enough = [segment for segment in video.segments if limits.lasts(segment)]
     counts["segments"] += len(video.segments)
     counts["segments_too_short_or_long"] += len(video.segments) - len(long_enough)
@@ -214,16 +208,16 @@ def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction)
 
 
 def pair_key(candidate: Candidate) -> str:
-    """Return the text whose hash names a pair: its source and segments."""
+    """Return the text whose hash is the pair's id: its source and segments."""
     a, b = candidate.a, candidate.b
     times = [_ms(a.start_s), _ms(a.end_s), _ms(b.start_s), _ms(b.end_s)]
     return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
 
 
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return every candidate with its id: 8 hex digits of the SHA-256 of its source and segments.
+    """Return the candidates with their ids: 8 hex digits of the SHA-256 of source and segments.
 
-    Where two collide, the later one (by source and times) takes the next 8 digits of its hash.
+    Of two that collide, the later one (by source and times) gets the next 8 digits of its hash.
     """
     taken: set[str] = set()
     named = []
@@ -236,7 +230,7 @@ def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
-    """Draw how far the two actions are extended.
+    """Sample how far the two actions are extended.
 
     With gap = B.start − A.end: outwards oa ~ U(0, min(2 s, A.start, gap/2)) and ob ~ U(0, min(2 s, 0.6·(gap − oa))),
     not past the end of the video; inwards ia = r·(oa + ob), ib = (1 − r)·(oa + ob), r ~ U(0, 1). In whole milliseconds
@@ -256,15 +250,15 @@ def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
 
 
 def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Action | None:
-    """Draw the negative control: an action that shares no verb and no object with any action of the source.
+    """Sample the negative control: an action that shares no verb and no object with any action of the source.
 
     Args:
         candidate: The pair.
-        pool: The actions to draw from, usable ones, in a fixed order.
+        pool: The usable actions to sample from, in a fixed order.
         seed: The dataset's seed.
 
     Returns:
-        The action, or None if the pool holds none.
+        The action, or None if no action of the pool qualifies.
     """
     video = candidate.video
     annotated = video.verbs | video.objects

@@ -1,4 +1,4 @@
-"""CLAVI: complement videos with the two actions of a pair exchanged, and 19 yes/no questions a video.
+"""The plan of a CLAVI build: complement videos with two actions exchanged, and 19 yes/no questions per video.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5 and
 appendix B.
@@ -10,29 +10,37 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ...annotations.actions import Action, AnnotatedVideo, Segment
 from ...annotations.clavi import ReleasedPair
+from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...templates import table_hashes
 from .controls import Controls
-from .notes import options_for_counts
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
-from .selection import balanced, balanced_over_videos, spread_over_videos, without_returns
+from .selection import balanced, balanced_over_videos, spread_over_videos, without_recurrences
 from .settings import ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
 
-TABLES = {  # what words the questions, by collection
+TABLES = {  # the question templates, by collection
     "charades": ("charades_classes", "clavi"),
     "youcook2": ("clavi",),
 }
 WITHOUT_CONTROL = "pairs_without_negative_control"
+
+
+@cache
+def load_notes() -> dict[str, dict[str, str]]:
+    """Return the words for every count of `notes.yaml`, in the order of the card, and the option that changes it."""
+    notes: dict[str, dict[str, str]] = parse_yaml(read_own(Path(__file__).parent / "notes.yaml"))
+    return notes
 
 
 def plan_clavi(
@@ -47,24 +55,24 @@ def plan_clavi(
     notes: Mapping[str, Any] | None = None,
     sameness: Sameness | None = None,
 ) -> Plan:
-    """Plan a build, before any video is touched.
+    """Plan a build, before any video is opened.
 
     Args:
         videos: The annotated videos.
-        controls: For each split, the actions that negative controls are drawn from.
-        settings: See `ClaviSettings`.
-        released: Pairs to rebuild as they are; by default they are selected by `settings.rules`.
+        controls: For each split, the actions that negative controls are sampled from.
+        settings: The settings of the build.
+        released: Pairs to rebuild without a change; None to select pairs by `settings.rules`.
         actions: Actions by class id, for `released`.
-        limit: Plan only the first so many pairs by id.
-        identity: What else decides the content: dataset version, tool versions, hashes of inputs.
-        notes: Counts from reading, to be kept in `build.json`.
-        sameness: Which phrases say the same; for other collections than Charades.
+        limit: Plan only the first pairs by id, at most this many.
+        identity: What else determines the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from reading, kept in `build.json`.
+        sameness: Decides which phrases mean the same; for other collections than Charades.
 
     Returns:
-        The plan; one unit a pair, sorted by pair id.
+        The plan, one unit per pair, sorted by pair id.
 
     Raises:
-        InputError: `released` names a video or class that the annotations do not have.
+        InputError: `released` names a video or class that the annotations lack.
     """
     counts = Counter[str]()
     cuts: dict[str, Cuts] = {}
@@ -105,9 +113,9 @@ def plan_clavi(
 
 
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
-    """Return what changes what rules leave out, without options that are not of the collection or already set."""
+    """Return the option that changes each count of left-out pairs; "" where the collection or rules have none."""
     charades = settings.collection == "charades"
-    found = options_for_counts()
+    found = {name: each["option"] for name, each in load_notes().items() if "option" in each}
     if not charades or settings.rules == "paper":
         found |= {name: "" for name, remedy in found.items() if remedy == "--rules paper"}
     if charades:
@@ -116,11 +124,10 @@ def _remedies(settings: ClaviSettings) -> dict[str, str]:
 
 
 def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    """Select pairs of Charades by its rules."""
     same, limits = collection_of(settings).same, Limits.of(settings)
     select = RULES[settings.rules or "released"]
     candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
-    return without_returns(candidates, same, counts) if settings.strict else candidates
+    return without_recurrences(candidates, same, counts) if settings.strict else candidates
 
 
 def _of_segments(
@@ -130,7 +137,7 @@ def _of_segments(
     sameness: Sameness,
     counts: Counter[str],
 ) -> tuple[list[Candidate], dict[str, Action | None]]:
-    """Select pairs of other segments; also return their controls, by pair id."""
+    """Select pairs of other segments, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
     found = [
@@ -145,17 +152,16 @@ def _of_segments(
         if not any(candidate.video.split == split for candidate in candidates):
             counts[f"{WITHOUT_CONTROL}_in_{split}"] = count
     candidates = with_ids(_kept(candidates, settings, counts))
-    by_split: dict[str, list[Candidate]] = {}
-    for candidate in candidates:
-        by_split.setdefault(candidate.video.split, []).append(candidate)
     drawn: dict[str, Action | None] = {}
-    for split, members in by_split.items():
-        drawn |= replace(pools[split], candidates=members).draw_all(members)
+    for split in dict.fromkeys(candidate.video.split for candidate in candidates):
+        members = [candidate for candidate in candidates if candidate.video.split == split]
+        pool = replace(pools[split], candidates=members)
+        drawn |= {candidate.id: pool.draw(candidate) for candidate in members}
     return candidates, drawn
 
 
 def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    """Keep some pairs of each source, and as many of each class first as second, if that is asked for."""
+    """Apply `max_pairs_per_video` and `order`."""
     most, seed = settings.max_pairs_per_video, settings.seed
     if settings.order != "balanced":
         return spread_over_videos(candidates, most, seed, counts)
@@ -172,13 +178,15 @@ def _rebuilt(
     absent = sorted({pair.video_id for pair in released if pair.video_id not in by_id})
     unknown = sorted({key for pair in released for key in (pair.a[0], pair.b[0]) if key not in actions})
     if absent or unknown:
-        what = [
-            f"videos {', '.join(absent[:20])}" + (f" and {len(absent) - 20} more" if len(absent) > 20 else "")
-        ] * bool(absent)
-        what += [f"classes {', '.join(unknown[:20])}"] * bool(unknown)
+        lacking = []
+        if absent:
+            more = f" and {len(absent) - 20} more" if len(absent) > 20 else ""
+            lacking.append(f"videos {', '.join(absent[:20])}{more}")
+        if unknown:
+            lacking.append(f"classes {', '.join(unknown[:20])}")
         raise InputError(
-            f"--pairs names {' and '.join(what)} that the Charades annotations do not have. Give the CSV that the "
-            "pairs were made from (the split that --split asks for, too)."
+            f"--pairs names {' and '.join(lacking)} that the Charades annotations do not have. Give the CSV that the "
+            "pairs were made from, and the split with --split."
         )
     twice = sorted(name for name, count in Counter(pair.id for pair in released).items() if count > 1)
     if twice:
@@ -195,13 +203,8 @@ def _rebuilt(
     ]
 
 
-@cache
-def _column_names(collection: str) -> frozenset[str]:
-    return frozenset(column.name for column in pair_columns(collection))
-
-
 def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collection: str = "charades") -> dict[str, Any]:
-    """Return everything that rows and videos need as JSON values, named like the columns of `pairs`."""
+    """Return the values of a pair's rows and videos as JSON, named like the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
@@ -220,7 +223,8 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collectio
         payload["source"] = collection
         values: dict[str, Any] = {f"asked_{letter}": action.asked for letter, action in letters.items()}
         values["clip_words"] = sorted(candidate.clip_words)
-        payload |= {name: value for name, value in values.items() if name in _column_names(collection)}
+        columns = {column.name for column in pair_columns(collection)}
+        payload |= {name: value for name, value in values.items() if name in columns}
     for letter, segment in (("a", candidate.a), ("b", candidate.b)):
         payload |= {f"start_{letter}_s": segment.start_s, f"end_{letter}_s": segment.end_s}
     payload |= {name: value / 1000 for name, value in vars(cuts).items()}

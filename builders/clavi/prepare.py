@@ -1,33 +1,43 @@
-"""From what `build-clavi` is told to a plan."""
+"""Read the annotations of a CLAVI build, find its videos and plan it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import importlib.util
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from ...annotations.actions import Action, AnnotatedVideo, Annotations
 from ...annotations.causalchaos import read_causalchaos
-from ...core.errors import UsageError
+from ...annotations.charades import class_actions
+from ...annotations.clavi import read_released
+from ...core.errors import InputError, UsageError
+from ...core.files import sha256_file
 from ...core.plan import Plan, noted
 from ...core.version import tool_versions
-from ...templates import load_questions
+from ...language.embeddings import sbert_files
+from ...negatives.embeddings_cache import embed
+from ...templates import load_classes, load_questions
 from ...video.encode import EncodeSettings
 from ...video.estimate import Estimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
-from .inputs import read_plan, sameness_by, splits_of
-from .plan import WITHOUT_CONTROL
+from .plan import WITHOUT_CONTROL, plan_clavi
 from .render import ClaviBuilder, pair_footage
+from .sameness import Sameness, embedded
 from .settings import ClaviSettings, decided
 from .sources import (
+    ALL_SPLITS,
     OF_CHARADES,
     USUAL_RATE,
-    Given,
-    Timing,
+    AnnotationInput,
+    FrameTiming,
     annotation_path,
     as_rate,
     collection_of,
     read_timing,
+    source_named,
     video_shelves,
     videos_in,
 )
@@ -37,7 +47,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     """Read the annotations, plan the build and find the videos.
 
     Raises:
-        UsageError: Options do not go together.
+        UsageError: Options contradict each other.
         InputError: The annotations cannot be read.
     """
     if settings.pairs and settings.source == "sta":
@@ -46,10 +56,10 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
     places = [video_folder(settings.videos)] if settings.videos else annotation_folders(path)
-    timing = timing_of(settings, places) if collection.framed else Timing()
+    timing = timing_of(settings, places) if collection.framed else FrameTiming()
     same_by = sameness_by(settings)
     plan = read_plan(
-        Given(path, settings, splits, settings.charades_sta, timing),
+        AnnotationInput(path, settings, splits, settings.charades_sta, timing),
         pairs=settings.pairs,
         limit=settings.limit,
         version=settings.version,
@@ -59,7 +69,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     wanted = {unit.source_id for unit in plan.units}
     found = videos_in(places, wanted, collection) if settings.render else {}
 
-    def looked() -> list[str]:
+    def searched_folders() -> list[str]:
         return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
 
     def estimate(workers: int, probe: bool) -> Estimate:
@@ -76,16 +86,114 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     return Prepared(
         plan,
         ClaviBuilder(settings, {name: str(path) for name, path in found.items()}),
-        describe=lambda: describe(plan, settings, found, looked),
+        describe=lambda: describe(plan, settings, found, searched_folders),
         estimate=estimate if settings.render else None,
         recorded={"same-by": same_by if settings.collection != "charades" else None},
         warnings=warnings_of(plan, settings, splits, timing),
-        searched=looked,
+        searched=searched_folders,
     )
 
 
-def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: Timing) -> list[str]:
-    """Return warnings of annotations that are not there, and of what was taken for granted."""
+def read_plan(
+    given: AnnotationInput,
+    *,
+    pairs: Sequence[Path],
+    limit: int | None,
+    version: str,
+    tools: Mapping[str, str],
+    same_by: str = "lemmas",
+) -> Plan:
+    """Read the annotations and plan a build.
+
+    Args:
+        given: The annotations to read.
+        pairs: Files of released pairs to rebuild; empty to select pairs.
+        limit: Plan only the first pairs by id, at most this many.
+        version: Version of the dataset.
+        tools: Versions of the tools, for `build.json`.
+        same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
+
+    Raises:
+        InputError: Annotations are missing or malformed.
+    """
+    settings, collection = given.settings, collection_of(given.settings)
+    annotations = collection.read(given)
+    inputs = dict(annotations.hashes)
+    released = None
+    if pairs:
+        released = [pair for path in pairs for pair in read_released(path)]
+        inputs |= {path.name: sha256_file(path) for path in pairs}
+    source = source_named(settings, inputs)
+    identity = {"dataset_version": version, "tools": dict(tools), "inputs": inputs, "source": source.as_json()}
+    sameness = None
+    if settings.collection != "charades":
+        annotations = replace(annotations, videos=tuple(v for v in annotations.videos if v.split in given.splits))
+        sameness = Sameness()
+        if same_by != "lemmas":
+            phrases = [segment.action.phrase for video in annotations.videos for segment in video.segments]
+            sameness = embedded(phrases, embed, sbert_files().name)
+        identity["sameness"] = sameness.identity()
+    if collection.framed:
+        identity["timing"] = given.timing.as_json()
+    actions = class_actions(load_classes()) if not collection.free or pairs else {}
+    return plan_clavi(
+        annotations.videos,
+        _control_pools(annotations, actions, free=collection.free),
+        settings,
+        released=released,
+        actions=actions,
+        limit=limit,
+        identity=identity,
+        notes=annotations.counts,
+        sameness=sameness,
+    )
+
+
+def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:
+    """Return the possible controls by split: the classes, or the split's own phrases, so that style is no cue."""
+    if not free:
+        usable = [action for action in actions.values() if action.usable]
+        return dict.fromkeys(ALL_SPLITS, usable)
+    return {split: _distinct(video for video in annotations.videos if video.split == split) for split in ALL_SPLITS}
+
+
+def _distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
+    found: dict[str, Action] = {}
+    for video in videos:
+        for segment in video.segments:
+            found.setdefault(segment.action.key, segment.action)
+    return [found[key] for key in sorted(found)]
+
+
+def sameness_by(settings: ClaviSettings) -> str:
+    """Return "lemmas" or "sbert"; `auto` becomes "sbert" where sentence-transformers and its model are installed."""
+    if settings.same_by != "auto":
+        return settings.same_by
+    if importlib.util.find_spec("sentence_transformers") is None:
+        return "lemmas"
+    try:
+        sbert_files()
+    except InputError:
+        return "lemmas"
+    return "sbert"
+
+
+def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
+    """Return the splits to build.
+
+    Raises:
+        UsageError: The collection has no such split.
+    """
+    splits = collection_of(settings).splits
+    if settings.split == "all":
+        return splits
+    if settings.split not in splits:
+        raise UsageError(f"--split {settings.split}: there is no such split. Splits: {', '.join(splits)}, all.")
+    return (settings.split,)
+
+
+def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: FrameTiming) -> list[str]:
+    """Return warnings of missing annotations, splits without controls and assumed frame rates."""
     if settings.collection == "charades":
         return [
             f"there is no {name}, so its split is left out"
@@ -93,31 +201,32 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
             if name not in plan.identity["inputs"]
         ]
     found = [
-        f"the split {split} is left out: for none of its {count:,} pairs is there a negative control, a phrase of the "
-        "split that shares no word with what is annotated around the pair; larger splits have more phrases"
+        f"the split {split} is left out: none of its {count:,} pairs has a negative control, a phrase of the split "
+        "that shares no word with the annotations around the pair; larger splits have more phrases"
         for split in splits
         if (count := plan.notes.get(f"{WITHOUT_CONTROL}_in_{split}", 0))
     ]
-    if not collection_of(settings).framed or settings.fps:
-        return found
-    usual = {unit.source_id for unit in plan.units} - timing.rates.keys()
-    words = f"{len(usual):,} videos are not there to tell their frame rate, so their frames are taken at {USUAL_RATE}"
-    return found + [f"{words} a second; --fps says another rate"] * bool(usual)
+    if collection_of(settings).framed and not settings.fps:
+        unknown = {unit.source_id for unit in plan.units} - timing.rates.keys()
+        if unknown:
+            found.append(
+                f"the frame rate of {len(unknown):,} videos is unknown, as they are missing; {USUAL_RATE} frames a "
+                "second are assumed; set another rate with --fps"
+            )
+    return found
 
 
-def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> Timing:
-    """Find out at which rates frames were counted: as `--fps` says, or as the videos that are there run."""
-    rows = read_causalchaos(annotation_path(settings)).rows
-    names = {row.episode for row in rows}
+def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
+    """Return the rates at which frames were counted: that of `--fps`, or those of the videos found."""
+    names = {row.episode for row in read_causalchaos(annotation_path(settings)).rows}
     timing = read_timing(videos_in(places, names, collection_of(settings)))
     if settings.fps is None:
         return timing
-    rate = as_rate(settings.fps)
-    return Timing(dict.fromkeys(sorted(names), rate), timing.lengths)
+    return FrameTiming(dict.fromkeys(sorted(names), as_rate(settings.fps)), timing.lengths)
 
 
 def annotation_folders(path: Path) -> list[Path]:
-    """List the folders in which the annotations are found, that which was given first."""
+    """List the folders that hold the annotations, the one given first."""
     if path.is_file():
         return [path.parent]
     found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
@@ -125,9 +234,12 @@ def annotation_folders(path: Path) -> list[Path]:
 
 
 def describe(
-    plan: Plan, settings: ClaviSettings, found: Mapping[str, Path], looked: Callable[[], Sequence[str]] = tuple
+    plan: Plan,
+    settings: ClaviSettings,
+    found: Mapping[str, Path],
+    searched_folders: Callable[[], Sequence[str]] = tuple,
 ) -> str:
-    """Write what a build would do: pairs, videos, questions."""
+    """Return the text of a dry run: pairs, videos, questions."""
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
     width = max(map(len, [*plan.splits, "train"])) + 1
@@ -145,4 +257,4 @@ def describe(
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])
     needed = {unit.source_id for unit in plan.units}
-    return "\n".join([*lines, *describe_found(needed, found, looked)])
+    return "\n".join([*lines, *describe_found(needed, found, searched_folders)])

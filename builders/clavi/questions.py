@@ -13,21 +13,21 @@ LETTERS = "ABC"
 
 
 def templates_of(pair: Mapping[str, Any]) -> tuple[QuestionTemplate, ...]:
-    """Return the questions of a pair: worded for phrases with subjects if its phrases have them, else for gerunds."""
+    """Return the question templates of a pair: for phrases with subjects if it has them, else for gerunds."""
     return load_questions("clavi_events" if pair.get("asked_a") else "clavi")
 
 
 def phrases_of(pair: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the phrases of A, B and C, and their yes/no questions where they have any."""
+    """Return the phrases of A, B and C, and their yes/no questions, empty for gerunds."""
     phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in LETTERS}
     return phrases, {letter: pair.get(f"asked_{letter.lower()}") or "" for letter in LETTERS}
 
 
 def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
-    """Word the 19 questions of one video.
+    """Yield the 19 questions of one video.
 
     Args:
-        pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b` and `phrase_c`; of phrases with subjects `asked_a` etc.
+        pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.
         variant: 0 for V, 1 for V′.
     """
     templates = templates_of(pair)

@@ -1,4 +1,4 @@
-"""Cut V and V′ and describe them in rows."""
+"""Cut V and V′, and write the rows of a pair."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from .settings import ClaviSettings
 from .tables import PAIRS, QUESTIONS, VARIANTS, VIDEOS, pair_columns
 
 SHORTFALL_S = Fraction(1, 2)
-REMEMBERED = 16  # sources
 FRAMES = ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame")
 SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
@@ -41,7 +40,7 @@ class ClaviBuilder(SourceVideos):
     videos: Mapping[str, str] = field(default_factory=dict)
 
     def renders(self, unit: Unit) -> bool:
-        """Whether videos are made."""
+        """Return whether videos are made."""
         return self.settings.render
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -63,7 +62,7 @@ class ClaviBuilder(SourceVideos):
         }
 
     def look(self, unit: Unit) -> Facts:
-        """Find where a pair is cut, and how long and large its videos are; see `core.plan.Builder`."""
+        """Find the cuts of a pair, and the length and size of its videos; see `core.plan.Builder`."""
         path = self.source(unit)
         facts = with_index(
             path, lambda index: _facts(index, unit, foresee(index, edits(index, unit)[0])), remembered_index
@@ -110,17 +109,17 @@ def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
     }
 
 
-@lru_cache(maxsize=REMEMBERED)
+@lru_cache(maxsize=16)
 def _hash_of(path: Path, stamp: str) -> str:
-    """Hash a source once while it does not change: an episode has a hundred pairs, whose cost shall follow the clip."""
+    """Hash a source only once while it does not change, as an episode may have a hundred pairs."""
     return sha256_file(path)
 
 
 def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
-    """Find the frames of A, the filler and B in the source.
+    """Return the frames of A, the filler and B in the source.
 
     Raises:
-        VideoError: The video ends more than half a second before B does, or a piece has no frames (`too_short`).
+        VideoError: The video ends more than half a second before B does, or A or B has no frames (`too_short`).
     """
     pair = unit.payload
     edges = ("out_a", "in_a", "in_b", "out_b")
@@ -136,11 +135,7 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
 
 
 def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-    """Return the edit lists of V and V′.
-
-    Raises:
-        VideoError: See `pieces`.
-    """
+    """Return the edit lists of V and V′; raises what `pieces` does."""
     a, filler, b = pieces(index, unit)
     return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
 

@@ -1,13 +1,13 @@
-"""Which phrases say the same: by the lemmas of verb and objects, and by sentence embeddings where there are any.
+"""Which phrases mean the same: by the lemmas of verb and objects and, where available, by sentence embeddings.
 
-Free phrases repeat in other words. Two that may say the same are never a pair, and neither may come again beside a
-pair; so it is better to take two for the same once too often.
+Free phrases recur in other words. Two phrases that may mean the same are never a pair, and neither may recur near a
+pair, so a false match costs less than a missed one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,9 +16,7 @@ from numpy.typing import NDArray
 
 from ...annotations.actions import Action, Segment
 
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-
-COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; rounded to `DIGITS`, so that the last bits decide nothing
+COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS`, against rounding errors
 DIGITS = 4
 AMONG = frozenset(("and", "or", "the", "a", "an", "of", "his", "her", "their", "its", "another", "other"))
 
@@ -47,82 +45,81 @@ def may_be_one(one: str, other: str) -> bool:
 
 
 def same_words(one: Action, other: Action) -> bool:
-    """Return whether two phrases may say the same by their lemmas, whoever does it.
+    """Return whether two phrases may mean the same by their lemmas, whatever their subjects.
 
-    The verb is the same, and one names no object that the other does not.
+    The verb is the same, and the objects of one are among those of the other.
     """
     if one.verb != other.verb:
         return one.key == other.key
     return one.objects <= other.objects or other.objects <= one.objects
 
 
-def same_saying(one: Action, other: Action) -> bool:
-    """Return whether two phrases may say the same by their lemmas."""
+def same_meaning(one: Action, other: Action) -> bool:
+    """Return whether two phrases may mean the same by their lemmas and subjects."""
     return may_be_one(one.subject, other.subject) and same_words(one, other)
 
 
 @dataclass(frozen=True)
 class Sameness:
-    """Which phrases say the same.
+    """Decides which phrases mean the same.
 
     Attributes:
-        vectors: The embedding of each phrase; None to go by lemmas alone.
-        model: What made them.
+        vectors: The embedding of each phrase; None to use only lemmas.
+        model: Name of the embedding model.
     """
 
     vectors: Mapping[str, NDArray[np.float32]] | None = None
     model: str = ""
-    _known: dict[tuple[str, str], bool] = field(default_factory=dict, repr=False, compare=False)
 
     def identity(self) -> dict[str, Any]:
-        """Return what `build.json` keeps."""
+        """Return the record for `build.json`."""
         if self.vectors is None:
             return {"by": "lemmas"}
         return {"by": "sbert", "model": self.model, "cosine": COSINE}
 
     def near(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
-        """Return for every two phrases whether their embeddings are near; bool of shape (phrases, phrases)."""
+        """Return which pairs of phrases have near embeddings; bool of shape (phrases, phrases)."""
         if self.vectors is None or not phrases:
             return np.zeros((len(phrases), len(phrases)), np.bool_)
         matrix = np.stack([self.vectors[phrase] for phrase in phrases])
         return np.asarray(np.round(matrix @ matrix.T, DIGITS) >= COSINE)
 
     def resembles(self, phrase: str, others: Sequence[str]) -> bool:
-        """Return whether the embedding of a phrase is near to one of others."""
+        """Return whether the embedding of a phrase is near that of one of the others."""
         if self.vectors is None or not others:
             return False
         matrix = np.stack([self.vectors[other] for other in others])
         return bool(np.any(np.round(matrix @ self.vectors[phrase], DIGITS) >= COSINE))
 
 
-def embedded(phrases: Sequence[str], embed: Embed, model: str) -> Sameness:
+def embedded(phrases: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np.float32]], model: str) -> Sameness:
     """Embed phrases.
 
     Args:
         phrases: All phrases that will be compared, in any order.
-        embed: Embeds texts.
-        model: Its name, for the record.
+        embed: Returns the embeddings of texts.
+        model: Name of the model, for the record.
     """
     texts = sorted(set(phrases))
     return Sameness(dict(zip(texts, embed(texts), strict=True)), model)
 
 
 @dataclass(frozen=True)
-class Alike:
-    """The other segments of a video that say the same as each.
+class Recurrences:
+    """For each segment of a video, the positions of the others that mean the same.
 
     Attributes:
-        doing: By place: those that may be the same doing of the same.
-        words: By place: those of the same verb and objects, whoever does it; and all of `doing`.
+        same_event: Those that may be the same event, subject included.
+        same_words: Those with the same verb and objects, whatever the subject; includes `same_event`.
     """
 
-    doing: tuple[frozenset[int], ...]
-    words: tuple[frozenset[int], ...]
+    same_event: tuple[frozenset[int], ...]
+    same_words: tuple[frozenset[int], ...]
 
 
-def find_alike(segments: Sequence[Segment], sameness: Sameness) -> Alike:
-    """Find what says the same in a video; by verb, so that not all are compared with all."""
-    doing: list[set[int]] = [set() for _ in segments]
+def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurrences:
+    """Find the segments of a video that mean the same; only those that share a verb or a class are compared."""
+    same_event: list[set[int]] = [set() for _ in segments]
     words: list[set[int]] = [set() for _ in segments]
     by_verb: dict[str, list[int]] = {}
     for place, segment in enumerate(segments):
@@ -133,8 +130,8 @@ def find_alike(segments: Sequence[Segment], sameness: Sameness) -> Alike:
         words[one].add(other)
         words[other].add(one)
         if may_be_one(segments[one].action.subject, segments[other].action.subject):
-            doing[one].add(other)
-            doing[other].add(one)
+            same_event[one].add(other)
+            same_event[other].add(one)
 
     for places in by_verb.values():
         for number, one in enumerate(places):
@@ -144,4 +141,4 @@ def find_alike(segments: Sequence[Segment], sameness: Sameness) -> Alike:
     near = sameness.near([segment.action.phrase for segment in segments])
     for one, other in zip(*np.nonzero(np.tril(near, -1)), strict=True):
         note(int(one), int(other))
-    return Alike(tuple(map(frozenset, doing)), tuple(map(frozenset, words)))
+    return Recurrences(tuple(map(frozenset, same_event)), tuple(map(frozenset, words)))

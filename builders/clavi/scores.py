@@ -6,15 +6,16 @@ Tables 3 and 15.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.output import FinishedOutput
 from ...core.results import Table
-from ...evaluation.metrics.bootstrap import Floats, Means, Tally, estimates, tally
+from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
 from ...evaluation.metrics.predictions import MISSING, Predictions, join
 from ...evaluation.metrics.scores import Scores
@@ -64,40 +65,32 @@ class Questions:
 
 
 def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
-    """Turn columns of config `questions` into arrays.
+    """Convert columns of config `questions` to arrays.
 
     Args:
         columns: The columns named in `COLUMNS`.
     """
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
-    per_row = [str(name) for name in columns["source_id"]]
-    sources = sorted(set(per_row))
-    position = {name: number for number, name in enumerate(sources)}
+    sources, source = by_source([str(name) for name in columns["source_id"]])
     in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
-    wording = np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2))
-    variants = {name: number for number, name in enumerate(VARIANTS)}
-    types = {name: number for number, name in enumerate(TYPES)}
-
-    def numbers(values: Iterable[int]) -> NDArray[np.intp]:
-        return np.fromiter(values, np.intp, len(ids))
-
+    variants = list(VARIANTS)
     return Questions(
         ids=ids,
         sources=sources,
-        source=numbers(position[name] for name in per_row),
+        source=source,
         answer=np.array(columns["answer"], np.int64),
-        type=numbers(types[str(name)] for name in columns["type"]),
-        variant=numbers(variants[str(name)] for name in columns["variant"]),
-        wording=wording,
+        type=np.array([TYPES.index(str(name)) for name in columns["type"]], np.intp),
+        variant=np.array([variants.index(str(name)) for name in columns["variant"]], np.intp),
+        wording=np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2)),
         flips=np.array([name == "complement" for name in columns["subset"]], np.bool_),
-        complement=numbers(place.get(name, -1) for name in columns["complement_question_id"]),
-        counterpart=numbers(place.get(name, -1) for name in columns["counterpart_question_id"]),
+        complement=np.array([place.get(name, -1) for name in columns["complement_question_id"]], np.intp),
+        counterpart=np.array([place.get(name, -1) for name in columns["counterpart_question_id"]], np.intp),
     )
 
 
 def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
-    """Sum what is right by source video.
+    """Sum correct answers by source video.
 
     Args:
         questions: The questions.
@@ -116,7 +109,7 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     for number, kind in enumerate(TYPES):
         add(kind, there & (questions.type == number), right)
     for letter, link in (("V", questions.counterpart), ("T", questions.complement)):
-        # A couple is counted once, at its first question.
+        # Each couple is counted at its first question.
         couple = (link > np.arange(len(link))) & there & there[link]
         both = right * right[link]
         add(f"CAcc_{letter}", couple, both)
@@ -138,27 +131,20 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
 def measure(means: Means) -> dict[str, Floats]:
     """Return CLAVI's scores from the means of `count`'s cells.
 
-    CAcc_V is the share of questions that are answered right about both V and V′, CAcc_T that of (Q, Q′) that are
-    answered right together. E and E-NC have no Q′, so they are in no CAcc_T.
+    CAcc_V is the share of questions answered correctly about both V and V′, CAcc_T the share of (Q, Q′) with two
+    correct answers. E and E-NC have no Q′, so they do not count in CAcc_T.
     """
-    headline = {
-        "balanced accuracy": (means["yes"] + means["no"]) / 2,
-        "accuracy": means["all"],
-    }
     names = [f"CAcc_{letter}{part}" for part in ("", " control", " complement") for letter in "VT"]
+    headline = {"balanced accuracy": (means["yes"] + means["no"]) / 2, "accuracy": means["all"]}
     return headline | {name: means[name] for name in names}
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Return accuracies by type, the fine-grained table (Table 15) and the controls that fit the paper's Table 3."""
+    """Return accuracies by type, the consistent accuracies with the controls of Table 3, and the paper's Table 15."""
     totals = counted.totals()
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
     by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES)
-    fine = []
-    for cell in counted.cells:
-        if "|" in cell:
-            variant, kind, word = cell.split("|")
-            fine.append((variant, kind, word, means[cell], totals[cell]))
+    fine = [(*cell.split("|"), means[cell], totals[cell]) for cell in counted.cells if "|" in cell]
     parts = {
         "": "all",
         " control": "control",
@@ -198,15 +184,9 @@ def scoring() -> BenchmarkScoring:
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to CLAVI's questions."""
     columns, splits = read_columns(output, config, COLUMNS, ALL)
-    others: frozenset[str] = frozenset()
-    if options.split != ALL:
-        chosen = [name == options.split for name in splits]
-        ids = columns["question_id"]
-        others = frozenset(name for name, keep in zip(ids, chosen, strict=True) if not keep)
-        columns = {
-            name: [value for value, keep in zip(values, chosen, strict=True) if keep]
-            for name, values in columns.items()
-        }
+    chosen = [options.split in (ALL, name) for name in splits]
+    others = frozenset(name for name, keep in zip(columns["question_id"], chosen, strict=True) if not keep)
+    columns = {name: list(compress(values, chosen)) for name, values in columns.items()}
     questions = questions_from(columns)
     joined = join(predictions, questions.ids, others=others, partial=options.partial)
     counted = count(questions, joined.picks)

@@ -1,8 +1,7 @@
-"""Pairs from any annotated segments: which are true whatever else their source shows.
+"""Select pairs from any annotated segments, such that their order holds whatever else the source shows.
 
-The lengths and the margin are those of the paper (`builders.clavi.pairs`). As phrases are free, "another action" is
-one that does not say the same (`builders.clavi.sameness`), and what says the same as A or B near them would make
-"before" untrue.
+Lengths and margin are those of the paper (`builders.clavi.pairs`). Phrases are free, so "another action" is one that
+does not mean the same (`builders.clavi.sameness`); an event near A or B that means the same would make "before" untrue.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import replace
 
 from ...annotations.actions import Action, AnnotatedVideo, Mention, Segment
 from .pairs import MARGIN_S, Candidate, Limits
-from .sameness import Alike, Sameness, content_words, find_alike
+from .sameness import Recurrences, Sameness, content_words, find_recurrences
 
-NEAR_CLIP_S = 2 * MARGIN_S  # from A and B: a clip reaches up to the margin beyond them, and that far around it counts
+NEAR_CLIP_S = 2 * MARGIN_S  # around A and B: a clip extends up to the margin beyond them, and so do its surroundings
 COUNTS = (
     *("segments", "segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about"),
     "segments_whose_words_come_again_in_their_source",
@@ -26,14 +25,14 @@ COUNTS = (
 
 
 def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo:
-    """Sort the segments of a video by time; of those that say the same of the same time, keep the first."""
+    """Sort the segments of a video by time; of those with the same meaning and time, keep the first."""
     ordered = sorted(video.segments, key=lambda s: (s.start_s, s.end_s, s.action.key))
-    alike = find_alike(ordered, sameness)
+    recurrences = find_recurrences(ordered, sameness)
     kept: list[Segment] = []
     places: dict[tuple[float, float], list[int]] = {}
     for place, segment in enumerate(ordered):
         same_time = places.setdefault((segment.start_s, segment.end_s), [])
-        if alike.doing[place].isdisjoint(same_time):
+        if recurrences.same_event[place].isdisjoint(same_time):
             same_time.append(place)
             kept.append(segment)
     return replace(video, segments=tuple(kept))
@@ -44,51 +43,51 @@ def segment_pairs(
 ) -> Iterator[Candidate]:
     """Select the pairs of a video.
 
-    A ends before B starts, both within the limits; they do not say the same; nothing that says the same as one of
-    them lies in the segment or within 2 s of it, but they themselves; both have a subject in their phrase, or neither.
+    A ends before B starts, both within the limits; they differ in meaning; no other segment between them or within 2 s
+    of them means the same as one of them; either both phrases have a subject or neither has.
 
     Args:
         video: The video.
-        sameness: Tells what says the same.
+        sameness: Decides which phrases mean the same.
         limits: Lengths and distances.
-        counts: Gets what was left out, by rule, each pair under the first that it breaks.
-        strict: Whether the verb and objects of A and B may come nowhere else in the video, whoever does it.
+        counts: Updated with the number of pairs left out, by the first rule that each breaks.
+        strict: Whether the verb and objects of A and B may occur nowhere else in the video, whatever the subject.
     """
-    given, every = len(video.segments), video
+    every = video
     video = without_repeats(video, sameness)
     segments = video.segments
-    alike = find_alike(segments, sameness)
+    recurrences = find_recurrences(segments, sameness)
     said = [content_words(segment.action) for segment in every.segments]
     lasting = [place for place, segment in enumerate(segments) if limits.lasts(segment)]
     usable = [place for place in lasting if segments[place].action.usable]
-    counts["segments"] += given
-    counts["segments_that_repeat_another"] += given - len(segments)
+    counts["segments"] += len(every.segments)
+    counts["segments_that_repeat_another"] += len(every.segments) - len(segments)
     counts["segments_too_short_or_long"] += len(segments) - len(lasting)
     counts["segments_not_asked_about"] += len(lasting) - len(usable)
-    counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, alike.words))
+    counts["segments_whose_words_come_again_in_their_source"] += sum(map(bool, recurrences.same_words))
     for one, other in _in_reach(segments, usable, limits, counts):
         a, b = segments[one], segments[other]
         low, high = a.start_s - MARGIN_S, b.end_s + MARGIN_S
         counts["pairs_in_reach"] += 1
-        again = (alike.doing[one] | alike.doing[other]) - {one, other}
-        if other in alike.doing[one]:
+        again = (recurrences.same_event[one] | recurrences.same_event[other]) - {one, other}
+        if other in recurrences.same_event[one]:
             counts["pairs_left_out_same_meaning"] += 1
         elif any(_lies_in(segments[place], low, high) for place in again):
             counts["pairs_left_out_said_again_near"] += 1
         elif bool(a.action.asked) != bool(b.action.asked):
             counts["pairs_left_out_statement_and_gerund"] += 1
-        elif strict and (alike.words[one] or alike.words[other]):
+        elif strict and (recurrences.same_words[one] or recurrences.same_words[other]):
             counts["pairs_left_out_strict"] += 1
         else:
             events, words = _clip(every, said, a, b)
-            elsewhere = _elsewhere(segments, alike, (one, other), low, high)
+            elsewhere = _elsewhere(segments, recurrences, (one, other), low, high)
             yield Candidate(video, a, b, elsewhere, clip_words=words, clip_events=events)
 
 
 def _in_reach(
     segments: Sequence[Segment], usable: Sequence[int], limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the places of every two segments within the limits, and count the others; segments are in order."""
+    """Yield the positions of every two segments within the limits, and count the others; segments are sorted."""
     starts = [segments[place].start_s for place in usable]
     for one in usable:
         a = segments[one]
@@ -109,7 +108,7 @@ def _lies_in(segment: Segment | Mention, low: float, high: float) -> bool:
 def _clip(
     video: AnnotatedVideo, said: Sequence[frozenset[str]], a: Segment, b: Segment
 ) -> tuple[tuple[Action, ...], frozenset[str]]:
-    """Return what is done in the clip of a pair and near it, and the content words of all that is annotated there."""
+    """Return the events in the clip of a pair and near it, and the content words of all annotations there."""
     low, high = a.start_s - NEAR_CLIP_S, b.end_s + NEAR_CLIP_S
     near = [place for place, segment in enumerate(video.segments) if _lies_in(segment, low, high)]
     mentioned = (mention.words for mention in video.mentions if _lies_in(mention, low, high))
@@ -118,10 +117,10 @@ def _clip(
 
 
 def _elsewhere(
-    segments: Sequence[Segment], alike: Alike, pair: tuple[int, int], low: float, high: float
+    segments: Sequence[Segment], recurrences: Recurrences, pair: tuple[int, int], low: float, high: float
 ) -> tuple[str, ...]:
-    """Return the actions of a video, each once, none of which is done near a pair or says the same as A or B."""
+    """Return the actions of a video, each once, that are not near a pair and differ from A and B in meaning."""
     near = {segment.action.key for segment in segments if _lies_in(segment, low, high)}
-    same = alike.doing[pair[0]] | alike.doing[pair[1]] | set(pair)
+    same = recurrences.same_event[pair[0]] | recurrences.same_event[pair[1]] | set(pair)
     keys = (segment.action.key for place, segment in enumerate(segments) if place not in same)
     return tuple(dict.fromkeys(key for key in keys if key not in near))

@@ -1,4 +1,4 @@
-"""What is kept of the pairs that qualify: some of each source, and as many of each class first as second."""
+"""Choose among the qualifying pairs: a number per source, and each class first as often as second."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .pairs import Candidate, SameAction, pair_key
 
 
 def class_of(candidate: Candidate, letter: str) -> str:
-    """Return what A or B is an instance of: its class of Charades, or the verb of a free phrase."""
+    """Return the class that balancing uses for A or B: its class of Charades, or the verb of a free phrase."""
     action = candidate.a.action if letter == "a" else candidate.b.action
     return action.verb if action.words or action.asked else action.key
 
 
-def without_returns(candidates: Iterable[Candidate], same: SameAction, counts: Counter[str]) -> list[Candidate]:
-    """Keep the pairs whose A and B come nowhere else in their source; what is left out is counted."""
+def without_recurrences(candidates: Iterable[Candidate], same: SameAction, counts: Counter[str]) -> list[Candidate]:
+    """Keep the pairs whose A and B occur nowhere else in their source, and count the others."""
     kept = []
     for candidate in candidates:
         others = [s for s in candidate.video.segments if s is not candidate.a and s is not candidate.b]
@@ -31,7 +31,7 @@ def without_returns(candidates: Iterable[Candidate], same: SameAction, counts: C
 def spread_over_videos(
     candidates: Sequence[Candidate], most: int | None, seed: int, counts: Counter[str]
 ) -> list[Candidate]:
-    """Keep so many pairs of each source: in order of their middle, as many equal stretches, and of each a drawn one."""
+    """Keep at most `most` pairs of each source: one sampled from each of as many parts in order of their middle."""
     if most is None:
         return list(candidates)
     by_video: dict[str, list[Candidate]] = {}
@@ -50,11 +50,11 @@ def spread_over_videos(
 
 
 def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
-    """Leave pairs out until in every split each class of phrases comes first as often as second.
+    """Leave pairs out until in every split each class of phrases is first as often as second.
 
-    Pairs are edges from the class of A to that of B. While a class comes first too often, the edges of a shortest way
-    from such a class to one that comes second too often are left out; all classes between stay as they were. Which of
-    the pairs of two classes goes is drawn.
+    Pairs are edges from the class of A to that of B. While a class is first too often, the edges of a shortest path
+    from such a class to one that is second too often are left out; the balance of the classes between does not change.
+    Which pair of two classes is left out is sampled.
     """
     kept: list[Candidate] = []
     for split in sorted({candidate.video.split for candidate in candidates}):
@@ -76,11 +76,10 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
 def balanced_over_videos(
     candidates: Sequence[Candidate], most: int, seed: int, counts: Counter[str]
 ) -> list[Candidate]:
-    """Keep at most so many pairs of each source, and in every split each class first as often as second.
+    """Keep at most `most` pairs of each source, and in every split each class first as often as second.
 
-    Of the pairs of `spread_over_videos` those stay that `balanced` leaves; then pairs that form circles, each beginning
-    with the class that the one before ends with, are added while their sources have room. What the limit and what the
-    balance leaves out is counted apart.
+    The pairs of `spread_over_videos` are balanced; then cycles of pairs, each starting with the class that the previous
+    one ends with, are added while their sources have room. The two losses are counted separately.
     """
     spread = spread_over_videos(candidates, most, seed, counts)
     kept = balanced(spread, seed, Counter())
@@ -95,24 +94,24 @@ def balanced_over_videos(
         for _, number in sorted(zip(draws, range(len(members)), strict=True)):
             first, second = (class_of(members[number], letter) for letter in "ab")
             edges.setdefault(first, {}).setdefault(second, []).append(members[number])
-        kept += _circles(edges, room)
+        kept += _cycles(edges, room)
     counts["pairs_left_out_order_balance"] += len(spread) - len(kept)
     return kept
 
 
-def _circles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]) -> list[Candidate]:
-    """Take pairs that form circles, one shortest circle after the other, as long as their sources have room.
+def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]) -> list[Candidate]:
+    """Take pairs that form cycles, shortest cycles first, while their sources have room.
 
     Args:
-        edges: The pairs by the classes of A and of B; what is taken or has no room is removed.
-        room: How many pairs each source may still give; counted down.
+        edges: The pairs by the classes of A and B; those taken or without room are removed.
+        room: How many more pairs each source may contribute; decremented.
     """
     taken: list[Candidate] = []
     for start in sorted(edges):
         crowded = set[tuple[str, str]]()
-        while way := _circle(edges, start, room, crowded):
+        while path := _cycle(edges, start, room, crowded):
             some: list[Candidate] = []
-            for first, second in pairwise(way):
+            for first, second in pairwise(path):
                 used = Counter(candidate.video.id for candidate in some)
                 fits = (c for c in reversed(edges[first][second]) if room[c.video.id] > used[c.video.id])
                 if (chosen := next(fits, None)) is None:
@@ -120,17 +119,17 @@ def _circles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]
                     break
                 some.append(chosen)
             else:
-                for (first, second), candidate in zip(pairwise(way), some, strict=True):
+                for (first, second), candidate in zip(pairwise(path), some, strict=True):
                     edges[first][second].remove(candidate)
                     room[candidate.video.id] -= 1
                 taken += some
     return taken
 
 
-def _circle(
+def _cycle(
     edges: Mapping[str, dict[str, list[Candidate]]], start: str, room: Counter[str], crowded: Set[tuple[str, str]]
 ) -> list[str]:
-    """Find the classes of a shortest circle of pairs whose sources have room, from a class back to it; or nothing."""
+    """Find the classes of a shortest cycle of pairs whose sources have room, from a class back to it; or nothing."""
 
     def usable(node: str, target: str) -> bool:
         pairs = edges.get(node, {}).get(target, [])
@@ -138,16 +137,16 @@ def _circle(
             pairs.pop()
         return bool(pairs) and (node, target) not in crowded
 
-    way = _shortest_way(
+    path = _shortest_path(
         [start],
         lambda node: [target for target in sorted(edges.get(node, {})) if target != start and usable(node, target)],
         lambda node: usable(node, start),
     )
-    return [*way, start] if way else []
+    return [*path, start] if path else []
 
 
 def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[int]:
-    """Take edges away, the last of each bundle first, until as many lead into every node as out of it."""
+    """Remove edges, the last of each bundle first, until every node has as many incoming as outgoing ones."""
     excess = Counter[str]()
     for first, targets in edges.items():
         for second, pairs in targets.items():
@@ -155,31 +154,31 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
             excess[second] -= len(pairs)
     out = set[int]()
     while starts := sorted(name for name, count in excess.items() if count > 0):
-        way = _shortest_way(
+        path = _shortest_path(
             starts,
             lambda node: [target for target in sorted(edges.get(node, {})) if edges[node][target]],
             lambda node: excess[node] < 0,
         )
-        for first, second in pairwise(way):
+        for first, second in pairwise(path):
             out.add(edges[first][second].pop()[1])
-        excess[way[0]] -= 1
-        excess[way[-1]] += 1
+        excess[path[0]] -= 1
+        excess[path[-1]] += 1
     return out
 
 
-def _shortest_way(
+def _shortest_path(
     starts: Sequence[str], targets: Callable[[str], Iterable[str]], is_end: Callable[[str], bool]
 ) -> list[str]:
-    """Find a shortest way from one of some nodes to an end, breadth first; an empty one if there is none."""
+    """Find a shortest path from one of the starts to an end, breadth first; empty if there is none."""
     before: dict[str, str] = dict.fromkeys(starts, "")
     waiting = deque(starts)
     while waiting:
         node = waiting.popleft()
         if is_end(node):
-            way = [node]
-            while before[way[-1]]:
-                way.append(before[way[-1]])
-            return way[::-1]
+            path = [node]
+            while before[path[-1]]:
+                path.append(before[path[-1]])
+            return path[::-1]
         for target in targets(node):
             if target not in before:
                 before[target] = node

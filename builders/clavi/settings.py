@@ -1,4 +1,4 @@
-"""What a CLAVI build is told."""
+"""The options of a CLAVI build."""
 
 from __future__ import annotations
 
@@ -13,60 +13,60 @@ from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
-LONGEST_TIME_S = 1e6  # what an option may say
+LONGEST_TIME_S = 1e6  # the maximum of options
 SAMPLE = "sample"
 
 
 def rendered(settings: Any) -> bool:
-    """Whether videos are made."""
+    """Return whether videos are made."""
     return bool(settings.render)
 
 
 def of_charades(settings: Any) -> bool:
-    """Whether the segments are those of Charades."""
+    """Return whether the segments are those of Charades."""
     return settings.charades is not None
 
 
 def of_others(settings: Any) -> bool:
-    """Whether the segments are of another collection than Charades."""
+    """Return whether the segments are of another collection than Charades."""
     return settings.charades is None
 
 
 def selected(settings: Any) -> bool:
-    """Whether pairs are selected, not given."""
+    """Return whether pairs are selected, not given."""
     return not settings.pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaviSettings(BuildSettings):
-    """What a CLAVI build is told.
+    """The options of a CLAVI build.
 
     Attributes:
         charades: Folder of the Charades annotations, or the word `sample`.
         causalchaos: CausalChaos' `Annotations.csv`.
         youcook2: YouCook2's `youcookii_annotations_trainval.json`.
-        segments: A file of anybody's segments, or the word `sample`.
+        segments: A file of any annotated segments, or the word `sample`.
         videos: Folder of the videos.
         charades_sta: Folder of Charades-STA's files.
         source: "actions" (Charades' classes) or "sta" (Charades-STA's sentences).
-        rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given, and once decided for
+        rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given, and after `decided` for
             other collections than Charades, which have rules of their own.
         pairs: Files with released pairs.
-        phrases: Whether phrases of `segments` are turned into the form that questions need, or taken as they are.
+        phrases: "turn" to convert phrases of `segments` to the form that questions need, "as-is" to keep them.
         fps: Frames per second: of `causalchaos` for all episodes, of `segments` if its times are frames.
-        shortest: Shortest action in seconds; once decided always a number.
+        shortest: Shortest action in seconds; never None after `decided`.
         longest: Longest action in seconds; None for any.
         max_span: Longest time from the start of A to the end of B in seconds; None for any.
         min_gap: Shortest time from the end of A to the start of B in seconds.
-        max_pairs_per_video: Pairs that are kept of a source video; None for all.
-        strict: Whether A and B may come nowhere else in the source.
+        max_pairs_per_video: The most pairs of a source video; None for all.
+        strict: Whether pairs are dropped whose A or B occurs elsewhere in the source.
         order: "any", or "balanced": in every split a class of phrases is first as often as second.
-        same_by: What tells that two phrases say the same; see `builders.clavi.sameness`.
-        render: Whether videos are made; if not, `questions` and `pairs` are written alone.
+        same_by: How phrases are compared in meaning; see `builders.clavi.sameness`.
+        render: Whether videos are made; if not, only `questions` and `pairs` are written.
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
-        collection: Where the segments come from; `decided` says it.
+        collection: Where the segments come from; set by `decided`.
     """
 
     charades: str | None = option(
@@ -77,15 +77,15 @@ class ClaviSettings(BuildSettings):
         found_by="Charades_v1_*.csv",
     )
     causalchaos: Path | None = option(
-        None, "CausalChaos' Annotations.csv: the events that its questions tell of.", exists=True, content=False
+        None, "CausalChaos' Annotations.csv: the events of its questions.", exists=True, content=False
     )
     youcook2: Path | None = option(
         None, "YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.", exists=True, content=False
     )
     segments: str | None = option(
         None,
-        "Your own: CSV or JSON lines with video, start, end, phrase, or JSON in the form of ActivityNet Captions; or "
-        "the word `sample`.",
+        "Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of ActivityNet "
+        "Captions; or the word `sample`.",
         content=False,
         write=lambda given: f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name,
         found_by=NAME,
@@ -117,13 +117,13 @@ class ClaviSettings(BuildSettings):
     )
     phrases: Literal["turn", "as-is"] = option(
         "turn",
-        "Phrases of --segments: turned into the form that questions need, or taken as gerund phrases as they are.",
+        "Phrases of --segments: converted to the form that questions need (turn), or used unchanged as gerund phrases.",
         counts=lambda settings: bool(settings.segments),
     )
     fps: float | None = option(
         None,
-        "Frames per second: --causalchaos, of all episodes (by default each video's own, or 25 where there is none); "
-        "--segments, if its times are frames.",
+        "Frames per second: for --causalchaos of all episodes (by default each video's own, or 25 if it is missing); "
+        "for --segments if its times are frames.",
         minimum=1,
         maximum=1000,
         counts=lambda settings: bool(settings.segments or settings.causalchaos),
@@ -136,7 +136,7 @@ class ClaviSettings(BuildSettings):
         "Longest action, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
-        shown="36; of Charades with --rules released any",
+        shown="36; for Charades with --rules released any",
         counts=selected,
     )
     max_span: float | None = option(
@@ -144,7 +144,7 @@ class ClaviSettings(BuildSettings):
         "Longest time from the start of A to the end of B, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
-        shown="90; of Charades any",
+        shown="90; for Charades any",
         counts=selected,
     )
     min_gap: float = option(
@@ -156,7 +156,7 @@ class ClaviSettings(BuildSettings):
         counts=selected,
     )
     max_pairs_per_video: int | None = option(
-        None, "Keep so many pairs of a source video, drawn and spread over it.", minimum=1, shown="all", counts=selected
+        None, "The most pairs of a source video, sampled and spread over it.", minimum=1, shown="all", counts=selected
     )
     strict: bool = option(
         False,
@@ -165,15 +165,15 @@ class ClaviSettings(BuildSettings):
     )
     order: Literal["any", "balanced"] = option(
         "any",
-        "Balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as often as "
+        "balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as often as "
         "second.",
         record="changed",
         counts=selected,
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",
-        "What tells that two phrases say the same: lemmas of verb and objects, or sentence embeddings too; auto takes "
-        "these where sentence-transformers is installed.",
+        "How phrases are compared in meaning: by lemmas of verb and objects, or by sentence embeddings too; auto uses "
+        "embeddings where sentence-transformers is installed.",
         content=False,
         counts=of_others,
     )
@@ -193,12 +193,10 @@ class ClaviSettings(BuildSettings):
 
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
-    """Return the settings that a plan keeps: which collection it is, and limits in place of none given.
-
-    Where the pairs are given, no rules chose them.
+    """Return the settings with the collection named and default limits filled in; `rules` is None if pairs are given.
 
     Raises:
-        UsageError: Not exactly one collection is named.
+        UsageError: Not exactly one collection is named, or no length satisfies both limits.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:
@@ -213,7 +211,7 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     settings = replace(settings, collection=named[0], shortest=shortest)
     if settings.longest is not None and settings.longest < shortest:
         raise UsageError(
-            f"--shortest {shortest:g} and --longest {settings.longest:g}: no action is both. "
+            f"--shortest {shortest:g} and --longest {settings.longest:g} exclude every action. "
             "Give a --longest that is not below --shortest."
         )
     if named[0] == "charades":

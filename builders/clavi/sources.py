@@ -1,4 +1,4 @@
-"""The collections that pairs are made from: a further one is a row of `COLLECTIONS`."""
+"""The collections that pairs are made from; a further one is a row of `COLLECTIONS`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from ...language.gerund_wording import Gerund
 from ...video.index import index_frames
 from ...video.source_files import find_videos
 from .pairs import SameAction, same_key
-from .sameness import same_saying
+from .sameness import same_meaning
 from .settings import SAMPLE, ClaviSettings
 
 ALL_SPLITS = ("train", "validation", "test")
@@ -37,36 +37,36 @@ SAMPLE_SEGMENTS = "segments.csv"
 
 
 @dataclass(frozen=True)
-class Timing:
-    """What videos say of annotations in frames.
+class FrameTiming:
+    """Frame rates and lengths of videos whose annotations count frames.
 
     Attributes:
         rates: Frames per second by video, for those that do not have the usual 25.
-        lengths: Seconds by video, where they are known.
+        lengths: Seconds by video, where known.
     """
 
     rates: Mapping[str, Fraction] = field(default_factory=dict)
     lengths: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, dict[str, Any]]:
-        """Return what `build.json` keeps."""
+        """Return the record for `build.json`."""
         rates = {name: str(rate) for name, rate in sorted(self.rates.items())}
         return {"rates": rates, "lengths": dict(sorted(self.lengths.items()))}
 
     @classmethod
-    def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> Timing:
-        """Read what `as_json` gave."""
+    def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> FrameTiming:
+        """Read the record of `as_json`."""
         rates = {name: Fraction(str(rate)) for name, rate in stored.get("rates", {}).items()}
         return cls(rates, {name: float(str(length)) for name, length in stored.get("lengths", {}).items()})
 
 
 @dataclass(frozen=True)
-class Given:
-    """What a collection is read from.
+class AnnotationInput:
+    """The annotations to read.
 
     Attributes:
-        path: Its file, or the folder of Charades.
-        settings: As decided.
+        path: File of the annotations, or the folder of Charades.
+        settings: The settings after `decided`.
         splits: The splits of Charades to read.
         sentences: The folder of Charades-STA.
         timing: Rates and lengths of videos.
@@ -76,29 +76,29 @@ class Given:
     settings: ClaviSettings
     splits: Sequence[str] = ("train", "test")
     sentences: Path | None = None
-    timing: Timing = Timing()
+    timing: FrameTiming = FrameTiming()
 
 
 @dataclass(frozen=True)
-class Annotated:
+class ClaviCollection:
     """A collection of annotated videos.
 
     Attributes:
-        read: Reads its annotations.
-        source: Whose it is.
-        same: What A and B must not be, as far as it can be told from the two alone.
-        free: Whether actions are phrases, not classes: they are of its own splits, and controls come from them.
+        read: Returns its annotations.
+        source: Its name, terms and citation.
+        same: Whether two actions are too alike to be A and B, as far as the two alone decide it.
+        free: Whether actions are free phrases, not classes; controls then come from the phrases of the same split.
         splits: Its splits.
-        shelves: Where people keep its videos besides, as patterns of folders.
-        framed: Whether its times are frames, whose rate the videos say.
-        wording: What decides the wording of its phrases besides the annotations and the code.
-        turn: Words an annotation's own words as its reader does, told whether to take them as they are; None where that
-            takes more than them.
+        shelves: Further folders that usually hold its videos, as glob patterns.
+        framed: Whether its times are frames, at the frame rates of the videos.
+        wording: Returns what determines the wording of phrases besides the annotations and the code.
+        turn: Converts an annotation's text to a phrase, or returns it as is if the flag is set; None where the reader
+            needs more than the text.
     """
 
-    read: Callable[[Given], Annotations]
+    read: Callable[[AnnotationInput], Annotations]
     source: Source
-    same: SameAction = same_saying
+    same: SameAction = same_meaning
     free: bool = True
     splits: tuple[str, ...] = ALL_SPLITS
     shelves: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class Annotated:
 
 
 def as_rate(fps: float) -> Fraction:
-    """Return the rate that a number stands for: 23.976 and 29.97 are NTSC's."""
+    """Return the exact frame rate of a number: 23.976 and 29.97 are NTSC's."""
     rate = Fraction(fps).limit_denominator(1000)
     for whole in NTSC:
         exact = Fraction(whole * 1000, 1001)
@@ -117,31 +117,20 @@ def as_rate(fps: float) -> Fraction:
     return rate
 
 
-def _classes(given: Given) -> Annotations:
-    return read_charades(given.path, given.splits)
+def _read_sentences(given: AnnotationInput) -> Annotations:
+    classes = read_charades(given.path, given.splits)
+    return read_charades_sta(given.sentences or given.path, classes, given.splits)
 
 
-def _sentences(given: Given) -> Annotations:
-    return read_charades_sta(given.sentences or given.path, _classes(given), given.splits)
-
-
-def _events(given: Given) -> Annotations:
+def _read_events(given: AnnotationInput) -> Annotations:
     rates, seed = given.timing.rates, given.settings.seed
     return read_events(given.path, seed=seed, rate_of=rates, length_of=given.timing.lengths)
 
 
-def _steps(given: Given) -> Annotations:
-    return read_steps(given.path)
-
-
-def _segments(given: Given) -> Annotations:
+def _read_segments(given: AnnotationInput) -> Annotations:
     settings = given.settings
     rate = None if settings.fps is None else as_rate(settings.fps)
     return read_segments(given.path, as_is=settings.phrases == "as-is", rate=rate, seed=settings.seed)
-
-
-def _step(text: str, as_is: bool) -> Gerund | str:
-    return phrases.instruction(text)
 
 
 def _own_phrase(text: str, as_is: bool) -> Gerund | Event | str:
@@ -150,29 +139,36 @@ def _own_phrase(text: str, as_is: bool) -> Gerund | Event | str:
 
 OF_CHARADES = ("train", "test")
 COLLECTIONS = {
-    "actions": Annotated(_classes, CHARADES, same_key, free=False, splits=OF_CHARADES, wording=dict),
-    "sta": Annotated(_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
-    "causalchaos": Annotated(_events, CAUSALCHAOS, framed=True, wording=event_identity),
-    "youcook2": Annotated(
-        _steps,
+    "actions": ClaviCollection(
+        lambda given: read_charades(given.path, given.splits),
+        CHARADES,
+        same_key,
+        free=False,
+        splits=OF_CHARADES,
+        wording=dict,
+    ),
+    "sta": ClaviCollection(_read_sentences, CHARADES, same_doing, splits=OF_CHARADES, wording=gerunds.phrase_identity),
+    "causalchaos": ClaviCollection(_read_events, CAUSALCHAOS, framed=True, wording=event_identity),
+    "youcook2": ClaviCollection(
+        lambda given: read_steps(given.path),
         YOUCOOK2_STEPS,
         shelves=("raw_videos/*/*", "*/*", "raw_videos", "training", "validation"),
-        turn=_step,
+        turn=lambda text, as_is: phrases.instruction(text),
     ),
-    "segments": Annotated(_segments, SEGMENTS, wording=free_phrase_identity, turn=_own_phrase),
+    "segments": ClaviCollection(_read_segments, SEGMENTS, wording=free_phrase_identity, turn=_own_phrase),
 }
 
 
-def collection_of(settings: ClaviSettings) -> Annotated:
-    """Return the collection that decided settings name."""
+def collection_of(settings: ClaviSettings) -> ClaviCollection:
+    """Return the collection of settings after `decided`."""
     return COLLECTIONS[settings.source if settings.collection == "charades" else settings.collection]
 
 
 def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
-    """Return whose annotations settings name.
+    """Return the source of the annotations.
 
     Args:
-        settings: As decided.
+        settings: The settings after `decided`.
         hashes: SHA-256 of every annotation file.
     """
     if settings.collection == "charades":
@@ -183,10 +179,10 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
 
 
 def annotation_path(settings: ClaviSettings) -> Path:
-    """Find the annotations that settings name.
+    """Find the annotations of settings.
 
     Raises:
-        UsageError: They are not there.
+        UsageError: There is no such file.
     """
     if settings.collection == "charades":
         return cached_sample("charades") if settings.charades == SAMPLE else Path(settings.charades or "")
@@ -199,16 +195,16 @@ def annotation_path(settings: ClaviSettings) -> Path:
     return path
 
 
-def video_shelves(place: Path, collection: Annotated) -> list[str]:
-    """List the folders below a place in which videos of a collection may lie, as paths below it."""
+def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
+    """List the folders below a place that may hold videos of a collection, as relative paths."""
     found = list(collection.source.video_folders)
     for pattern in collection.shelves:
         found += sorted(path.relative_to(place).as_posix() for path in place.glob(pattern) if path.is_dir())
     return list(dict.fromkeys(found))
 
 
-def videos_in(places: Sequence[Path], wanted: Collection[str], collection: Annotated) -> dict[str, Path]:
-    """Find videos wherever people keep those of a collection."""
+def videos_in(places: Sequence[Path], wanted: Collection[str], collection: ClaviCollection) -> dict[str, Path]:
+    """Find videos in the usual folders of a collection."""
     found: dict[str, Path] = {}
     for place in places:
         missing = set(wanted) - found.keys()
@@ -216,8 +212,8 @@ def videos_in(places: Sequence[Path], wanted: Collection[str], collection: Annot
     return found
 
 
-def read_timing(videos: Mapping[str, Path]) -> Timing:
-    """Read rates and lengths out of videos; one that cannot be read has none, and becomes a skip later."""
+def read_timing(videos: Mapping[str, Path]) -> FrameTiming:
+    """Read rates and lengths from videos; an unreadable one is left out, and skipped by the build."""
     rates, lengths = {}, {}
     for name, path in sorted(videos.items()):
         try:
@@ -227,4 +223,4 @@ def read_timing(videos: Mapping[str, Path]) -> Timing:
         length = index.seconds(index.num_frames)
         rates[name] = Fraction(index.num_frames / length).limit_denominator(1001)
         lengths[name] = float(length)
-    return Timing(rates, lengths)
+    return FrameTiming(rates, lengths)

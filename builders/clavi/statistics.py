@@ -1,8 +1,4 @@
-"""What a dataset card says in numbers, counted from the rows of a finished output.
-
-The functions are pure: rows in, numbers out. `measure_clavi` alone reads shards, and of them only the columns that
-it needs, never the bytes of a video.
-"""
+"""Statistics for the card of a CLAVI build: counts, blind baselines on the questions, and cues in the phrases."""
 
 from __future__ import annotations
 
@@ -11,18 +7,17 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum
+from typing import NamedTuple
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.statistics import Spread
-from .cues import Cue, measure_cues, splits_asked
+from ...evaluation.blind.question_only import fit_logistic, words_of
 from .questions import phrases_of
 from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
 LETTERS = "abc"
-FLIPPING = "complement"
-
 PAIR_COLUMNS = (
     *("pair_id", "source_id", "subject", "out_a", "in_a", "in_b", "out_b"),
     *(f"{edge}_{letter}_s" for edge in ("start", "end") for letter in "ab"),
@@ -33,32 +28,24 @@ QUESTION_COLUMNS = (
     *("complement_question_id", "counterpart_question_id"),
 )
 VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
+PhraseFeatures = Callable[[Row, str], Sequence[str]]
+PHRASE_BASELINES: dict[str, tuple[str, PhraseFeatures]] = {
+    "phrase": ("knows the exact phrase", lambda pair, letter: [pair[f"phrase_{letter}"]]),
+    "verb": ("knows the verb", lambda pair, letter: [pair[f"verb_{letter}"]]),
+    "words": ("knows the words and pairs of words", lambda pair, letter: words_of(pair[f"phrase_{letter}"])),
+    "length": (
+        "knows the number of words",
+        lambda pair, letter: ["length"] * len(pair[f"phrase_{letter}"].split()),
+    ),
+}
+"""Baselines on phrases: what the card says of each, and the features that it has of A, B or C."""
+
+PartCounts = dict[str, tuple[int, int, int]]
+"""For every name the number of pairs in which it is (or belongs to) A, B and C, the most frequent first."""
 
 
-@dataclass(frozen=True)
-class PartCounts:
-    """How often a kind of thing (action, verb, object) plays each part.
-
-    Attributes:
-        counts: For every name, in how many pairs it is (or belongs to) A, B and C; the commonest first.
-    """
-
-    counts: dict[str, tuple[int, int, int]]
-
-    @property
-    def swapped(self) -> int:
-        """Number of different ones among A and B."""
-        return sum(a + b > 0 for a, b, _ in self.counts.values())
-
-    @property
-    def asked(self) -> int:
-        """Number of different ones among A, B and C."""
-        return len(self.counts)
-
-
-@dataclass(frozen=True)
-class TypeCount:
-    """Questions of one type: how many in each split, and their answers."""
+class TypeCount(NamedTuple):
+    """The questions of one type, counted by split and by answer."""
 
     type: str
     subset: str
@@ -68,41 +55,37 @@ class TypeCount:
     no: int
 
 
-@dataclass(frozen=True)
-class Slot:
+class QuestionSlot(NamedTuple):
     """One of the questions that every video gets.
 
     Attributes:
         number: The last two digits of the question id.
         type: E, E-NC, BE, BA or BA-NC.
-        template_id: Its wording's key.
         wording: The question with `{A}`, `{B}`, `{C}` for the actions.
         complement: Number of Q′, or None.
-        per_video: How many there are for each video.
+        per_video: Questions per video.
         yes: Share of "yes" in (V, V′).
     """
 
     number: str
     type: str
-    template_id: str
     wording: str
     complement: str | None
     per_video: float
     yes: tuple[float, float]
 
 
-@dataclass(frozen=True)
-class BlindScore:
-    """What a baseline scores that does not look at what happens in the video.
+class BlindScore(NamedTuple):
+    """The scores of a blind baseline.
 
     Attributes:
         name: Name of the baseline.
-        accuracy: Of the answers that are likelier to be right.
-        balanced: Mean of the accuracies on "yes" and on "no", of answers chosen for it: in each group the answer
-            that holds the larger part of its kind.
-        cacc_v: Share of the complement subset's questions right about both V and V′.
-        cacc_t: Share of the complement subset's (Q, Q′) right together.
-        by_type: Accuracy on each type of question.
+        accuracy: Share of correct answers.
+        balanced: Balanced accuracy, of answers chosen for it: each group gets the answer that it holds the larger
+            share of.
+        cacc_v: Share of the questions of the complement subset with correct answers about both V and V′.
+        cacc_t: Share of (Q, Q′) in the complement subset with correct answers to both.
+        by_type: Accuracy by type of question.
     """
 
     name: str
@@ -115,13 +98,12 @@ class BlindScore:
 
 @dataclass(frozen=True)
 class BlindAudit:
-    """Blind baselines, on the questions of one split.
+    """Blind baselines on the questions of one split.
 
     Attributes:
-        learnt: Split whose answers the baselines know.
-        asked: Split that they answer.
+        learnt, asked: The split that the baselines learn from, and the one that they answer.
         questions: Number of questions asked.
-        seen: Share of them whose exact wording is among the known ones.
+        seen: Share of them that occur verbatim in what is learnt.
         scores: One for each baseline.
         couples: Number of questions of the complement subset, each asked about V and V′.
         equal: How many of those have the same answer in both.
@@ -137,13 +119,32 @@ class BlindAudit:
 
 
 @dataclass(frozen=True)
-class ClaviStatistics:
-    """Everything that is measured for a CLAVI card.
+class PhraseCues:
+    """What baselines that see phrases alone learn of order and of negative controls.
 
     Attributes:
-        pairs, sources: Number of pairs and of source videos, by split.
-        subjects: Number of people, by split.
-        people: Number of people in all.
+        learnt, asked: The split that the baselines learn from, and the one that they are tested on.
+        order: Accuracy of each baseline at the question which of A and B is first in the source.
+        control: Balanced accuracy of each baseline at telling C from A and B.
+        pairs: Number of pairs tested.
+        seen: Share of their A and B whose phrase occurs in what is learnt.
+    """
+
+    learnt: str
+    asked: str
+    order: dict[str, float]
+    control: dict[str, float]
+    pairs: int
+    seen: float
+
+
+@dataclass(frozen=True)
+class ClaviStatistics:
+    """The statistics of a CLAVI card.
+
+    Attributes:
+        pairs, sources, subjects: Number of pairs, source videos and people, by split.
+        people: Number of people in all splits.
         shared_people: How many of them are in more than one split.
         actions_s: Annotated durations of A and B, in seconds; one value for every pair that an interval is in.
         videos_s: Durations of V and V′, in seconds.
@@ -154,8 +155,8 @@ class ClaviStatistics:
         slots: The questions of a video.
         audit: Blind baselines.
         fps: Frame rates of the videos; None if none were made.
-        sizes: How many videos have each (width, height), the commonest first.
-        cue: What the words of free phrases give away; None for Charades.
+        sizes: Number of videos by (width, height), the most frequent first.
+        cues: Cues in free phrases; None for Charades.
     """
 
     pairs: dict[str, int]
@@ -169,21 +170,17 @@ class ClaviStatistics:
     kinds: dict[str, PartCounts]
     example: dict[str, str]
     types: tuple[TypeCount, ...]
-    slots: tuple[Slot, ...]
+    slots: tuple[QuestionSlot, ...]
     audit: BlindAudit
     fps: Spread | None
     sizes: dict[tuple[int, int], int]
-    cue: Cue | None = None
-
-    @property
-    def hours(self) -> float:
-        """Total duration of all V and V′."""
-        return fsum(self.videos_s) / 3600
+    cues: PhraseCues | None
 
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
-    """Count everything that the card of a CLAVI output says."""
-    more = {column.name for column in pair_columns(output.info["settings"].get("collection", "charades"))}
+    """Return the statistics of an output; of its shards only the columns that they need are read, never a video."""
+    collection = output.info["settings"].get("collection", "charades")
+    more = {column.name for column in pair_columns(collection)}
     columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c") if name in more))
     pairs = {split: list(output.whole("pairs", columns, split)) for split in output.splits("pairs")}
     questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
@@ -204,18 +201,21 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         videos_s=tuple(row["duration_s"] for row in videos) or tuple(planned),
         unfilled=sum(row["in_a"] == row["in_b"] for row in every),
         kinds=count_kinds(every),
-        example={name: every[-1][name] for name in ("pair_id", "source_id", "phrase_a", "phrase_b", "phrase_c")},
+        example={name: every[-1][name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
         audit=audit_blind(questions),
         fps=Spread.of([row["fps"] for row in videos]) if videos else None,
-        cue=measure_cues(pairs) if output.info["settings"].get("collection", "charades") != "charades" else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
+        cues=None if collection == "charades" else measure_cues(pairs),
     )
 
 
+# Counts
+
+
 def count_kinds(pairs: Iterable[Row]) -> dict[str, PartCounts]:
-    """Count in how many pairs each action, verb and object plays each part."""
+    """Count the pairs in which each action, verb and object plays each part."""
     counts: dict[str, Counter[tuple[str, str]]] = {name: Counter() for name in ("actions", "verbs", "objects")}
     for row in pairs:
         for letter in LETTERS:
@@ -225,12 +225,12 @@ def count_kinds(pairs: Iterable[Row]) -> dict[str, PartCounts]:
     found = {}
     for kind, parts in counts.items():
         by_name = {name: (parts[name, "a"], parts[name, "b"], parts[name, "c"]) for name, _ in parts}
-        found[kind] = PartCounts(dict(sorted(by_name.items(), key=lambda item: (-sum(item[1]), item[0]))))
+        found[kind] = dict(sorted(by_name.items(), key=lambda item: (-sum(item[1]), item[0])))
     return found
 
 
 def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[TypeCount, ...]:
-    """Count the questions of every type, in the order in which the types first come."""
+    """Count the questions of every type, in the order in which the types first occur."""
     counts = Counter(
         (row["type"], row["subset"], split, row["answer"]) for split, rows in questions.items() for row in rows
     )
@@ -257,7 +257,7 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
         row["wording"], row["phrases"] = wording, tuple(phrase for place, phrase in places if place >= 0)
 
 
-def count_slots(questions: Iterable[Row]) -> tuple[Slot, ...]:
+def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
     """Find the questions that every video gets, from rows that `restore_phrases` has seen."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
     videos = set()
@@ -266,56 +266,65 @@ def count_slots(questions: Iterable[Row]) -> tuple[Slot, ...]:
         key = (row["question_id"][-2:], row["type"], row["template_id"], row["wording"], link[-2:])
         counts.setdefault(key, Counter())[row["variant"], row["answer"]] += 1
         videos.add(row["question_id"][:-3])
-    return tuple(
-        Slot(
-            *(number, kind, template, wording, link or None, found.total() / len(videos)),
-            (_yes_share(found, "original"), _yes_share(found, "complement")),
+    slots = []
+    for (number, kind, _, wording, link), found in sorted(counts.items()):
+        v, v_prime = (
+            found[variant, YES] / (found[variant, YES] + found[variant, NO] or 1)
+            for variant in ("original", "complement")
         )
-        for (number, kind, template, wording, link), found in sorted(counts.items())
-    )
+        slots.append(QuestionSlot(number, kind, wording, link or None, found.total() / len(videos), (v, v_prime)))
+    return tuple(slots)
 
 
-def _yes_share(found: Mapping[tuple[str, int], int], variant: str) -> float:
-    yes, no = found[variant, YES], found[variant, NO]
-    return yes / (yes + no) if yes + no else 0.0
+# Blind baselines on questions
 
-
-Groups = tuple[Callable[[Row], Hashable], ...]
-"""How a baseline groups questions: the finest grouping first; the next is asked where a group is unknown."""
+QuestionGroups = tuple[Callable[[Row], Hashable], ...]
+"""How a baseline groups questions: the finest grouping first; the next is used where a group is unknown."""
 
 FIXED: dict[str, Callable[[Row], int]] = {
     "always_no": lambda row: NO,
     "early_yes": lambda row: YES if row["template_id"] in ("BE-beginning", "BA-before") else NO,
 }
-LEARNT: dict[str, Groups] = {
+LEARNT: dict[str, QuestionGroups] = {
     "wording": (lambda row: row["template_id"],),
     "question": (lambda row: row["question"], lambda row: row["template_id"]),
     "type": (lambda row: row["type"],),
 }
 
 
-def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
-    """Let baselines answer that do not look at what happens in the videos; rows as `restore_phrases` leaves them.
+def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
+    """Return the split that baselines learn from, and the one that they are tested on."""
+    names = list(splits)
+    others = [name for name in ("test", "validation") if name in names]
+    return ("train", others[0]) if "train" in names and others else (names[0], names[0])
 
-    They know the answers of the train split and are asked the test split, or validation where there is none; where a
-    build has one split, they know that of all other source videos. Ties go to the answer that is commoner overall.
+
+def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
+    """Score baselines that do not see what happens in the videos.
+
+    They learn the answers of the train split and answer the test split, or validation where there is none; in a build
+    with one split, they learn from all other source videos. Ties go to the answer that is more frequent overall.
 
     Args:
-        questions: The questions of each split.
+        questions: The questions of each split, as `restore_phrases` leaves them.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
-    scores = [_score(name, rows, [guess(row) for row in rows], None) for name, guess in FIXED.items()]
-    scores += [_score(name, rows, *_guess(known, rows, groups)) for name, groups in LEARNT.items()]
-    scores.append(_score("cuts", rows, _guess_from_cuts(known, rows), None))
-    flips = {row["question_id"]: row for row in rows if row["subset"] == FLIPPING}
+    scores = []
+    for name, guess in FIXED.items():
+        guesses = [guess(row) for row in rows]
+        scores.append(_score(name, rows, guesses, guesses))
+    scores += [_score(name, rows, *_most_frequent(known, rows, groups)) for name, groups in LEARNT.items()]
+    guesses = _guess_from_cuts(known, rows)
+    scores.append(_score("cuts", rows, guesses, guesses))
+    flips = {row["question_id"]: row for row in rows if row["subset"] == "complement"}
     others = [flips.get(row["counterpart_question_id"], {}) for row in flips.values()]
     elsewhere = _count_elsewhere(known, lambda row: row["question"])
     return BlindAudit(
         learnt=learnt,
         asked=asked,
         questions=len(rows),
-        seen=_mean([any(elsewhere(row["question"], row["source_id"])) for row in rows]),
+        seen=_mean(any(elsewhere(row["question"], row["source_id"])) for row in rows),
         scores=tuple(scores),
         couples=len(flips) // 2,
         equal=sum(row["answer"] == other.get("answer") for row, other in zip(flips.values(), others, strict=True)) // 2,
@@ -325,7 +334,7 @@ def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
 def _count_elsewhere(
     rows: Iterable[Row], group: Callable[[Row], Hashable]
 ) -> Callable[[Hashable, str], tuple[int, int]]:
-    """Count the answers of each group; the function returned gives "no" and "yes" about all source videos but one."""
+    """Count answers; the function returned gives the "no" and "yes" of a group in all source videos but one."""
     counts: Counter[tuple[Hashable, int]] = Counter()
     own: Counter[tuple[str, Hashable, int]] = Counter()
     for row in rows:
@@ -333,16 +342,13 @@ def _count_elsewhere(
         own[row["source_id"], group(row), row["answer"]] += 1
 
     def elsewhere(name: Hashable, source: str) -> tuple[int, int]:
-        return (
-            counts[name, NO] - own[source, name, NO],
-            counts[name, YES] - own[source, name, YES],
-        )
+        return counts[name, NO] - own[source, name, NO], counts[name, YES] - own[source, name, YES]
 
     return elsewhere
 
 
-def _guess(known: Sequence[Row], asked: Sequence[Row], groups: Groups) -> tuple[list[int], list[int]]:
-    """Answer every question with the commonest answer of its group, plainly and with "yes" and "no" weighted alike."""
+def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionGroups) -> tuple[list[int], list[int]]:
+    """Answer with the most frequent answer of the question's group, plainly and with "yes" and "no" weighted alike."""
     everything = Counter(row["answer"] for row in known)
     levels = [_count_elsewhere(known, group) for group in groups]
     common = int(everything[YES] > everything[NO])
@@ -357,54 +363,115 @@ def _guess(known: Sequence[Row], asked: Sequence[Row], groups: Groups) -> tuple[
 
 
 def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
-    """Answer from two things alone: whether the video was recut, and which action of the two usually comes first.
+    """Answer from whether the video was recut, and from which action of the two usually comes first.
 
-    How often an action comes first is learnt from the BE questions about V; of two that are equal, the first by the
-    alphabet. E questions are answered by their wording alone.
+    How often an action comes first is learnt from the BE questions about V; of two equal ones the first in the alphabet
+    counts. E questions are answered by their wording.
     """
     beginnings = [row for row in known if (row["template_id"], row["variant"]) == ("BE-beginning", "original")]
     elsewhere = _count_elsewhere(beginnings, lambda row: row["phrases"])
 
-    def early(phrase: str, source: str) -> tuple[float, str]:
+    def lateness(phrase: str, source: str) -> tuple[float, str]:
         no, yes = elsewhere((phrase,), source)
-        return ((no + 1) / (no + yes + 2), phrase)
+        return (no + 1) / (no + yes + 2), phrase
 
     guesses = []
-    for row, guess in zip(asked, _guess(known, asked, LEARNT["question"])[0], strict=True):
+    for row, guess in zip(asked, _most_frequent(known, asked, LEARNT["question"])[0], strict=True):
         if not row["type"].startswith("E"):
-            late = [early(phrase, row["source_id"]) for phrase in row["phrases"]]
+            late = [lateness(phrase, row["source_id"]) for phrase in row["phrases"]]
             begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
-            turned = row["template_id"] in ("BE-end", "BA-after")
-            guess = YES if begins ^ turned ^ (row["variant"] == "complement") else NO
+            opposite = row["template_id"] in ("BE-end", "BA-after")
+            guess = YES if begins ^ opposite ^ (row["variant"] == "complement") else NO
         guesses.append(guess)
     return guesses
 
 
-def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int] | None) -> BlindScore:
-    """Score answers; see `BlindScore`."""
+def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int]) -> BlindScore:
+    """Score answers; balanced accuracy is that of `weighted`, the rest that of `plain`."""
     right = {row["question_id"]: guess == row["answer"] for row, guess in zip(rows, plain, strict=True)}
     by_type: dict[str, list[bool]] = {}
-    for row in rows:
+    by_answer: dict[int, list[bool]] = {}
+    for row, guess in zip(rows, weighted, strict=True):
         by_type.setdefault(row["type"], []).append(right[row["question_id"]])
-    hits, totals = Counter[int](), Counter[int]()
-    for row, guess in zip(rows, plain if weighted is None else weighted, strict=True):
-        totals[row["answer"]] += 1
-        hits[row["answer"]] += guess == row["answer"]
-    flipping = [row for row in rows if row["subset"] == FLIPPING]
-
-    def both(link: str) -> float:
-        return _mean([right[row["question_id"]] and right.get(row[link], False) for row in flipping])
-
-    return BlindScore(
-        name=name,
-        accuracy=_mean(right.values()),
-        balanced=_mean([hits[answer] / total for answer, total in totals.items()]),
-        cacc_v=both("counterpart_question_id"),
-        cacc_t=both("complement_question_id"),
-        by_type={kind: _mean(found) for kind, found in by_type.items()},
+        by_answer.setdefault(row["answer"], []).append(guess == row["answer"])
+    flipping = [row for row in rows if row["subset"] == "complement"]
+    cacc_v, cacc_t = (
+        _mean(right[row["question_id"]] and right.get(row[link], False) for row in flipping)
+        for link in ("counterpart_question_id", "complement_question_id")
     )
+    by_kind = {kind: _mean(found) for kind, found in by_type.items()}
+    return BlindScore(name, _mean(right.values()), _mean(map(_mean, by_answer.values())), cacc_v, cacc_t, by_kind)
 
 
-def _mean(values: Iterable[float]) -> float:
+def _mean(values: Iterable[float], default: float = 0.0) -> float:
     found = list(values)
-    return fsum(found) / len(found) if found else 0.0
+    return fsum(found) / len(found) if found else default
+
+
+# Cues in free phrases
+
+
+def measure_cues(pairs: Mapping[str, Sequence[Row]]) -> PhraseCues:
+    """Train baselines on the phrases of one split and test them on another; see `PhraseCues`.
+
+    In a build with one split they are trained on half of its source videos and tested on the other half, both ways.
+
+    Args:
+        pairs: The pairs of each split: `source_id`, and `phrase` and `verb` of A, B and C.
+    """
+    learnt, asked = splits_asked(pairs)
+    folds = [(pairs[learnt], pairs[asked])]
+    if learnt == asked:
+        even = set(sorted({row["source_id"] for row in pairs[asked]})[::2])
+        halves = [[row for row in pairs[asked] if (row["source_id"] in even) == part] for part in (True, False)]
+        folds = [(halves[0], halves[1]), (halves[1], halves[0])]
+    order, control = {}, {}
+    for name, (_, features) in PHRASE_BASELINES.items():
+        correct: list[float] = []
+        controls: list[float] = []
+        others: list[float] = []
+        for known, rows in folds:
+            correct += _guess_order(known, rows, features)
+            for row_hits in _guess_controls(known, rows, features):
+                others += row_hits[:2]
+                controls += row_hits[2:]
+        order[name] = _mean(correct, 0.5)
+        control[name] = (_mean(controls, 0.5) + _mean(others, 0.5)) / 2
+    seen: list[bool] = []
+    for known, rows in folds:
+        texts = {row[f"phrase_{letter}"] for row in known for letter in "ab"}
+        seen += [row[f"phrase_{letter}"] in texts for row in rows for letter in "ab"]
+    return PhraseCues(learnt, asked, order, control, sum(len(rows) for _, rows in folds), _mean(seen, 0.5))
+
+
+def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[float]:
+    """Return for each pair 1 if A is guessed to be first, 0 if B is, and 1/2 if nothing is known."""
+
+    def difference(row: Row, first: str, second: str) -> dict[str, float]:
+        counts = Counter(features(row, first))
+        counts.subtract(features(row, second))
+        return {name: count for name, count in counts.items() if count}
+
+    both = [difference(row, *letters) for row in known for letters in ("ab", "ba")]
+    model = fit_logistic(both, ["a", "b"] * len(known), ["a", "b"])
+    scores = (model.scores(difference(row, "a", "b")) for row in asked)
+    return [_hit(first - second) for first, second in scores]
+
+
+def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[list[float]]:
+    """Return for A, B and C of each pair 1 or 0, whether the guess which is the control is correct, or 1/2."""
+    bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]  # C twice: half are controls
+    model = fit_logistic(bags, ["False", "False", "True", "True"] * len(known), ["False", "True"])
+    found = []
+    for row in asked:
+        hits = []
+        for letter in LETTERS:
+            bag = Counter(features(row, letter))
+            no, yes = model.scores(bag)
+            hits.append(_hit(yes - no if letter == "c" else no - yes) if bag.keys() & model.known.keys() else 0.5)
+        found.append(hits)
+    return found
+
+
+def _hit(score: float) -> float:
+    return 0.5 if abs(score) < 1e-9 else float(score > 0)

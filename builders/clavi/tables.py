@@ -96,7 +96,7 @@ ASKED = tuple(
     Column(f"asked_{letter}", "string", f"yes/no question of {letter.upper()}, without its mark; empty for a gerund")
     for letter in "abc"
 )
-MEANINGS = {  # what columns of Charades hold of other collections
+MEANINGS = {  # of columns whose meaning differs from that for Charades
     "source_id": "the source video",
     "subject": "who is filmed, if the annotation says so",
     **{f"class_{letter}": f"phrase, or class, of {letter.upper()}" for letter in "abc"},
@@ -105,27 +105,20 @@ MEANINGS = {  # what columns of Charades hold of other collections
 
 
 def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, ...]:
-    """Return the tables of a build.
-
-    Args:
-        render: Whether there are videos.
-        collection: Where the segments come from; "charades", or another one, whose pairs have more columns.
-    """
+    """Return the tables of a build; pairs of other collections than Charades have more columns."""
     tables = (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
     if collection == "charades":
         return tables
-    return tuple(
-        replace(
-            table,
-            columns=tuple(replace(column, meaning=MEANINGS.get(column.name, column.meaning)) for column in columns),
-        )
-        for table in tables
-        for columns in [table.columns + pair_columns(collection) * (table is PAIRS)]
-    )
+    found = []
+    for table in tables:
+        columns = table.columns + (pair_columns(collection) if table is PAIRS else ())
+        meant = (replace(column, meaning=MEANINGS.get(column.name, column.meaning)) for column in columns)
+        found.append(replace(table, columns=tuple(meant)))
+    return tuple(found)
 
 
 def pair_columns(collection: str) -> tuple[Column, ...]:
-    """Return the columns that `pairs` has besides those of Charades."""
+    """Return the columns that `pairs` has in addition to those of Charades."""
     return {"charades": (), "youcook2": (SOURCE, CLIP_WORDS)}.get(collection, (SOURCE, CLIP_WORDS, *ASKED))
 
 

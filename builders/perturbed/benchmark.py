@@ -1,4 +1,4 @@
-"""MSRVTT-P and YouCook2-P, as the rest of stressreel knows them."""
+"""The registration of MSRVTT-P and YouCook2-P."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from .clips import RecipeClips
 from .decided import decided
 from .derived import derived, shown
 from .gallery import gallery
-from .items import choices, items
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, PerturbedSettings
 from .tables import caption_tables, configs
-from .tasks import tasks
+from .tasks import choices, items, tasks
 
 BENCHMARK = Benchmark(
     name="perturbed",

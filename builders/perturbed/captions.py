@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from .settings import PerturbedSettings
 
 BLOCK = 500
-"""Captions in a unit: a kill loses no more than that."""
+"""Captions in a unit, which is the most that an interruption loses."""
 
 MODELS = ("mlm", "translation")
-"""What needs a language model; see `TextCorruption.needs`."""
+"""The needs that are language models; see `TextCorruption.needs`."""
 TEXT_COLUMNS = (
     Column("caption_id", "string", "the caption: its clip and its number there, from 0"),
     Column("perturbation", "string", "the perturbation, which is the name of the config"),
@@ -46,9 +46,9 @@ def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
-    """Cut the work on captions into units: one for each perturbation and block of captions of a split.
+    """Divide the work on captions into units, one for each perturbation and block of captions of a split.
 
-    Their ids begin with a dot, which no name of a video does, so they are no unit of a video.
+    Their ids begin with a dot, which no name of a video does.
 
     Args:
         clips: The clips, sorted by id.
@@ -73,13 +73,7 @@ def is_text(unit: Unit) -> bool:
 
 
 def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
-    """Return the recipe of a row.
-
-    Args:
-        settings: Of the build.
-        name: The perturbation.
-        key: The caption's id.
-    """
+    """Return the recipe of a perturbation of the caption with the id `key`."""
     return TextRecipe(
         check_text_name(name), settings.seed, key, settings.caption_style or "declarative", settings.text_mode
     )
@@ -89,7 +83,7 @@ def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Fact
     """Perturb the captions of a unit.
 
     Returns:
-        Under "texts" a pair for each caption, (the new text, null) or (null, why there is none).
+        Under "texts" a pair for each caption: (the new text, None), or (None, the reason why it is unchanged).
 
     Raises:
         RuntimeError: A perturbation failed on a caption, which the message quotes.
@@ -124,7 +118,7 @@ def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
 
 
 def text_tables(names: Sequence[str]) -> dict[str, str]:
-    """Hash what decides the words of perturbations besides the code: declarations, and the word tables of families."""
+    """Hash the data that determines the words of perturbations: declarations, and the word tables of families."""
     if not names:
         return {}
     found = [check_text_name(name) for name in names]
@@ -137,13 +131,12 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
 
 
 def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
-    """Name what decides the words besides the code and its tables, as records and the card have it.
+    """Return names of the tools that determine the words, as records and the card show them.
 
-    Models on the hub are named with their revision. A user's folder is named by hashes alone, as its place is nobody
-    else's.
+    Models on the hub are named with their revision, a user's folder only by hashes.
 
     Raises:
-        InputError: Something that a perturbation needs is missing.
+        InputError: A tool that a perturbation needs is missing.
     """
     return {tool: _one_line(found) for tool, found in tools.identity(corruptions).items()}
 
@@ -165,11 +158,11 @@ def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True
 
     Args:
         names: Names, families or "all"; None for all that need no language model, and those whose model is given.
-        tools: What is given.
-        bias: Whether "all" has the family `bias`. YouCook2-P does not: its captions name no people.
+        tools: The tools given.
+        bias: Whether "all" includes the family `bias`. Not for YouCook2-P, whose captions name no people.
 
     Raises:
-        InputError: A name is none of these.
+        InputError: A name is unknown.
     """
     given = {"mlm": tools.mlm, "translation": tools.translate}
     suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]

@@ -1,4 +1,4 @@
-"""The frames of a suite without videos, made from its recipes when they are shown."""
+"""Frames of a suite without videos, made from its recipes on request."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class RecipeClips:
     """Makes the frames of clips from source videos, bit for bit those that a render encodes."""
 
     def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
-        """Find the source videos of every table that is asked about.
+        """Find the source videos of every table that questions refer to.
 
         Raises:
             UsageError: There is no such folder.
-            InputError: It lacks some of the videos.
+            InputError: The folder lacks some of the videos.
         """
         self._rows: dict[Clip, tuple[PerturbedClips, int]] = {}
         wanted = {question.clip for question in questions if question.clip}
@@ -46,7 +46,7 @@ class RecipeClips:
         """Return the frames of a clip under its perturbation.
 
         Raises:
-            UsageError: A file is asked for.
+            UsageError: A file is requested.
             InputError: There is no such clip.
             VideoError: The source cannot be decoded.
         """

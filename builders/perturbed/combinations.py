@@ -34,18 +34,13 @@ MULTIMODAL_CONFIG = Config(
 
 @dataclass(frozen=True)
 class Pair:
-    """A visual and a text perturbation at once.
-
-    Attributes:
-        visual: Name of the visual one.
-        text: Name of the text one.
-    """
+    """A visual and a text perturbation applied together, by name."""
 
     visual: str
     text: str
 
     def __str__(self) -> str:
-        """Write it as commands and tables name it."""
+        """Return the name of the pair in commands and tables."""
         return f"{self.visual}:{self.text}"
 
     @classmethod
@@ -53,11 +48,11 @@ class Pair:
         """Read "jpeg:no_verbs".
 
         Raises:
-            InputError: It is no visual and text perturbation with a colon between.
+            InputError: It is not a visual and a text perturbation separated by a colon.
         """
         visual, colon, words = text.strip().partition(":")
         if not colon:
-            raise UsageError(f"{text!r} is no combination. One is visual:text, such as jpeg:no_verbs.")
+            raise UsageError(f"{text!r} is not a combination. Write it as visual:text, such as jpeg:no_verbs.")
         return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
 
 
@@ -75,7 +70,7 @@ def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
-    """Yield one row for every caption of a clip and every combination that a visual perturbation is in."""
+    """Yield one row for every caption of a clip and every combination that includes a visual perturbation."""
     severity, _ = combinations()
     for text in _texts_with(visual, pairs):
         for number in range(len(clip["captions"])):
@@ -101,7 +96,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         texts: The text perturbations chosen.
 
     Raises:
-        InputError: One is no combination, or has a part that is not chosen, or none is left.
+        InputError: One is not a combination or has a part that is not chosen, or none remains.
     """
     if given is None:
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]

@@ -1,4 +1,4 @@
-"""What the options of `build-perturbed` come to, before any file is read."""
+"""Derive the settings of a plan from the options of `build-perturbed`, before any file is read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .settings import PerturbedSettings, combined, shows, worded
 
 
 def source_named(settings: PerturbedSettings) -> Source:
-    """Return whose annotations settings name."""
+    """Return the source of the annotations."""
     if settings.captions:
         return CAPTIONS
     if settings.youcook2:
@@ -25,12 +25,12 @@ def source_named(settings: PerturbedSettings) -> Source:
 
 
 def has_bias(settings: PerturbedSettings) -> bool:
-    """Whether the suite has the text family `bias`; YouCook2's captions name no people."""
+    """Return whether the suite has the text family `bias`; YouCook2's captions name no people."""
     return settings.youcook2 is None
 
 
 def tools_named(settings: PerturbedSettings) -> Tools:
-    """Return the tools of text perturbations as settings name them."""
+    """Return the tools of text perturbations according to the settings."""
     glove = str(settings.glove) if settings.glove else None
     return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
@@ -39,7 +39,7 @@ def decided(settings: PerturbedSettings) -> PerturbedSettings:
     """Return the settings that a plan keeps: names and families become perturbations, in the paper's order.
 
     Raises:
-        InputError: A name is no perturbation or combination.
+        InputError: A name is neither a perturbation nor a combination.
     """
     visual = tuple(c.name for c in select_corruptions(settings.perturbations))
     severities = settings.severities

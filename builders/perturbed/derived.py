@@ -1,4 +1,4 @@
-"""What of a suite follows from its clean clips and their captions: every other row."""
+"""Derive every row of a suite again from its clean clips and their captions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .settings import settings_of
 from .tables import CLEAN
 
 CLIP = ("clip_id", "source_id", "start_s", "end_s", "captions")
-DRAWN = ("caption", "changed", "reason")  # columns that a tagger or a model decides
+DRAWN = ("caption", "changed", "reason")  # columns that depend on a tagger or a model
 OF_FILE = ("sha256", "video")
 
 
@@ -41,8 +41,8 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 whole = settings.clip_first or clip.start_s is None
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
-                    yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are no such part of {known}"
-    if info["skips"]["count"]:  # captions of clips whose videos were skipped are there
+                    yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
+    if info["skips"]["count"]:  # captions of skipped clips are in the tables
         clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
@@ -61,18 +61,14 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
         elif is_text(unit):
             facts = perturb_texts(unit, settings, tools)
         elif settings.render:
-            facts = {"clips": places_of(unit.payload["clips"], places), "sha256": defaultdict(str)}
+            cut = {name: places[name] for clip in unit.payload["clips"] if (name := clip["clip_id"]) in places}
+            facts = {"clips": cut, "sha256": defaultdict(str)}
         for table, row in builder.rows(unit, facts) if unit.id not in skipped else ():
             yield Derived(table, unit.split, {name: value for name, value in row.items() if name not in left_out})
 
 
-def places_of(clips: list[Row], places: Mapping[str, Row]) -> dict[str, Row]:
-    """Return the frames of the clips of a unit that were not skipped."""
-    return {clip["clip_id"]: places[clip["clip_id"]] for clip in clips if clip["clip_id"] in places}
-
-
 def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips that the first table of captions has, without sources."""
+    """Yield the clips of the first table of captions, without sources."""
     for table in tables[:1]:
         for split in output.splits(table):
             found: dict[str, list[str]] = defaultdict(list)
@@ -82,9 +78,9 @@ def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
-    """Describe what of that which a perturbation uses is not here as it was when the suite was built; "" if all is."""
+    """Describe which tools of a perturbation are missing or differ from those of the build; "" if none do."""
     corruption = check_text_name(name)
-    if {*MODELS} & {*corruption.needs}:  # nothing is fetched, and nothing takes minutes
+    if {*MODELS} & {*corruption.needs}:  # verification fetches no model
         return "it needs a language model, which is not run again"
     try:
         here = text_tools(tools, [corruption])
@@ -95,7 +91,7 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
 
 
 def shown(output: FinishedOutput) -> Iterator[Shown]:
-    """Say of temporal perturbations which frames of the clean clip they show, where that has all of its source."""
+    """Yield the order of clean frames that temporal perturbations show, for clips that are whole sources."""
     settings = settings_of(output.info)
     for table in settings.perturbations if settings.render else ():
         for split in output.splits(table) if check_name(table).scope == "index" else ():

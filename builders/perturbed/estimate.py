@@ -1,4 +1,4 @@
-"""What a suite of perturbed clips takes: stretches of the clips, perturbed and encoded, and measured factors."""
+"""Estimate size and time of a suite: parts of the clips are perturbed and encoded, and measured factors extrapolate."""
 
 from __future__ import annotations
 
@@ -41,16 +41,15 @@ from ...video.estimate import (
     survey,
     usual,
 )
-from ...video.index import FrameIndex
 from ...video.store import FrameStore
 from .render import as_encoded, clip_frames, perturbed_frames
 from .settings import PerturbedSettings
 from .tables import CLEAN
 
-BUDGET_S = 3.0  # CPU that perturbed stretches may take, by the table; there is always one
-JOINED = 96  # frames of one source's stretches, joined to show what jumps between moments cost
-JUMPS = ("box_jumble", 1)  # stands for what shows frames of other moments
-FAR_CRF = 3  # steps of crf from the table's beyond which its factors between severities no longer hold
+BUDGET_S = 3.0  # CPU of perturbed stretches according to the table; one stretch is always encoded
+JOINED = 96  # frames of one source's stretches, joined to measure the cost of jumps in time
+JUMPS = ("box_jumble", 1)  # represents all perturbations that show frames of other moments
+FAR_CRF = 3  # the largest difference from the table's crf at which its factors between severities hold
 
 Levels = Sequence[float]
 """A value for each severity, 1 to 5."""
@@ -58,15 +57,15 @@ Levels = Sequence[float]
 
 @dataclass(frozen=True)
 class Factors:
-    """What usual contents take under one perturbation, by pixel, at the table's crf and preset.
+    """The cost of typical content under one perturbation, per pixel, at the table's crf and preset.
 
     Attributes:
         key: Bits in key frames, at the middle severity.
         later: Bits in other frames.
-        perturb_ns: CPU of perturbing, nanoseconds.
-        encode_ns: CPU of encoding.
-        stretch: What the bits of a short stretch must be multiplied by.
-        contents: How the bits follow those of the clean picture, as an exponent: 0 if they do not, 1 if they do.
+        perturb_ns: CPU time of perturbing, in nanoseconds.
+        encode_ns: CPU time of encoding, in nanoseconds.
+        stretch: Factor from the bits of a short stretch to those of a whole clip.
+        contents: Exponent with which the bits follow those of the clean picture: 0 if they do not, 1 if they do.
     """
 
     key: float
@@ -79,14 +78,14 @@ class Factors:
 
 @dataclass(frozen=True)
 class ProbedStretches:
-    """What the stretches came to; bits and seconds of CPU of a pixel.
+    """Measurements on stretches, per pixel, in bits and seconds of CPU.
 
     Attributes:
-        clean: As they are.
+        clean: Without a perturbation.
         keys: Share of key frames.
         perturbed: By perturbation and severity, with the seconds of perturbing.
-        slowness: How many times as long as in the tables work takes here.
-        jumps: How many times as much as in the table a jump to another moment takes beyond the next frame.
+        slowness: Time taken here, relative to the table.
+        jumps: Bits that a jump to another moment takes in addition to those of the next frame, relative to the table.
     """
 
     clean: Measured
@@ -98,7 +97,7 @@ class ProbedStretches:
 
 @cache
 def factors() -> dict[str, Factors]:
-    """Read the measured factors of `costs.yaml`, by perturbation."""
+    """Return the measured factors of `costs.yaml`, by perturbation."""
     rows: dict[str, dict[str, Any]] = _table()["perturbations"]
     return {name: Factors(**row) for name, row in rows.items()}
 
@@ -115,13 +114,9 @@ def suite_footage(plan: Plan) -> list[Footage]:
     for unit in plan.units:
         for clip in unit.payload.get("clips", ()):
             span = None if clip["start_s"] is None else clip["end_s"] - clip["start_s"]
-            footage = Footage(unit.source_id, partial(frames_in, span), partial(_find, clip))
+            footage = Footage(unit.source_id, partial(frames_in, span), partial(clip_frames, clip=clip))
             found[unit.split, unit.source_id, clip["clip_id"]] = footage
     return list(found.values())
-
-
-def _find(clip: Mapping[str, Any], index: FrameIndex) -> range:
-    return clip_frames(index, clip)
 
 
 def estimate_suite(
@@ -129,28 +124,28 @@ def estimate_suite(
 ) -> Estimate:
     """Estimate the videos of a suite.
 
-    Size and time differ a hundredfold between perturbations, and with the contents. So short stretches of clips at
-    equal distances are encoded clean, and some of them perturbed at one severity. Measured factors lead from there to
-    the other severities, and from clean to the temporal perturbations, which show themselves in longer stretches only.
+    Size and time differ a hundredfold between perturbations, and with the content. So short stretches of clips, spread
+    evenly, are encoded clean, and some of them perturbed at one severity. Measured factors extrapolate to the other
+    severities, and from clean to the temporal perturbations, which show only in longer stretches.
 
     Args:
         plan: The plan.
-        settings: See `PerturbedSettings`.
-        sources: Path of each source video that is there.
-        workers: Processes.
-        probe: Encode stretches; if not, contents are taken to be usual.
+        settings: The settings of the build.
+        sources: Path of each source video that was found.
+        workers: Number of processes.
+        probe: Whether stretches are encoded; if not, typical content is assumed.
     """
     parts_of_videos = any(clip["start_s"] is not None for unit in plan.units for clip in unit.payload.get("clips", ()))
-    looked = survey(suite_footage(plan), sources, "perturbed_parts" if parts_of_videos else "perturbed")
+    surveyed = survey(suite_footage(plan), sources, "perturbed_parts" if parts_of_videos else "perturbed")
     encoding = EncodeSettings(settings.crf, settings.preset, settings.lossless)
-    with opened(stretches(looked) if probe else []) as (found, decode_s):
+    with opened(stretches(surveyed) if probe else []) as (found, decode_s):
         probed = probe_suite(found, settings, encoding) if found else None
-        basis = looked.basis([stretch for stretch, _ in found])
+        basis = surveyed.basis([stretch for stretch, _ in found])
     units = [unit for unit in plan.units if unit.source_id]
     ids = {unit.source_id for unit in units}
-    clips, frames, pixels = len(looked.footage), looked.frames, looked.pixels
-    # What passes a codec as a whole, and is decoded for each unit.
-    whole = pixels if settings.clip_first else sum(s.area * s.num_frames for s in map(looked.shape, ids))
+    clips, frames, pixels = len(surveyed.footage), surveyed.frames, surveyed.pixels
+    # A codec is given the source as a whole, which is also decoded for each unit.
+    whole = pixels if settings.clip_first else sum(s.area * s.num_frames for s in map(surveyed.shape, ids))
     slowness = probed.slowness if probed else 1.0
     parts = {}
     for name in (CLEAN, *settings.perturbations):
@@ -170,15 +165,15 @@ def estimate_suite(
         parts,
         fixed(size, clips * len(parts), len(units), workers, decoded * decode_s, slowness),
         basis,
-        seconds=looked.seconds * len(parts),
-        spool=looked.spool * min(workers, len(units)),
+        seconds=surveyed.seconds * len(parts),
+        spool=surveyed.spool * min(workers, len(units)),
     )
 
 
 def probe_suite(
     found: Sequence[tuple[Stretch, FrameStore]], settings: PerturbedSettings, encoding: EncodeSettings
 ) -> ProbedStretches:
-    """Encode stretches clean, and some of them under every perturbation whose effect a stretch shows."""
+    """Encode stretches clean, and some of them under every perturbation whose effect shows in a stretch."""
     shown = [c for c in map(check_name, settings.perturbations) if c.scope != "index"]
     severities = probed_severities(settings)
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -215,9 +210,9 @@ def probe_suite(
 def jump_factor(
     found: Sequence[tuple[Stretch, FrameStore]], clean: Measured, encoding: EncodeSettings, file: Path
 ) -> float:
-    """Join stretches of one source and let them jump; return `jumps` of `ProbedStretches`.
+    """Join stretches of one source and measure jumps between them; return `jumps` of `ProbedStretches`.
 
-    Of many sources there is one stretch each; then the table stands, as contents even out.
+    Many sources have one stretch each; then the table's value is used, as differences in content average out.
     """
     sources = [stretch.index.path for stretch, _ in found]
     most = max(sorted(set(sources)), key=sources.count)
@@ -243,7 +238,7 @@ def jump_factor(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let OpenCV compute as it does in a worker."""
+    """Limit OpenCV to one thread, as in a worker."""
     cv2 = import_extra("cv2", what="perturbing")
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
@@ -254,7 +249,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def probed_severities(settings: PerturbedSettings) -> tuple[int, ...]:
-    """Choose the severities to encode: the middle one, or three where the table's factors between them do not hold."""
+    """Return the severities to encode: the middle one, or three where the table's factors between them do not hold."""
     chosen = settings.severities
     middle = chosen[len(chosen) // 2]
     if settings.lossless or abs(settings.crf - costs()["crf"]) > FAR_CRF:
@@ -265,7 +260,7 @@ def probed_severities(settings: PerturbedSettings) -> tuple[int, ...]:
 def affordable(
     area: int, corruptions: Sequence[VisualCorruption], severities: Sequence[int], encoding: EncodeSettings
 ) -> int:
-    """Describe of how many stretches every perturbation can be encoded within `BUDGET_S`; one at least."""
+    """Return how many stretches can be encoded under every perturbation within `BUDGET_S`; at least one."""
     preset = costs()["presets"][encoding.preset]
     spent = sum(
         factors()[c.name].perturb_ns[s - 1] + factors()[c.name].encode_ns[s - 1] * preset
@@ -283,12 +278,12 @@ def perturb_stretches(
     encoding: EncodeSettings,
     file: Path,
 ) -> tuple[Measured, float]:
-    """Perturb and encode stretches; give the means, and the seconds of perturbing a pixel."""
+    """Perturb and encode stretches; return the means, and the seconds of perturbing a pixel."""
     measured, seconds = [], []
     for stretch, store in found:
         recipe = Recipe(corruption, severity, 0, stretch.index.path.name)
         if corruption.scope != "file":
-            next(perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames))  # what is done once is not timed
+            next(perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames))  # one-time work is not timed
         began = time.process_time()
         pictures = [
             as_encoded(picture, store, lossless=encoding.lossless)
@@ -302,44 +297,51 @@ def perturb_stretches(
 def expected(
     corruption: VisualCorruption | None, severity: int, probe: ProbedStretches | None, encoding: EncodeSettings
 ) -> tuple[Measured, float]:
-    """Return what a pixel takes under a perturbation (None: clean), and the seconds of perturbing it."""
-    ordinary = usual(encoding)
+    """Return the cost of a pixel under a perturbation (None: clean), and the seconds of perturbing it."""
+    clean = probe.clean if probe else usual(encoding)
     if corruption is None:
-        return (probe.clean if probe else ordinary), 0.0
-    row, clean = factors()[corruption.name], costs()["clean"]
-    at = severity - 1
-    slowness = probe.slowness if probe else 1.0
-    perturb_s = row.perturb_ns[at] * 1e-9 * slowness
+        return clean, 0.0
+    row, at = factors()[corruption.name], severity - 1
+    perturb_s = row.perturb_ns[at] * 1e-9 * (probe.slowness if probe else 1.0)
     if corruption.scope == "index":
-        base = probe.clean if probe else ordinary
-        later = _new_frames(corruption, severity) if encoding.lossless else row.later[at] / clean["later"]
-        if probe and later > 1:
-            later = 1 + (later - 1) * probe.jumps
-        return Measured(base.key, base.later * later, base.encode_s * row.encode_ns[at] / clean["encode_ns"]), perturb_s
+        return _temporal(corruption, severity, clean, probe.jumps if probe else 1.0, encoding), perturb_s
     if probe is None:
-        strength = row.later[at] / row.later[2]
-        if encoding.lossless:
-            key = later = ordinary.later
-        else:
-            key, later = (bits * ordinary.later / clean["later"] for bits in (row.key * strength, row.later[at]))
-        return Measured(key, later, row.encode_ns[at] * 1e-9 * costs()["presets"][encoding.preset]), perturb_s
-    measured = probe.perturbed[corruption.name]
-    later = _carry({s: one.later for s, (one, _) in measured.items()}, row.later, severity)
-    encode_s = _carry({s: one.encode_s for s, (one, _) in measured.items()}, row.encode_ns, severity)
-    nearest = measured[min(measured, key=lambda s: abs(s - severity))][0]
+        return _typical(row, at, clean, encoding), perturb_s
+    probed = probe.perturbed[corruption.name]
+    later = _extrapolated({s: one.later for s, (one, _) in probed.items()}, row.later, severity)
+    encode_s = _extrapolated({s: one.encode_s for s, (one, _) in probed.items()}, row.encode_ns, severity)
+    nearest = probed[min(probed, key=lambda s: abs(s - severity))][0]
     if corruption.scope != "file":
-        perturb_s = _carry({s: seconds for s, (_, seconds) in measured.items()}, row.perturb_ns, severity)
+        perturb_s = _extrapolated({s: seconds for s, (_, seconds) in probed.items()}, row.perturb_ns, severity)
     return Measured(nearest.key * later / nearest.later, later, encode_s), perturb_s
 
 
-def _carry(measured: Mapping[int, float], row: Levels, severity: int) -> float:
-    """Lead from measured severities to another: what they differ from the table by is interpolated."""
+def _temporal(
+    corruption: VisualCorruption, severity: int, clean: Measured, jumps: float, encoding: EncodeSettings
+) -> Measured:
+    """Return the cost of a pixel under a temporal perturbation, from that of a clean one."""
+    row, table = factors()[corruption.name], costs()["clean"]
+    if encoding.lossless:  # the share of frames that differ from the one before
+        later = float(np.mean(np.diff(Recipe(corruption, severity, 0, "").index_map(1000)) != 0))
+    else:
+        later = row.later[severity - 1] / table["later"]
+    if later > 1:
+        later = 1 + (later - 1) * jumps
+    encode_s = clean.encode_s * row.encode_ns[severity - 1] / table["encode_ns"]
+    return Measured(clean.key, clean.later * later, encode_s)
+
+
+def _typical(row: Factors, at: int, clean: Measured, encoding: EncodeSettings) -> Measured:
+    """Return the cost of a pixel of typical content under a perturbation of pixels, from the table."""
+    key = later = clean.later
+    if not encoding.lossless:
+        scale = clean.later / costs()["clean"]["later"]
+        key, later = row.key * row.later[at] / row.later[2] * scale, row.later[at] * scale
+    return Measured(key, later, row.encode_ns[at] * 1e-9 * costs()["presets"][encoding.preset])
+
+
+def _extrapolated(measured: Mapping[int, float], row: Levels, severity: int) -> float:
+    """Scale the table's value of a severity by the deviations at measured severities, interpolated logarithmically."""
     known = sorted(measured)
     apart = [np.log(max(measured[s], 1e-15) / row[s - 1]) for s in known]
     return float(row[severity - 1] * np.exp(np.interp(severity, known, apart)))
-
-
-def _new_frames(corruption: VisualCorruption, severity: int) -> float:
-    """Return the share of frames that a temporal perturbation does not merely hold."""
-    shown = Recipe(corruption, severity, 0, "").index_map(1000)
-    return float(np.mean(np.diff(shown) != 0))

@@ -1,16 +1,14 @@
-"""Pictures of a suite of perturbed clips, as sheets of thumbnails: the same bytes every time, without metadata."""
+"""Figures of a suite: sheets of thumbnails, byte for byte reproducible and without metadata."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import InputError
-from ...core.extras import MissingExtraError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name
@@ -26,7 +24,7 @@ from .tables import CLEAN
 LABEL, GAP, MARGIN, BAR = 150, 6, 12, 7
 CELL = 180
 STRIP, STRIP_CELL, STRIP_SEVERITIES, AMONG = 12, 66, (1, 3, 5), 600
-EARLY = 25  # last frame that the sheet of pixels may show: each of the 90 files is decoded up to it
+EARLY = 25  # the last frame that the sheet of pixels may show, as each of the 90 files is decoded up to it
 
 
 def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
@@ -48,7 +46,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
     """Draw one frame of a clip under perturbations (rows) at all severities (columns)."""
-    number = telling_frame(clean, names, settings)
+    number = clearest_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
     columns = settings.severities
@@ -78,12 +76,12 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
     return sheet.png()
 
 
-def telling_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
-    """Return the number of a frame, not a late one, that a shaking camera moves about as far as its severity says.
+def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
+    """Return the number of a frame, not a late one, on which camera shake shows at every severity.
 
-    What is drawn for each frame anew, the angle of `rotation` and the shift of `translation`, is near 0 for some. Drawn
-    for a picture that rises evenly, it shows in how far this changes; the frame is taken whose smallest change, as a
-    share of the largest among all frames, is largest.
+    The angle of `rotation` and the shift of `translation` are sampled per frame, and near 0 for some. Applied to a
+    picture that rises evenly, they show in its mean change; the frame returned has the largest minimum over severities
+    of that change, relative to its maximum among all frames.
     """
     last = min(EARLY, clean["num_frames"] // 2)
     first = 0 if settings.clip_first else clean["first_frame"]
@@ -91,18 +89,17 @@ def telling_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings)
     shaken = [name for name in names if (c := check_name(name)).family == "camera" and c.random]
     rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
     least = np.ones(last + 1)
-    with suppress(MissingExtraError):  # the card can be written without OpenCV
-        for name in shaken:
-            for severity in settings.severities:
-                recipe = Recipe(check_name(name), severity, settings.seed, key)
-                changed = [recipe.frame(rising, first + number).astype(int) for number in range(last + 1)]
-                change = np.array([np.abs(frame - rising).mean() for frame in changed])
-                least = np.minimum(least, change / max(change.max(), 1e-9))
+    for name in shaken:
+        for severity in settings.severities:
+            recipe = Recipe(check_name(name), severity, settings.seed, key)
+            changed = [recipe.frame(rising, first + number).astype(int) for number in range(last + 1)]
+            change = np.array([np.abs(frame - rising).mean() for frame in changed])
+            least = np.minimum(least, change / max(change.max(), 1e-9))
     return int(least.argmax()) if shaken and least.min() < 1 else last
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw what is shown at twelve moments of a clip, and which frame is shown at every moment."""
+    """Draw the frames shown at twelve moments of a clip, and the frame number shown at every moment."""
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
@@ -145,7 +142,7 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
-    """Return the rows of the first clip in a table; none if the table does not begin with it."""
+    """Return the rows of the first clip in a table; empty if the table starts with another clip."""
     rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
@@ -154,7 +151,7 @@ def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
     """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat.
 
     Raises:
-        InputError: It has not these frames.
+        InputError: The video lacks one of the frames.
     """
     wanted, found = set(numbers), {}
     try:
@@ -166,6 +163,6 @@ def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
         return [found[number] for number in numbers]
     except (*UNDECODABLE, KeyError) as error:
         raise InputError(
-            f"the video {row['video']['path']} has not frame {numbers[-1]} ({error}), so it is not what was built. "
-            "`stressreel verify` says more; build again with --fresh."
+            f"the video {row['video']['path']} has no frame {numbers[-1]} ({error}), so it is not the one that was "
+            "built. `stressreel verify` reports details; build again with --fresh."
         ) from error

@@ -1,4 +1,4 @@
-"""The pages of a suite's gallery: a clip under every perturbation and severity, and its captions."""
+"""The gallery of a suite: each clip under every perturbation and severity, and its captions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...corruptions.registry import check_name, check_text_name
 from ...data_cards.gallery.answers import Answers
 from ...data_cards.gallery.exhibits import RIGHT, WRONG, Asked, Exhibit, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns
-from ...evaluation.metrics.predictions import ID_NAMES, Predictions, answer_column, column
+from ...evaluation.metrics.predictions import Predictions
 from ...evaluation.metrics.robustness import Setting
 from .combinations import Pair
-from .scores import captions_about, chose, families, read_captions, suite_settings, truth_of
+from .scores import families, judged_answers, read_captions, suite_settings
 from .tables import CLEAN, caption_tables, visual_tables
 
 COLUMNS = ("clip_id", "severity", "level", "sha256")
@@ -39,7 +39,7 @@ class ClipRows:
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Show the clips of a suite; see `data_cards.gallery.exhibits`."""
+    """Return the clips of a suite as exhibits; see `data_cards.gallery.exhibits`."""
     clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
@@ -125,7 +125,7 @@ def _exhibit(
 
 
 def _caption(clip: Row, number: int, texts: Sequence[str], shown: ClipRows) -> dict[str, Any]:
-    """Return a caption with what every perturbation makes of it: a text, or the reason why it stays."""
+    """Return a caption with the text of each perturbation, or the reason why it is unchanged."""
     name = f"{clip['clip_id']}#{number}"
     found = [shown.captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
     changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
@@ -159,33 +159,17 @@ def _asked_facets(setting: Setting) -> dict[str, str]:
 
 
 def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> dict[str, dict[Setting, str]]:
-    """Judge the answers about clips, setting by setting: wrong if any question about the clip is.
-
-    Args:
-        output: The suite.
-        predictions: Rows with `setting`, the clip's id, and `answer` or `correct`.
-
-    Returns:
-        For each clip with answers the verdict in each setting.
-    """
+    """Return the verdict on each clip with answers in each setting: wrong if any answer about the clip is wrong."""
     if predictions is None:
         return {}
+    known = {setting.name: setting for setting in suite_settings(output.info)}
     captions = read_captions(output, ALL)
-    known, clips = {setting.name: setting for setting in suite_settings(output.info)}, set(captions.clips)
-    correct = any("correct" in row for row in predictions.rows)
-    id_name = column(predictions, ("clip_id", *ID_NAMES))
-    answer_name = "correct" if correct else answer_column(predictions)
-    about: dict[str, dict[str, set[str]]] = {}
+    clips = set(captions.clips)
     found: dict[str, dict[Setting, str]] = {}
-    for row in predictions.rows:
-        setting = known.get(str(row.get("setting")).strip().removesuffix("-0"))
-        clip, given = str(row.get(id_name)).strip(), row.get(answer_name)
-        if setting is None or clip not in clips or given is None:
+    for each in judged_answers(output, predictions, captions, ALL):
+        setting = known.get(each.setting)
+        if setting is None or each.clip not in clips or each.answer is None:
             continue
-        if not correct and setting.text not in about:
-            about[setting.text] = captions_about(output, setting, captions, ALL)
-        right = truth_of(given) if correct else chose(given, clip, about[setting.text])
-        verdict = RIGHT if right else WRONG
-        if found.setdefault(clip, {}).get(setting) != WRONG:
-            found[clip][setting] = verdict
+        if found.setdefault(each.clip, {}).get(setting) != WRONG:
+            found[each.clip][setting] = RIGHT if each.correct else WRONG
     return found

@@ -1,12 +1,13 @@
-"""Frames of a suite on the fly, from recipes."""
+"""Make the frames of a suite on the fly, from its recipes."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,20 +21,22 @@ from ...video.index import FrameIndex, remembered_index
 from ...video.pyav import to_rgb
 from ...video.source_files import find_videos
 from ...video.store import FrameStore
-from .frame_choice import Frames, check_frames, positions_of
 from .render import clip_frames, perturbed_frames, recipe_of, source_frames
 from .settings import PerturbedSettings, settings_of
 from .tables import COLUMNS, visual_tables
 
+Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
+"""Frames of a clip: all (None), a number of evenly spread ones, a slice, or positions."""
+
 
 @dataclass(frozen=True)
 class PerturbedClip:
-    """One row of a suite with the frames that its recipe gives.
+    """One row of a suite with the frames of its recipe.
 
     Attributes:
         row: The row of the table, without its video.
-        frames: uint8 RGB of shape (frames, height, width, 3): what a render encodes.
-        positions: int64 of shape (frames,): where in the clip each of them is, from 0 on.
+        frames: uint8 RGB of shape (frames, height, width, 3), as a render encodes them.
+        positions: int64 of shape (frames,): the position of each in the clip, from 0.
     """
 
     row: Row
@@ -42,7 +45,7 @@ class PerturbedClip:
 
 
 class PerturbedClips(Sequence[PerturbedClip]):
-    """The rows of one table of a suite; frames are made from the source videos when a row is taken.
+    """The rows of one table of a suite; frames are made from the source videos when a row is accessed.
 
     Attributes:
         rows: The rows.
@@ -58,12 +61,12 @@ class PerturbedClips(Sequence[PerturbedClip]):
         frames: Frames = None,
         missing: Sequence[str] = (),
     ):
-        """See `load`, which makes these."""
+        """Hold the arguments; `load` creates instances."""
         self.rows, self.missing = rows, tuple(missing)
         self._name, self._settings, self._videos, self._chosen = name, settings, videos, frames
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Return the number of rows."""
         return len(self.rows)
 
     @overload
@@ -71,7 +74,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
     @overload
     def __getitem__(self, number: slice) -> PerturbedClips: ...
     def __getitem__(self, number: int | slice) -> PerturbedClip | PerturbedClips:
-        """Make one row's frames, or take a part of the rows."""
+        """Make the frames of one row, or select rows."""
         if isinstance(number, slice):
             rows = self.rows[number]
             return PerturbedClips(rows, self._name, self._settings, self._videos, self._chosen, self.missing)
@@ -82,7 +85,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
 
         Args:
             number: The row.
-            choose: Which, as positions in the clip: gets the source, the clip's frames in it, and the row.
+            choose: Returns their positions in the clip, from the source, the clip's frames in it, and the row.
         """
         row = self.rows[number]
         path = self._videos[row["source_id"]]
@@ -118,8 +121,8 @@ def load(
 ) -> PerturbedClips:
     """Open one table of a suite and make its frames on the fly, bit for bit those that a render encodes.
 
-    With `frames`, only what these need is decoded and perturbed: from the nearest keyframe on, without frames that no
-    other refers to; by mpeg1 and mpeg2 all from the beginning to the last one.
+    With `frames`, only the frames needed are decoded and perturbed, from the nearest keyframe on; mpeg1 and mpeg2 need
+    all frames from the beginning to the last one.
 
     Args:
         out: The output of `build-perturbed`, with or without videos.
@@ -127,13 +130,13 @@ def load(
         videos: Folder of the source videos.
         severity: Only rows of this severity.
         split: Only rows of this split.
-        frames: Which frames of each clip: all (None); a number n of frames at equal distances from the first to the
-            last, floor(k (length - 1) / (n - 1)), some more than once if the clip has fewer; a slice; or positions in
-            any order (a list, a range, an array of integers), negative ones from the end.
+        frames: The frames of each clip: all (None); a number n of frames spread evenly from the first to the last,
+            floor(k (length - 1) / (n - 1)), with repetitions if the clip has fewer; a slice; or positions in any order
+            (a list, a range, an array of integers), negative ones from the end.
         allow_missing: Leave out rows whose source video is not in the folder; the result's `missing` names them.
 
     Raises:
-        InputError: No such output, table, severity, split or folder; the folder lacks videos; no such choice of frames.
+        InputError: There is no such output, table, severity, split, folder or frame, or the folder lacks videos.
     """
     with reading(Path(out)) as output:
         known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
@@ -170,3 +173,60 @@ def load(
             if row["num_frames"] is not None:  # recipes alone do not know it yet
                 positions_of(chosen, row["num_frames"], row["clip_id"])
         return PerturbedClips(rows, name, settings, found, chosen, missing)
+
+
+def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
+    """Return the positions of the chosen frames in a clip.
+
+    Args:
+        frames: See `load`.
+        count: Number of frames of the clip, at least 1.
+        clip_id: The clip, for messages.
+
+    Returns:
+        int64, shape (frames chosen,), from 0 to count - 1, in the order given.
+
+    Raises:
+        InputError: The clip has no such frame, or a slice selects none.
+    """
+    every = np.arange(count, dtype=np.int64)
+    if frames is None:
+        return every
+    if isinstance(frames, int):
+        return np.arange(frames, dtype=np.int64) * (count - 1) // max(frames - 1, 1)
+    if isinstance(frames, slice):
+        if not len(every[frames]):
+            raise InputError(f"frames={frames} selects none of the {count} frames of clip {clip_id}.")
+        return every[frames]
+    positions = np.array(frames, np.int64)
+    outside = positions[(positions < -count) | (positions >= count)]
+    if len(outside):
+        raise InputError(
+            f"clip {clip_id} has no frame {outside[0]}: it has {count}, 0 to {count - 1} (or -{count} to -1, from the "
+            "end). Give a number of frames, as frames=8, to choose them by the clip's length."
+        )
+    return positions % count
+
+
+def check_frames(frames: Any) -> Frames:
+    """Return a valid choice of frames, with NumPy's integers as Python's.
+
+    Raises:
+        InputError: It is not a positive number, a slice or a list of positions.
+    """
+    if frames is None:
+        return None
+    if isinstance(frames, slice):
+        with suppress(TypeError, ValueError):
+            frames.indices(1)
+            return frames
+    if isinstance(frames, (int, np.integer)) and not isinstance(frames, bool) and frames > 0:
+        return int(frames)
+    if isinstance(frames, (Sequence, np.ndarray)) and not isinstance(frames, (str, bytes)):
+        with suppress(ValueError):  # lists of different lengths
+            positions = np.asarray(frames)
+            if positions.ndim == 1 and len(positions) and np.issubdtype(positions.dtype, np.integer):
+                return positions.astype(np.int64)
+    raise InputError(
+        f"frames must be a number of frames from 1 on, a slice, or a list of positions, at least one; got {frames!r}"
+    )

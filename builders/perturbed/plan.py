@@ -1,7 +1,7 @@
-"""MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities; captions: `perturbed_text`.
+"""The plan of MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities, and its captions.
 
 Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
-2207.02159), section 3.1 and appendix A.1.
+2207.02159), section 3.1 and appendix A.1; captions: `captions.py`.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ def plan_perturbed(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a suite, before any video is touched.
+    """Plan a suite, before any video is opened.
 
-    A unit is a source video with all its clips, and all perturbations if its clips are whole videos. A source of which
-    clips are cut may be long, so it gets one unit for each perturbation: a kill loses less, and the source is decoded
-    once for each. Captions have units of their own, as they need no video; a combination belongs to its clip.
+    A unit is a source video with all its clips and, if they are whole videos, all perturbations. A source from which
+    clips are cut may be long, so it gets one unit per perturbation: an interruption loses less, and the source is
+    decoded once for each. Captions have units of their own, as they need no video; a combination belongs to its clip.
 
     Args:
         clips: The captioned clips.
-        settings: See `PerturbedSettings`.
-        limit: Plan only the first so many clips by id.
-        identity: What else decides the content: dataset version, tool versions, hashes of inputs.
+        settings: The settings of the build.
+        limit: Plan only the first clips by id, at most this many.
+        identity: What else determines the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from reading.
 
     Raises:
-        InputError: The name of a video makes two units one.
+        InputError: The names of videos give two units the same id.
     """
     chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
     sources: dict[tuple[str, str], list[CaptionedClip]] = {}
@@ -92,16 +92,7 @@ def plan_perturbed(
 
 
 def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
-    """Estimate how long the clips of a source take under a perturbation, so that the longest are begun first.
-
-    Args:
-        clips: They have their times.
-        name: The perturbation, or `CLEAN`.
-        severities: The levels that are made.
-
-    Returns:
-        Seconds of clips, times what a pixel takes in nanoseconds.
-    """
+    """Return the seconds of clips times nanoseconds per pixel, to begin with the units that take longest."""
     from ...video.estimate import costs
     from .estimate import factors
 

@@ -1,9 +1,10 @@
-"""From what `build-perturbed` is told to a plan."""
+"""Read the annotations of a suite, find its videos and plan it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,8 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     """Read the annotations, choose perturbations, plan the build and find the videos.
 
     Raises:
-        UsageError: Options do not go together.
-        InputError: The annotations cannot be read, or a name is no perturbation.
+        UsageError: Options contradict each other.
+        InputError: The annotations cannot be read, or a perturbation is unknown.
     """
     check_together(settings)
     folder, clips = read_named(settings)
@@ -70,14 +71,12 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     places = [video_folder(settings.videos)] if settings.videos else [folder, folder.parent]
     found = find_videos(places, wanted, clips.subfolders) if settings.render else {}
 
-    def looked() -> list[str]:
-        return searched(places, clips.subfolders)
-
+    searched_folders = partial(searched, places, clips.subfolders)
     return Prepared(
         plan,
         PerturbedBuilder(settings, {name: str(path) for name, path in found.items()}, tools),
         describe=lambda: describe(
-            plan, settings, found, looked, describe_texts(plan, settings, given, tools, bias=bias)
+            plan, settings, found, searched_folders, describe_texts(plan, settings, given, tools, bias=bias)
         ),
         estimate=(lambda workers, probe: estimate_suite(plan, settings, found, workers=workers, probe=probe))
         if settings.render
@@ -87,12 +86,12 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
             "caption-style": settings.caption_style if texts else None,
             "severity": ",".join(map(str, settings.severities)) if shows(settings) else None,
         },
-        searched=looked,
+        searched=searched_folders,
     )
 
 
 def check_together(settings: PerturbedSettings) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that contradict each other."""
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Give exactly one of {', '.join(given)}.")
@@ -105,13 +104,13 @@ def check_together(settings: PerturbedSettings) -> None:
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
-    """Read the annotations that were named.
+    """Read the annotations named in the settings.
 
     Returns:
-        Their folder, and the clips of the split; "all" is the benchmark's own, or all that a data set of one's own has.
+        Their folder, and the clips of the split; "all" means the benchmark's own split, or all splits of `captions`.
 
     Raises:
-        InputError: Something is missing or malformed.
+        InputError: Annotations are missing or malformed.
     """
     split = settings.split
     if settings.captions:
@@ -127,7 +126,7 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:
-    """Name the tools of text perturbations, with the tagger that is found here."""
+    """Return the tools of text perturbations, with the tagger that is available."""
     if not worded(settings):
         return tools_named(settings)  # looking for a tagger needs the extra
     return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
@@ -137,10 +136,10 @@ def describe(
     plan: Plan,
     settings: PerturbedSettings,
     found: Mapping[str, Path],
-    looked: Callable[[], Sequence[str]] = tuple,
+    searched_folders: Callable[[], Sequence[str]] = tuple,
     texts: Sequence[str] = (),
 ) -> str:
-    """Write what a build would do; `texts` are the lines about captions."""
+    """Return the text of a dry run; `texts` are its lines on captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
@@ -154,13 +153,13 @@ def describe(
     lines += [f"  {line}" for line in noted(plan)]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made" + (" (--no-render)" if recipes else "")])
-    return "\n".join([*lines, *describe_found(needed, found, looked)])
+    return "\n".join([*lines, *describe_found(needed, found, searched_folders)])
 
 
 def describe_texts(
     plan: Plan, settings: PerturbedSettings, given: PerturbedSettings, tools: Tools, *, bias: bool
 ) -> list[str]:
-    """Write how many captions and combinations a build would have."""
+    """Return lines on the number of captions and combinations."""
     if not worded(settings):
         return []
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}

@@ -1,4 +1,4 @@
-"""Render the clips of a suite and describe them in rows."""
+"""Render the clips of a suite and write their rows."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from .settings import PerturbedSettings
 from .tables import CLEAN, level_of
 
 PLACE = ("num_frames", "fps", "source_frames", "first_frame")
-"""Columns that say where a clip lies in its source."""
+"""Columns with the position of a clip in its source."""
 Cut = list[tuple[dict[str, Any], range]]
 """Clips, each with its frames in the source."""
 
@@ -43,9 +43,9 @@ class PerturbedBuilder(SourceVideos):
     """Renders and describes the units of a plan.
 
     Attributes:
-        settings: See `PerturbedSettings`.
+        settings: The settings of the build.
         videos: Path of each source video by id, as text.
-        tools: What text perturbations use.
+        tools: Tools of text perturbations.
     """
 
     settings: PerturbedSettings
@@ -53,11 +53,11 @@ class PerturbedBuilder(SourceVideos):
     tools: Tools = field(default_factory=Tools)
 
     def renders(self, unit: Unit) -> bool:
-        """Whether videos are made, or captions perturbed."""
+        """Return whether videos are made, or captions perturbed."""
         return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the source video is there and opens; captions need none."""
+        """Return a skip if the source video is missing or does not open; captions need none."""
         return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -69,7 +69,7 @@ class PerturbedBuilder(SourceVideos):
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
     def look(self, unit: Unit) -> Facts:
-        """Find where the clips lie in their source, or perturb captions; see `core.plan.Builder`."""
+        """Find the positions of clips in their source, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})
@@ -173,7 +173,7 @@ class PerturbedBuilder(SourceVideos):
                         writers.pop(number).close()
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield one row for every clip, perturbation and severity, and for its combinations; or for every caption."""
+        """Yield one row for every clip, perturbation and severity and for its combinations, or for every caption."""
         if is_text(unit):
             yield from text_rows(unit, facts)
             return
@@ -193,10 +193,10 @@ class PerturbedBuilder(SourceVideos):
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
-    """Find the frames of a clip in its source.
+    """Return the frames of a clip in its source.
 
     Raises:
-        VideoError: The source shows none of them (`too_short`).
+        VideoError: The source has none of them (`too_short`).
     """
     if clip["start_s"] is None:
         return range(index.num_frames)
@@ -216,12 +216,12 @@ def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
 
 
 def recipe_of(name: str, severity: int, row: Mapping[str, Any], settings: PerturbedSettings) -> Recipe | None:
-    """Return the recipe of a row: what is drawn hangs on the clip if it is cut first, else on its source."""
+    """Return the recipe of a row, keyed by the clip if it is cut first, else by its source; None for `clean`."""
     return recipe_for(name, severity, settings.seed, row["clip_id"] if settings.clip_first else row["source_id"])
 
 
 def index_map_of(name: str, severity: int, row: Row, settings: PerturbedSettings) -> NDArray[np.int64]:
-    """Return which frame is shown at each position of what was perturbed as a whole: the source, or the clip."""
+    """Return the frame shown at each position of what is perturbed as a whole, the source or the clip."""
     recipe, count = recipe_of(name, severity, row, settings), row["source_frames"]
     return recipe.index_map(count) if recipe else np.arange(count, dtype=np.int64)
 
@@ -230,17 +230,17 @@ Picture = Frame | NDArray[np.uint8]
 
 
 def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
-    """Find the frames of the source that frames of a recipe are made from.
+    """Return the source frames that frames of a recipe are made from.
 
-    A codec predicts frames from earlier ones, so it needs all of these; and no later ones, as it is fed frame by frame.
+    A codec predicts frames from earlier ones, so it needs all of these and no later ones.
 
     Args:
-        recipe: What is done; None for nothing.
+        recipe: The perturbation; None for `clean`.
         wanted: Numbers of frames, increasing.
-        stretch: What is perturbed as a whole.
+        stretch: The frames that are perturbed as a whole.
 
     Returns:
-        What is shown at each of the wanted ones, or for a codec all from the beginning on.
+        The frame shown at each of the wanted positions, or for a codec all frames from the beginning.
     """
     if recipe and recipe.corruption.scope == "index":
         first = stretch.start
@@ -255,14 +255,14 @@ def perturbed_frames(
 ) -> Iterator[Picture]:
     """Perturb frames of a stretch of video.
 
-    Pixels are computed in RGB; temporal perturbations and codecs never leave yuv420p. What is drawn for a frame is
-    keyed by its number in the stretch, so any frame can be made alone.
+    Pixels are computed in RGB; temporal perturbations and codecs stay in yuv420p. Random numbers are keyed by the
+    number of a frame in the stretch, so any frame can be made alone.
 
     Args:
-        store: At least the frames that `source_frames` names.
-        recipe: What to do; None to change nothing.
+        store: Holds at least the frames that `source_frames` returns.
+        recipe: The perturbation; None for `clean`.
         wanted: Numbers of frames, increasing.
-        stretch: What is perturbed as a whole.
+        stretch: The frames that are perturbed as a whole.
 
     Yields:
         One picture for each number.
@@ -281,7 +281,7 @@ def perturbed_frames(
 
 
 def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
-    """Bring a picture into the form that is encoded."""
+    """Convert a picture to the pixel format that is encoded."""
     if lossless:
         return rgb_frame(picture if isinstance(picture, np.ndarray) else to_rgb(picture))
     return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
 MARKS = "osD^v"
-APART = 0.11  # of a severity, between marks; lines below others are thicker, so that equal ones do not hide one another
+APART = 0.11  # of a severity, between marks; lower lines are thicker, so that equal ones stay visible
 PANEL_IN = 2.9
-FEW_CLIPS = 50  # R@5 of fewer clips is soon near 1, and its lines flat
+FEW_CLIPS = 50  # R@5 of fewer clips saturates near 1
 
 
 def robustness_figures(scores: Scores) -> dict[str, bytes]:
     """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4).
 
-    Retrieval is shown by R@5, of fewer than 50 clips by R@1. Pairs are shown relative to clean, so not if that is 0.
+    Retrieval is shown by R@5, for fewer than 50 clips by R@1. Pairs are shown relative to clean, unless that is 0.
     """
     table = next(table for table in scores.tables if table.name == "settings")
     names = list(dict.fromkeys(str(row[0]) for row in table.rows))
@@ -53,7 +53,7 @@ def robustness_figures(scores: Scores) -> dict[str, bytes]:
 
 
 def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
-    """Draw a score against severity, one panel a family."""
+    """Draw a score against severity, one panel per family."""
     visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
     panels: dict[str, list[str]] = {}
     for name, family in visual.items():
@@ -113,7 +113,7 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
-    """Draw relative robustness of pairs as a heat map (Figure 4); first row and column: one of the two alone."""
+    """Draw the relative robustness of pairs as a heat map (Figure 4); first row and column: one perturbation only."""
     pairs = [setting for setting in values if setting.modality == "multimodal"]
     visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
     text = list(dict.fromkeys(s.text for s in pairs))

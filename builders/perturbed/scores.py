@@ -1,9 +1,8 @@
-"""Suites of perturbed clips and captions: what was shown, and scores of retrieval and of answers."""
+"""Scores of suites of perturbed clips and captions: retrieval and answers in every setting, and their robustness."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from ...core.output import FinishedOutput
 from ...corruptions.registry import check_name, check_text_name
 from ...evaluation.metrics import retrieval, robustness
 from ...evaluation.metrics.answers import plain
-from ...evaluation.metrics.bootstrap import Floats, Measure, Tally, estimates, tally
+from ...evaluation.metrics.bootstrap import Floats, Measure, Tally, by_source, estimates, tally
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
 from ...evaluation.metrics.predictions import (
     ANSWER_NAMES,
@@ -28,17 +27,18 @@ from ...evaluation.metrics.predictions import (
     identity,
     refuse,
 )
-from ...evaluation.metrics.robustness import Setting, Suite
+from ...evaluation.metrics.robustness import CLEAN, Setting, Suite
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
 from ...evaluation.metrics.similarities import MATRIX_KINDS, order_of, read_matrix, read_ranked
+from .combinations import combinations
 
 TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("0", "0.0", "false", "no"), False)}
 
 
 @dataclass(frozen=True)
 class Captions:
-    """The clips and captions of a perturbed suite, in the order of table `clean`: what matrices are indexed by.
+    """The clips and captions of a perturbed suite, in the order of table `clean`, which is that of matrices.
 
     Attributes:
         clips: Clip ids.
@@ -56,29 +56,23 @@ class Captions:
 
     @property
     def of(self) -> list[str]:
-        """Name the clip of each caption."""
+        """The clip id of each caption."""
         return [self.clips[number] for number in self.clip]
 
 
 def read_captions(output: FinishedOutput, split: str) -> Captions:
     """Read the clips and captions of a suite."""
-    clean, _ = read_columns(output, robustness.CLEAN, ("clip_id", "source_id", "captions"), split)
-    numbered = [
-        (number, f"{clip}#{place}", text)
-        for number, (clip, captions) in enumerate(zip(clean["clip_id"], clean["captions"], strict=True))
-        for place, text in enumerate(captions)
-    ]
-    return Captions(
-        clean["clip_id"],
-        clean["source_id"],
-        [name for _, name, _ in numbered],
-        [text for _, _, text in numbered],
-        np.array([number for number, _, _ in numbered], np.intp),
-    )
+    clean, _ = read_columns(output, CLEAN, ("clip_id", "source_id", "captions"), split)
+    ids, texts, clips = [], [], []
+    for number, (clip, captions) in enumerate(zip(clean["clip_id"], clean["captions"], strict=True)):
+        ids += [f"{clip}#{place}" for place in range(len(captions))]
+        texts += captions
+        clips += [number] * len(captions)
+    return Captions(clean["clip_id"], clean["source_id"], ids, texts, np.array(clips, np.intp))
 
 
 def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
-    """Return the captions by id, as shown in a setting."""
+    """Return the captions of a setting by id."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
@@ -89,31 +83,23 @@ def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, 
 def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
     """List the settings of a suite: clean, each visual perturbation and severity, each text one, each pair."""
     settings, counts = info["settings"], info["counts"]
-    pairs = settings.get("pairs", ())
-    severity = 3  # of every combination in the paper
+    visual = [name for name in settings["perturbations"] if name in counts]
+    pairs = [pair.split(":") for pair in settings.get("pairs", ())]
     return (
         Setting(),
-        *(
-            Setting(name, level)
-            for name in settings["perturbations"]
-            if name in counts
-            for level in settings["severities"]
-        ),
+        *(Setting(name, level) for name in visual for level in settings["severities"]),
         *(Setting(text=name) for name in settings.get("text_perturbations", ()) if name in counts),
-        *(Setting(pair.split(":")[0], severity, pair.split(":")[1]) for pair in pairs),
+        *(Setting(name, combinations()[0], text) for name, text in pairs),
     )
 
 
 def read_setting(name: str) -> Setting:
-    """Read a setting's name."""
-    if name == robustness.CLEAN:
+    """Return the setting of a name."""
+    if name == CLEAN:
         return Setting()
-    visual, plus, text = name.rpartition("+")
-    if not plus:
-        head, dash, level = name.rpartition("-")
-        return Setting(head, int(level)) if dash and level.isdigit() else Setting(text=name)
-    head, _, level = visual.rpartition("-")
-    return Setting(head, int(level), text)
+    visual, _, text = name.partition("+")
+    head, dash, level = visual.rpartition("-")
+    return Setting(head, int(level), text) if dash and level.isdigit() else Setting(text=name)
 
 
 def families(settings: Iterable[Setting]) -> dict[str, str]:
@@ -127,49 +113,56 @@ def families(settings: Iterable[Setting]) -> dict[str, str]:
     return found
 
 
-def kinds(settings: Iterable[Setting]) -> dict[str, str]:
-    """Return the kind of every text perturbation: natural, machine or synthetic."""
-    return {setting.text: check_text_name(setting.text).kind for setting in settings if setting.text}
+def _suite(settings: tuple[Setting, ...], scores: tuple[str, ...]) -> Suite:
+    kinds = {setting.text: check_text_name(setting.text).kind for setting in settings if setting.text}
+    return Suite(settings, scores, families(settings), kinds)
 
 
-def _present(
-    expected: Sequence[Setting], names: Iterable[str], what: str, *, partial: bool
+def _chosen_settings(
+    expected: Sequence[Setting], names: Iterable[str], source: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """Choose the settings that were given; say which are unknown or missing."""
-    by_name = {setting.name: setting for setting in expected}
-    given = set(names)
-    unknown = sorted(given - set(by_name))
-    missing = [name for name in by_name if name not in given]
-    if robustness.CLEAN in missing:
-        raise InputError(f"{what}: nothing for {robustness.CLEAN!r}; robustness is measured against it.")
+    """Return the expected settings among `names`, and notes on those that are missing or unknown."""
+    given, known = set(names), [setting.name for setting in expected]
+    unknown = sorted(given.difference(known))
+    missing = [name for name in known if name not in given]
+
+    def first(settings: Sequence[str]) -> str:
+        return ", ".join(settings[:5]) + (", …" if len(settings) > 5 else "")
+
+    if CLEAN in missing:
+        raise InputError(f"{source}: nothing for {CLEAN!r}; robustness is measured against it.")
     if unknown and not partial:
         raise InputError(
-            f"{what}: no such setting in this output: {', '.join(unknown[:5])}{', …' * (len(unknown) > 5)}. Settings "
-            "are named clean, <visual>-<severity>, <text> and <visual>-<severity>+<text>; --partial leaves others out."
+            f"{source}: no such setting in this output: {first(unknown)}. Settings are named clean, "
+            "<visual>-<severity>, <text> and <visual>-<severity>+<text>; --partial ignores others."
         )
     if missing and not partial:
         raise InputError(
-            f"{what}: {len(missing)} of {len(by_name)} settings are missing ({', '.join(missing[:5])}"
-            f"{', …' * (len(missing) > 5)}). --partial scores those that are there."
+            f"{source}: {len(missing)} of {len(known)} settings are missing ({first(missing)}). --partial scores "
+            "without them."
         )
-    if len(missing) == len(by_name) - 1:
-        raise InputError(f"{what}: only {robustness.CLEAN!r} is there; give at least one perturbed setting.")
+    if len(missing) == len(known) - 1:
+        raise InputError(f"{source}: only {CLEAN!r} is there; give at least one perturbed setting.")
     notes = []
     if missing:
-        notes.append(f"{len(missing)} of {len(by_name)} settings are missing: {', '.join(missing)}.")
+        notes.append(f"{len(missing)} of {len(known)} settings are missing: {', '.join(missing)}.")
     if unknown:
         notes.append(f"not in this output, left out: {', '.join(unknown)}.")
     return tuple(setting for setting in expected if setting.name in given), tuple(notes)
 
 
 def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions) -> Scores:
-    """Score text-to-video retrieval from one file a setting.
+    """Score text-to-video retrieval from one file per setting.
 
     Args:
         output: A suite of `build-perturbed`.
         folder: `<setting>.npy` or `<setting>.safetensors` with a matrix clips x captions, or `<setting>.jsonl` with
-            ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` beside them.
-        options: ScoreOptions to score.
+            ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` in the folder.
+        options: How to score.
+
+    Raises:
+        UsageError: There is no such folder.
+        InputError: Files or settings are missing, doubled or malformed.
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
@@ -181,45 +174,92 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
             if name in files:
                 raise InputError(f"{folder} has {files[name].name} and {path.name} for one setting; keep one.")
             files[name] = path
-    chosen, notes = _present(suite_settings(output.info), files, str(folder), partial=options.partial)
-    clips = order_of(folder / "clips.txt", captions.clips)
+    chosen, notes = _chosen_settings(suite_settings(output.info), files, str(folder), partial=options.partial)
+    rows = np.argsort(order_of(folder / "clips.txt", captions.clips))  # row of each clip
     order = order_of(folder / "captions.txt", captions.ids)
-    rows = np.argsort(clips)  # row of each clip
-    target = rows[captions.clip[order]]
-    where = np.array([captions.clip[number] for number in order], np.intp)
-    sources, source_of = np.unique(captions.sources, return_inverse=True)
-    source = source_of[where]
+    where = captions.clip[order]
+    sources, source_of = by_source(captions.sources)
+    clip_of = dict(zip(captions.ids, captions.of, strict=True))
+    wanted = [captions.ids[number] for number in order]
     cells: dict[str, tuple[NDArray[np.intp], Floats]] = {}
     names = tuple(f"R@{cut}" for cut in retrieval.CUTS)
-    clip_of, wanted = dict(zip(captions.ids, captions.of, strict=True)), [captions.ids[number] for number in order]
     for setting in chosen:
         path = files[setting.name]
-        listed = path.suffix == ".jsonl"
-        ranked = read_ranked(path, clip_of, captions.clips) if listed else {}
-        matrix = None if listed else read_matrix(path, (len(captions.clips), len(captions.ids)))
+        if path.suffix == ".jsonl":
+            ranked, matrix = read_ranked(path, clip_of, captions.clips), None
+        else:
+            ranked, matrix = {}, read_matrix(path, (len(captions.clips), len(captions.ids)))
         try:
             if matrix is None:
-                hits = retrieval.ranked_hits(ranked, wanted, [captions.clips[number] for number in where])
+                hits = retrieval.ranked_hits(ranked, wanted, [clip_of[name] for name in wanted])
             else:
-                hits = retrieval.recall_hits(matrix, target)
+                hits = retrieval.recall_hits(matrix, rows[where])
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
         for number, name in enumerate(names):
-            cells[robustness.cell(setting, name)] = (source, hits[:, number])
+            cells[robustness.cell(setting, name)] = (source_of[where], hits[:, number])
     answers = {
         "scored": len(order) * len(chosen),
         "clips": len(captions.clips),
         "scored_sha256": identity(captions.ids),
     }
-    return _robustness_scores(output, chosen, names, tally(sources.tolist(), cells), options, answers, notes)
+    return _robustness_scores(output, chosen, names, tally(sources, cells), options, answers, notes)
+
+
+@dataclass(frozen=True)
+class JudgedAnswer:
+    """An answer about a clip in a setting.
+
+    Attributes:
+        setting, clip, question: As the row of predictions names them.
+        answer: The answer; None if there is none.
+        correct: Whether it is correct; None if it is unreadable, or setting or clip are unknown.
+    """
+
+    setting: str
+    clip: str
+    question: str
+    answer: Any
+    correct: bool | None
+
+    @property
+    def label(self) -> str:
+        """Setting, clip and question in one text."""
+        return f"{self.setting} {self.clip} {self.question}".strip()
+
+
+def judged_answers(
+    output: FinishedOutput, predictions: Predictions, captions: Captions, split: str
+) -> Iterator[JudgedAnswer]:
+    """Judge predictions with `setting`, the clip's id, and `correct` (already judged) or `answer` (a caption)."""
+    settings = {setting.name: setting for setting in suite_settings(output.info)}
+    id_name = column(predictions, ("clip_id", *ID_NAMES))
+    judged = any("correct" in row for row in predictions.rows)
+    answer_name = "correct" if judged else answer_column(predictions)
+    clips, about = set(captions.clips), dict[str, dict[str, set[str]]]()
+    for row in predictions.rows:
+        name = str(row.get("setting")).strip().removesuffix("-0")
+        clip, answer = str(row.get(id_name)).strip(), row.get(answer_name)
+        correct = None
+        if judged:
+            correct = truth_of(answer)
+        elif name in settings and clip in clips:
+            text = settings[name].text
+            if text not in about:
+                about[text] = captions_about(output, settings[name], captions, split)
+            correct = chose(answer, clip, about[text])
+        yield JudgedAnswer(name, clip, str(row.get("question") or ""), answer, correct)
 
 
 def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers under every setting of a suite: the accuracy, and its robustness.
+    """Score answers in every setting of a suite by accuracy and its robustness.
 
     A row names its `setting` (`clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`), the clip (`id`) and, if there are
-    several questions about a clip, the `question`. It says whether the answer was right (`correct`, judged by the user
-    with the answer key of any question set), or gives the caption that was chosen (`answer`: a caption's id or text).
+    several questions about a clip, the `question`. It holds either `correct`, judged by the user with the answer key of
+    any question set, or `answer`, the id or text of the chosen caption.
+
+    Raises:
+        InputError: Columns, settings or answers are missing, doubled or unknown, and `options.partial` is not set.
     """
     captions = read_captions(output, options.split)
     seen = {name for row in predictions.rows for name in row}
@@ -228,49 +268,36 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             f"{predictions.path} needs the columns setting, id and correct (or answer); it has "
             f"{', '.join(sorted(map(str, seen)))}."
         )
-    id_name = column(predictions, ("clip_id", *ID_NAMES))
-    judged = "correct" in seen
-    answer_name = None if judged else answer_column(predictions)
-    chosen, notes = _present(
+    found = list(judged_answers(output, predictions, captions, options.split))
+    chosen, notes = _chosen_settings(
         suite_settings(output.info),
-        {str(row.get("setting")).strip().removesuffix("-0") for row in predictions.rows},
+        [each.setting for each in found],
         str(predictions.path),
         partial=options.partial,
     )
     by_name = {setting.name: setting for setting in chosen}
     clip_place = {name: number for number, name in enumerate(captions.clips)}
-    own: dict[str, dict[str, set[str]]] = {}
-    values: dict[tuple[str, str, str], float] = {}
     others = set(read_captions(output, ALL).clips) - set(clip_place)
-    doubled, unknown, unreadable, elsewhere = Counter[str](), Counter[str](), [], 0
-    for row in predictions.rows:
-        setting = str(row.get("setting")).strip().removesuffix("-0")
-        clip, question = str(row.get(id_name)).strip(), str(row.get("question") or "")
-        label = f"{setting} {clip} {question}".strip()
-        if clip in others:
+    values: dict[tuple[str, str, str], float] = {}
+    doubled, unknown = dict[str, None](), dict[str, None]()
+    unreadable: list[dict[str, str]] = []
+    elsewhere = 0
+    for each in found:
+        key = (each.setting, each.clip, each.question)
+        if each.clip in others:
             elsewhere += 1
+        elif each.clip not in clip_place:
+            unknown[each.label] = None
+        elif each.setting not in by_name or each.answer is None:  # null is a missing answer, not a wrong one
             continue
-        if clip not in clip_place:
-            unknown[label] += 1
-            continue
-        given = row.get("correct" if judged else answer_name or "")
-        if setting not in by_name or given is None:  # null is no answer: missing, not wrong
-            continue
-        if (setting, clip, question) in values:
-            doubled[label] += 1
-            continue
-        if judged:
-            right = truth_of(given)
+        elif key in values:
+            doubled[each.label] = None
         else:
-            if setting not in own:
-                own[setting] = captions_about(output, by_name[setting], captions, options.split)
-            right = chose(given, clip, own[setting])
-        if right is None:
-            unreadable.append((label, str(given)[:80]))
-        values[setting, clip, question] = float(bool(right))
-    asked = {(clip, question) for setting, clip, question in values if setting == robustness.CLEAN}
-    questioned = {clip for clip, _ in asked}
-    asked |= {(clip, "") for clip in clip_place if clip not in questioned}
+            if each.correct is None:
+                unreadable.append({"id": each.label, "answer": str(each.answer)[:80]})
+            values[key] = float(bool(each.correct))
+    asked = {(clip, question) for setting, clip, question in values if setting == CLEAN}
+    asked |= {(clip, "") for clip in clip_place.keys() - {clip for clip, _ in asked}}
     missing = [
         f"{setting} {clip} {question}".strip()
         for setting in by_name
@@ -280,12 +307,11 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     extra = [f"{s} {c} {q}".strip() for s, c, q in values if (c, q) not in asked]
     if not options.partial and (missing or doubled or unknown or extra):
         refuse(predictions.path, missing, list(doubled), [*unknown, *extra], len(asked) * len(by_name))
-    # Robustness compares settings, so a question counts only if every setting has it.
-    complete = {pair for pair in asked if all((setting, *pair) in values for setting in by_name)}
-    if not complete:
+    # Robustness compares settings, so a question counts only if it is answered in every setting.
+    order = sorted(pair for pair in asked if all((setting, *pair) in values for setting in by_name))
+    if not order:
         raise InputError(f"{predictions.path}: no question has an answer in every setting.")
-    sources, source_of = np.unique(captions.sources, return_inverse=True)
-    order = sorted(complete)
+    sources, source_of = by_source(captions.sources)
     where = source_of[[clip_place[clip] for clip, _ in order]]
     cells = {
         robustness.cell(setting, "accuracy"): (where, np.array([values[name, c, q] for c, q in order]))
@@ -295,7 +321,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
         "read": len(predictions.rows),
         "scored": len(order) * len(by_name),
         "unreadable": len(unreadable),
-        "unreadable_first": [{"id": name, "answer": answer} for name, answer in unreadable[:SHOWN]],
+        "unreadable_first": unreadable[:SHOWN],
         "missing": len(missing),
         "doubled": len(doubled),
         "unknown": len(unknown) + len(extra),
@@ -303,19 +329,19 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
         "scored_sha256": identity(f"{clip}\0{question}" for clip, question in order),
     }
     if missing:
-        notes += ("questions that some setting lacks are left out of all of them.",)
-    return _robustness_scores(output, chosen, ("accuracy",), tally(sources.tolist(), cells), options, answers, notes)
+        notes += ("questions without an answer in some setting are left out of all settings.",)
+    return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
 
 
 def truth_of(value: Any) -> bool | None:
-    """Read whether an answer is right, as users write it; None if that cannot be told."""
+    """Read `correct` as users write it; None if it is unreadable."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     return TRUTHS.get(str(value).strip().casefold())
 
 
 def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Return which clips each caption (id and text) is about, as shown in a setting."""
+    """Return the clips that each caption of a setting, by id and by text, is about."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
@@ -325,7 +351,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
 
 
 def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
-    """Return whether the caption chosen is one of the clip's; None if it is no caption of the output."""
+    """Return whether the chosen caption is one of the clip's; None if the output has no such caption."""
     if not isinstance(value, str):
         return None
     clips = about.get(value.strip()) or about.get(plain(value))
@@ -341,28 +367,23 @@ def _robustness_scores(
     answers: dict[str, Any],
     notes: tuple[str, ...],
 ) -> Scores:
-    suite = Suite(chosen, names, families(chosen), kinds(chosen))
+    suite = _suite(chosen, names)
     scored = estimates(
         counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
     )
+    changed = {}  # share of captions that a text perturbation changes: the others cannot lower a score
+    for name in dict.fromkeys(setting.text for setting in chosen if setting.text):
+        columns, _ = read_columns(output, name, ("changed",), options.split)
+        changed[name] = float(np.mean(columns["changed"]))
     return Scores(
         benchmark=output.info["builder"],
         split=options.split,
         answers=answers,
         headline=robustness.headline(scored),
-        tables=robustness.tables(suite, counted, scored, changed(output, chosen, options.split)),
+        tables=robustness.tables(suite, counted, scored, changed),
         tally=counted,
         footnotes=notes,
     )
-
-
-def changed(output: FinishedOutput, settings: Sequence[Setting], split: str) -> dict[str, float]:
-    """Return the share of captions that each text perturbation changes: what it leaves alone cannot lower a score."""
-    found = {}
-    for name in dict.fromkeys(setting.text for setting in settings if setting.text):
-        columns, _ = read_columns(output, name, ("changed",), split)
-        found[name] = float(np.mean(columns["changed"]))
-    return found
 
 
 def scoring() -> BenchmarkScoring:
@@ -375,8 +396,8 @@ def scoring() -> BenchmarkScoring:
 
 
 def measure_of(cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of cells; the settings are read from their names."""
+    """Return the scores as a function of the means of cells, whose names hold the settings."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
-    suite = Suite(settings, tuple(dict.fromkeys(score for _, score in names)), families(settings), kinds(settings))
+    suite = _suite(settings, tuple(dict.fromkeys(score for _, score in names)))
     return lambda means: robustness.measure(suite, means)

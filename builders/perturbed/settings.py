@@ -1,4 +1,4 @@
-"""What a build of perturbed clips and captions is told."""
+"""The options of a suite of perturbed clips and captions."""
 
 from __future__ import annotations
 
@@ -19,39 +19,39 @@ def read_severities(given: Any) -> tuple[int, ...]:
     """Read "3", "1-5" or "1,3,5".
 
     Raises:
-        ValueError: It is something else.
+        ValueError: The text has another form.
     """
     chosen: set[int] = set()
     for part in (given if isinstance(given, str) else ",".join(given)).split(","):
         match = SEVERITIES.fullmatch(part)
         if not match or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError("is no set of severities. Severities are 1 to 5: 3, 1-5 or 1,3,5.")
+            raise ValueError("is not a set of severities. Severities are 1 to 5, such as 3, 1-5 or 1,3,5.")
         chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return tuple(sorted(chosen))
 
 
 def shows(settings: Any) -> bool:
-    """Whether videos are part of the suite."""
+    """Return whether the suite has videos."""
     return bool(settings.modality != "text")
 
 
 def rendered(settings: Any) -> bool:
-    """Whether videos are made."""
+    """Return whether videos are made."""
     return bool(settings.render) and shows(settings)
 
 
 def worded(settings: Any) -> bool:
-    """Whether perturbed captions are part of the suite."""
+    """Return whether the suite has perturbed captions."""
     return bool(settings.modality != "video")
 
 
 def combined(settings: Any) -> bool:
-    """Whether combinations are part of the suite."""
+    """Return whether the suite has combinations."""
     return settings.modality in ("multimodal", "all")
 
 
 def families_and_names(kind: str) -> list[str]:
-    """List what names perturbations of a kind: themselves, their families, and all."""
+    """Return the names that select perturbations of a kind: families, perturbations, and "all"."""
     from ...corruptions.registry import list_corruptions
 
     found = list_corruptions(kind)
@@ -66,27 +66,27 @@ def _pairs() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedSettings(BuildSettings):
-    """What a build of perturbed clips and captions is told.
+    """The options of a suite of perturbed clips and captions.
 
     Attributes:
         msrvtt: Folder or file of MSR-VTT's annotations, or the word `sample`.
         youcook2: Folder of YouCook2's annotations.
         captions: CSV or JSON lines of any data set.
         videos: Folder of the videos.
-        modality: What is perturbed.
-        perturbations: Names of visual perturbations, families or "all"; once prepared, names in the paper's order.
-        severities: Of 1 to 5.
-        clip_first: Cut the clips out of their source before they are perturbed; by default the whole source is
-            perturbed and then cut, as the paper does, so that temporal perturbations can move content across borders.
-        render: Whether videos are made; if not, the recipes are written alone.
+        modality: Videos, captions, what combinations need, or all of these.
+        perturbations: Names of visual perturbations, families or "all"; after `decided`, names in the paper's order.
+        severities: Some of 1 to 5.
+        clip_first: Whether clips are cut out of their source before they are perturbed; by default the whole source is
+            perturbed and then cut, as in the paper, so that temporal perturbations can move content across borders.
+        render: Whether videos are made; if not, only the recipes are written.
         lossless: Keep the perturbed RGB frames bit for bit.
         crf: x264's constant rate factor.
         preset: x264's preset.
-        text_perturbations: The same of text perturbations; if none is named, those that need no language model or
-            have theirs.
+        text_perturbations: Likewise for text; if none is named, those that need no language model or have
+            theirs.
         pairs: Combinations, as visual:text; if none is named, those of the paper's 66 whose parts are chosen.
-        caption_style: What the captions are; see `language.tagger.Tagger.analyse`. None for what the source has.
-        text_mode: "released" repeats the word tables of the released code in the family `bias`.
+        caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for that of the source.
+        text_mode: "released" uses the word tables of the released code in the family `bias`.
         tagger: Part-of-speech tagger.
         mlm: Masked language model: a folder, or a name on the hub.
         translate: Translation models, there and back.
@@ -161,19 +161,19 @@ class PerturbedSettings(BuildSettings):
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(
         None,
-        "What captions are: statements and noun phrases, orders, or either.",
+        "Form of captions: statements and noun phrases, instructions, or either.",
         shown="imperative for --youcook2, else declarative",
         counts=worded,
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
-        "released repeats the word tables of the released code in the family bias, with their faults.",
+        "released: use the word tables of the released code in the family bias, with their faults.",
         record="changed",
         counts=worded,
     )
     tagger: TaggerKind = option(
         "auto",
-        "Part-of-speech tagger; auto takes NLTK's where its data is found, else Pattern's.",
+        "Part-of-speech tagger; auto uses NLTK's where its data is found, else Pattern's.",
         content=False,
         counts=worded,
     )

@@ -63,7 +63,7 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def level_of(name: str, severity: int) -> Row:
-    """Return the columns of a row that its table and the registry decide; `clean` has no level."""
+    """Return the columns of a row that name and severity determine; `clean` has no level."""
     if name == CLEAN:
         return {"perturbation": CLEAN, "level": None, "written_quantiser": None}
     corruption = check_name(name)

@@ -1,30 +1,163 @@
-"""A suite as tasks: which caption describes the clip."""
+"""A suite as items and as tasks: which caption describes the clip?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from ...core.errors import InputError
 from ...core.output import FinishedOutput
+from ...core.seeds import rng_for
+from ...evaluation.blind.asked import Asked
+from ...evaluation.metrics.answers import plain
+from ...evaluation.metrics.inputs import read_columns
+from ...evaluation.metrics.items import Items, items_of
 from ...evaluation.metrics.robustness import CLEAN, Setting
 from ...evaluation.tasks import Doc, Task, lost_rows, one_split, row_keys
-from .choices import NUM_CAPTIONS, CaptionChoice, caption_choices
 from .scores import Captions, caption_texts, read_captions, suite_settings
 
-PAIRS = "pairs"
+NUM_CAPTIONS = 5
+"""One correct caption and four distractors, as in MSR-VTT's multiple choice (Yu et al. 2018; paper, section 5.2)."""
+
+
+@dataclass(frozen=True)
+class CaptionChoice:
+    """The captions offered for a clip.
+
+    Attributes:
+        place: Position of the correct one.
+        captions: By text perturbation ("" for none), the numbers of the captions offered, the correct one among them.
+    """
+
+    place: int
+    captions: Mapping[str, Sequence[int]]
+
+    @property
+    def others(self) -> frozenset[str]:
+        """The text perturbations that offer other captions than the clean setting."""
+        clean = self.captions[""]
+        return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
+
+
+def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
+    """Sample for every clip the first captions of four other clips as distractors of its own first caption.
+
+    In every setting the captions offered differ by `evaluation.metrics.answers.plain`, and none equals a caption of the
+    clip itself. A perturbation can make captions equal (without nouns, "a dog runs" and "a cat runs"). Distractors are
+    therefore sampled among captions that differ under all perturbations; if there are fewer than four, a perturbation
+    that makes captions equal gets replacements; a clip for which a perturbation leaves fewer than four is left out of
+    all settings, because robustness compares settings on the same items.
+
+    Args:
+        captions: The clips and captions.
+        texts: The captions as shown, by text perturbation; "" is required.
+
+    Returns:
+        The choice of each clip that is not left out, by clip id.
+
+    Raises:
+        InputError: Every clip is left out.
+    """
+    shown = {name: [plain(text) for text in each] for name, each in texts.items()}
+    own: dict[int, list[int]] = {}
+    for number, clip in enumerate(captions.clip):
+        own.setdefault(int(clip), []).append(number)
+    found: dict[str, CaptionChoice] = {}
+    for clip, name in enumerate(captions.clips):
+        rng = rng_for(0, "caption-choice", name)
+        order = [own[int(other)][0] for other in rng.permutation(len(captions.clips)) if other != clip]
+        place = int(rng.integers(NUM_CAPTIONS))
+        empty = not all(each[own[clip][0]] for each in shown.values())
+        offered = {} if empty else _offered(own[clip], order, shown)
+        if offered:
+            found[name] = CaptionChoice(
+                place,
+                {key: [*wrong[:place], own[clip][0], *wrong[place:]] for key, wrong in offered.items()},
+            )
+    if not found:
+        least = min(shown, key=lambda key: len(set(shown[key])))
+        raise InputError(
+            f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
+            f"setting: {least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. "
+            "Build without it, or with more clips."
+        )
+    return found
+
+
+def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+    """Choose distractors for each perturbation; empty if one of them has too few."""
+    common = _different(own, order, list(shown.values()))
+    if len(common) == NUM_CAPTIONS - 1:
+        return dict.fromkeys(shown, common)
+    base = _different(own, [*common, *order], [shown[""]])
+    found = {}
+    for name, texts in shown.items():
+        kept = _different(own, base, [texts])
+        fresh = iter(_different(own, [*kept, *order], [texts])[len(kept) :])
+        numbers = [number if number in kept else next(fresh, None) for number in base]
+        found[name] = [number for number in numbers if number is not None]
+    return found if all(len(numbers) == NUM_CAPTIONS - 1 for numbers in found.values()) else {}
+
+
+def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequence[str]]) -> list[int]:
+    """Take the first captions that differ from a clip's own and from one another in all of `shown`."""
+    taken = [{"", *(texts[number] for number in own)} for texts in shown]
+    chosen: list[int] = []
+    for number in order:
+        if len(chosen) == NUM_CAPTIONS - 1:
+            break
+        if all(texts[number] not in seen for texts, seen in zip(shown, taken, strict=True)):
+            chosen.append(number)
+            for texts, seen in zip(shown, taken, strict=True):
+                seen.add(texts[number])
+    return chosen
+
+
+def items(output: FinishedOutput, config: str, split: str) -> Items:
+    """Read the clips of a split, with their captions."""
+    rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
+    return items_of(
+        output,
+        config,
+        split,
+        id_column="clip_id",
+        ids=rows["clip_id"],
+        sources=rows["source_id"],
+        videos=rows["clip_id"],
+        texts=["\n".join(captions) for captions in rows["captions"]],
+        options=[()] * len(rows["clip_id"]),
+        truth=[-1] * len(rows["clip_id"]),
+    )
+
+
+def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+    """Return the caption choices of a split without a perturbation."""
+    captions = read_captions(output, split)
+    sources = dict(zip(captions.clips, captions.sources, strict=True))
+    return [
+        Asked(
+            name,
+            "",
+            tuple(captions.texts[number] for number in choice.captions[""]),
+            choice.place,
+            sources[name],
+            part="caption",
+        )
+        for name, choice in caption_choices(captions, {"": captions.texts}).items()
+    ]
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Ask under every setting which caption describes the clip."""
-    return list(caption_tasks(output, one_split(output, CLEAN, split)))
+    """Return the tasks that ask in every setting which caption describes the clip: the generative form of retrieval."""
+    return list(_caption_tasks(output, one_split(output, CLEAN, split)))
 
 
-def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
-    """Ask under every setting which caption describes the clip: the generative form of retrieval."""
+def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
     captions = read_captions(output, split)
     groups: dict[str, list[Setting]] = {}
     for setting in suite_settings(output.info):
         pair = setting.visual and setting.text
-        groups.setdefault(PAIRS if pair else setting.visual or setting.text or CLEAN, []).append(setting)
+        groups.setdefault("pairs" if pair else setting.visual or setting.text or CLEAN, []).append(setting)
     texts = {}
     for setting in suite_settings(output.info):
         if setting.text not in texts:
@@ -39,7 +172,7 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
         for table in {setting.visual or CLEAN: None for setting in suite_settings(output.info)}
     }
     for name, settings in groups.items():
-        docs = [doc for setting in settings for doc in caption_docs(setting, captions, choices, texts[setting.text])]
+        docs = [doc for setting in settings for doc in _caption_docs(setting, captions, choices, texts[setting.text])]
         for doc in docs:
             if (doc["clip_id"], doc["severity"]) not in stored[doc["table"]]:
                 raise lost_rows(output, doc["table"], {(doc["clip_id"], doc["severity"])})
@@ -48,10 +181,10 @@ def caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
         yield Task(name, name, split, "caption", docs=docs, left_out=gone, why=why, notes=notes)
 
 
-def caption_docs(
+def _caption_docs(
     setting: Setting, captions: Captions, choices: Mapping[str, CaptionChoice], texts: list[str]
 ) -> Iterator[Doc]:
-    """Write the documents of a setting."""
+    """Yield the documents of a setting."""
     for name, choice in choices.items():
         numbers = choice.captions[setting.text]
         yield {

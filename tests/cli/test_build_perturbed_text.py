@@ -157,7 +157,7 @@ class TestUse:
             (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
             (("--modality", "text", "--text-perturbations", ","), "names nothing", 2),
             (("--modality", "text", "--text-perturbations", "typo"), "Did you mean 'typos'", 2),
-            (("--modality", "multimodal", "--pairs", "jpeg"), "'jpeg' is no combination", 2),
+            (("--modality", "multimodal", "--pairs", "jpeg"), "'jpeg' is not a combination", 2),
             (("--modality", "multimodal", "--perturbations", "rotation"), "none of the paper's 66", 1),
         ],
     )

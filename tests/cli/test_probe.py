@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run
-from stressreel.builders.clavi.complements import complements
+from stressreel.builders.clavi.items import complements
 from stressreel.core.output import open_output
 
 pytest.importorskip("transformers", reason="the extra probes is not installed")

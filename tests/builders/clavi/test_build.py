@@ -12,7 +12,6 @@ import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.clavi import ReleasedPair
 from stressreel.builders.clavi.plan import plan_clavi
-from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
@@ -98,22 +97,19 @@ def test_a_payload_says_everything_in_json() -> None:
     assert payload == expected | dict(zip(("out_a", "in_a", "in_b", "out_b"), cuts, strict=True))
 
 
-@pytest.mark.parametrize(
-    ("changed_to", "difference"),
-    [
-        ({"seed": 1}, "settings.seed: 0 → 1"),
-        ({"rules": "paper"}, "settings.rules: released → paper"),
-        ({"source": "sta"}, "settings.source: actions → sta"),
-        ({"render": False}, "settings.render: True → False"),
-        ({"crf": 20}, "settings.crf: 23 → 20"),
-        ({"preset": "slow"}, "settings.preset: veryfast → slow"),
-        ({"audio": "keep"}, "settings.audio: drop → keep"),
-    ],
-)
-def test_every_setting_is_part_of_the_identity(changed_to: dict[str, Any], difference: str) -> None:
-    one, other = plan(), plan(ClaviSettings(**changed_to))
-    assert one.hash != other.hash
-    assert difference in changed(one.identity, other.identity)
+def test_every_setting_is_part_of_the_identity() -> None:
+    one = plan()
+    for name, value in {
+        "seed": 1,
+        "rules": "paper",
+        "source": "sta",
+        "render": False,
+        "crf": 20,
+        "audio": "keep",
+    }.items():
+        other = plan(ClaviSettings(**{name: value}))
+        assert one.hash != other.hash
+        assert f"settings.{name}: {getattr(ClaviSettings(), name)} → {value}" in changed(one.identity, other.identity)
 
 
 def test_pairs_without_a_negative_control_of_their_split_are_left_out_and_counted() -> None:
@@ -165,20 +161,21 @@ def test_a_unit_has_38_questions_one_pair_and_two_videos() -> None:
 
 def test_questions_are_numbered_in_the_order_of_the_templates_and_worded_with_the_phrases() -> None:
     (unit,) = given(RELEASED).units
-    rows = rows_of(unit, FACTS)["questions"]
+    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}  # taken literally
+    rows = rows_of(replace(unit, payload=unit.payload | phrases), FACTS)["questions"]
     assert [row["question_id"] for row in rows] == [f"9b71c4ad_{v}_{n:02d}" for v in (1, 2) for n in range(19)]
-    phrases = {letter: unit.payload[f"phrase_{letter.lower()}"] for letter in "ABC"}
     for row, (variant, template) in zip(rows, [(v, t) for v in (0, 1) for t in load_questions()], strict=True):
-        expected = template.text.replace("{x}", phrases[template.x]).replace("{y}", phrases[template.y or "A"])
-        assert row["question"] == expected
-        assert (row["video_id"], row["pair_id"]) == (f"9b71c4ad_{variant + 1}", "9b71c4ad")
-        assert row["variant"] == ("original", "complement")[variant]
-        assert (row["answer"], row["type_id"]) == (template.answers[variant], template.type_ids[variant])
-        assert (row["type"], row["subset"], row["template_id"]) == (
-            template.type,
-            template.subset,
-            template.template_id,
-        )
+        x, y = phrases[f"phrase_{template.x.lower()}"], phrases[f"phrase_{(template.y or 'A').lower()}"]
+        expected = {
+            **{"video_id": f"9b71c4ad_{variant + 1}", "pair_id": "9b71c4ad"},
+            **{"variant": ("original", "complement")[variant], "answer": template.answers[variant]},
+            **{"type_id": template.type_ids[variant], "type": template.type, "subset": template.subset},
+            "template_id": template.template_id,
+        }
+        head, _, tail = template.text.partition("{x}")
+        middle, _, end = tail.partition("{y}")
+        expected["question"] = f"{head}{x}{middle}{y}{end}" if "{y}" in tail else f"{head}{x}{tail}"
+        assert {name: row[name] for name in expected} == expected
 
 
 def test_links_of_questions_point_back_to_the_right_video_and_time() -> None:
@@ -205,14 +202,6 @@ def test_links_of_questions_point_back_to_the_right_video_and_time() -> None:
         assert answers == {"yes": 6, "no": 13}
 
 
-def test_phrases_with_braces_are_taken_literally() -> None:
-    phrases = {"phrase_a": "holding {x}", "phrase_b": "holding {y}", "phrase_c": "holding {}"}
-    pair = {"pair_id": "0", "source_id": "v", **phrases}
-    worded = [row["question"] for row in question_rows(pair, 0)]
-    assert worded[0] == "Was someone holding {x}?"
-    assert "Did holding {x} happen before holding {y}?" in worded
-
-
 # The pieces
 
 
@@ -230,22 +219,18 @@ def unit(out_a: float, in_a: float, in_b: float, out_b: float, end_b_s: float | 
     return Unit("9b71c4ad", "train", "AAAAA", cuts)
 
 
-@pytest.mark.parametrize(
-    ("cuts", "frames"),
-    [
+def test_pieces_start_with_the_first_frame_at_or_after_a_cut() -> None:
+    for cuts, frames in (
         ((1.0, 3.0, 4.0, 9.0), (10, 30, 40, 90)),
         ((1.001, 3.001, 4.001, 9.001), (11, 31, 41, 91)),  # the first frame at or after
         ((0.999, 2.999, 3.999, 8.999), (10, 30, 40, 90)),
         ((0.0, 0.1, 0.1, 0.2), (0, 1, 1, 2)),  # no filler, one frame each
         ((1.0, 3.01, 3.09, 9.0), (10, 31, 31, 90)),  # a filler between two frames
         ((0.0, 3.0, 4.0, 10.5), (0, 30, 40, 100)),  # up to half a second more than there is
-        ((0.0, 3.0, 4.0, 9.9), (0, 30, 40, 99)),
-    ],
-)
-def test_pieces_start_with_the_first_frame_at_or_after_a_cut(cuts: tuple[float, ...], frames: tuple[int, ...]) -> None:
-    a, filler, b = pieces(TEN_S, unit(*cuts))
-    assert (a.start, a.stop, b.start, b.stop) == frames
-    assert filler == range(frames[1], frames[2])
+    ):
+        a, filler, b = pieces(TEN_S, unit(*cuts))
+        assert (a.start, a.stop, b.start, b.stop) == frames
+        assert filler == range(frames[1], frames[2])
 
 
 def test_pieces_go_by_timestamps_not_by_rate() -> None:
@@ -263,25 +248,19 @@ def test_cuts_are_compared_exactly_where_binary_fractions_are_not() -> None:
     assert pieces(ntsc, unit(0, 1.002, 2.001, 3.004)) == (range(31), range(31, 60), range(60, 91))
 
 
-@pytest.mark.parametrize(
-    ("fits", "cuts", "end_b_s"),
-    [
-        (True, (1, 3, 4, 12), 10.5),
-        (False, (1, 3, 4, 12), 10.51),
-        (True, (1, 3, 9.9, 10.4), 10.3),
-        (False, (1, 3, 9.95, 10.4), 10.3),  # B begins after the last frame
-        (False, (1.01, 1.09, 4, 9), 9),  # A lies between two frames
-        (False, (1, 3, 4.01, 4.09), 4.09),  # B lies between two frames
-    ],
-)
-def test_a_video_that_is_too_short_says_so(fits: bool, cuts: tuple[float, ...], end_b_s: float) -> None:
-    if fits:
+def test_a_video_that_is_too_short_is_refused() -> None:
+    for cuts, end_b_s in (((1, 3, 4, 12), 10.5), ((1, 3, 9.9, 10.4), 10.3)):
         pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-        return
-    with pytest.raises(VideoError) as caught:
-        pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
-    assert caught.value.reason == "too_short"
-    assert f"shows 100 frames in 10.00 s; the pair needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
+    for cuts, end_b_s in (
+        ((1, 3, 4, 12), 10.51),
+        ((1, 3, 9.95, 10.4), 10.3),  # B begins after the last frame
+        ((1.01, 1.09, 4, 9), 9),  # A lies between two frames
+        ((1, 3, 4.01, 4.09), 4.09),  # B lies between two frames
+    ):
+        with pytest.raises(VideoError) as caught:
+            pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
+        assert caught.value.reason == "too_short"
+        assert f"shows 100 frames in 10.00 s; the pair needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
 
 
 def test_sources_that_are_missing_or_do_not_open_are_told(tmp_path: Path) -> None:

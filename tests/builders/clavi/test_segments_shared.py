@@ -17,12 +17,12 @@ import pytest
 from commands import run
 from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.causalchaos import read_causalchaos
-from stressreel.builders.clavi.inputs import read_plan
 from stressreel.builders.clavi.pairs import Limits
+from stressreel.builders.clavi.prepare import read_plan
 from stressreel.builders.clavi.sameness import Sameness
 from stressreel.builders.clavi.segments import segment_pairs
 from stressreel.builders.clavi.settings import ClaviSettings, decided
-from stressreel.builders.clavi.sources import Given
+from stressreel.builders.clavi.sources import AnnotationInput
 
 pytestmark = [pytest.mark.shared, pytest.mark.full]
 FILES = {"causalchaos": "causalchaos/Annotations.csv", "youcook2": "youcook2/youcookii_annotations_trainval.json"}
@@ -75,7 +75,7 @@ def test_every_frame_of_a_step_lies_where_the_plan_says(shared: Path, standins: 
     file = tmp_path / released.name
     chosen = [[n for n in database if database[n]["subset"] == subset][:4] for subset in ("training", "validation")]
     file.write_text(json.dumps({"database": {name: database[name] for names in chosen for name in names}}))
-    given = Given(file, decided(ClaviSettings(youcook2=file)), ("train", "validation"))
+    given = AnnotationInput(file, decided(ClaviSettings(youcook2=file)), ("train", "validation"))
     plan = read_plan(given, pairs=(), limit=None, version="1.0.0", tools={})
     early = min(plan.units, key=lambda unit: unit.payload["out_b"])
     seconds = early.payload["out_b"] + 2

@@ -113,7 +113,7 @@ class TestChoice:
     @pytest.mark.parametrize(
         ("given", "words"),
         [
-            (["jpeg"], "'jpeg' is no combination"),
+            (["jpeg"], "'jpeg' is not a combination"),
             (["typos:jpeg"], "'typos' is a text perturbation"),
             (["jpeg:typo"], "Did you mean 'typos'"),
             (["jpeg:typos"], "names jpeg, typos, which"),

@@ -13,9 +13,9 @@ from PIL import Image
 from stressreel.annotations.captions import CAPTIONS
 from stressreel.annotations.msrvtt import MSRVTT, SAMPLE
 from stressreel.annotations.youcook2 import YOUCOOK2
-from stressreel.builders.perturbed.card import AMONG, FRAMES, decibels, grows, spread
-from stressreel.builders.perturbed.figures import perturbed_figures, telling_frame
+from stressreel.builders.perturbed.figures import clearest_frame, perturbed_figures
 from stressreel.builders.perturbed.settings import PerturbedSettings
+from stressreel.builders.perturbed.statistics import AMONG, FRAMES, decibels, grows, spread
 from stressreel.builders.perturbed.tables import COLUMNS, VIDEO
 from stressreel.core.output import FinishedOutput, open_output
 from stressreel.corruptions.registry import check_name, check_text_name, list_corruptions
@@ -114,10 +114,10 @@ class TestText:
             assert origin[1:] == [corruption.source, corruption.differs, corruption.grows or "yes"]
 
     def test_how_it_was_made(self, output, recipes, parts):
-        drawn = "A draw for each frame: `impulse_noise`.\n", "One draw for the clip: `jumble`, `freeze`.\n"
+        drawn = "Sampled per frame: `impulse_noise`.\n", "Sampled per clip: `jumble`, `freeze`.\n"
         made = "--limit 2", "CRF 23, preset ultrafast", "A clip is a whole file"
         example = 'load_dataset("OUT", "impulse_noise", split="test")  # 6 rows, 3 for each clip'
-        nothing = "Nothing is drawn: `mpeg1`, `reverse_sampling`.\n"
+        nothing = "Not random: `mpeg1`, `reverse_sampling`.\n"
         said = (output.info["command"], output.info["fingerprint"], *drawn, *made, example, nothing)
         assert [words for words in said if words not in card(output)] == []
         assert "The whole source is perturbed and then cut" in card(parts)
@@ -200,7 +200,7 @@ class TestCaptions:
         [
             (YOUCOOK2, {"text_perturbations": ["no_verbs"], "pairs": []}, "YouCook2-P has no family `bias`"),
             (MSRVTT, {"text_mode": "released"}, "`--text-mode released`"),
-            (MSRVTT, {"caption_style": "imperative"}, "taken to be orders (`--caption-style imperative`)"),
+            (MSRVTT, {"caption_style": "imperative"}, "treated as instructions (`--caption-style imperative`)"),
             (MSRVTT, {}, "| perturbed captions | 24 | 35,000 |"),
         ],
     )
@@ -283,10 +283,10 @@ class TestPictures:
         """A frame whose angle is near 0 looks as if nothing were done to it."""
         row = {"clip_id": "v", "source_id": "v", "num_frames": 20, "first_frame": 0}
         rising = np.add.outer(np.arange(96), np.arange(128)).astype(np.uint8)[..., None]
-        assert telling_frame(row, ("jpeg", "static_rotate"), PerturbedSettings()) == 10
+        assert clearest_frame(row, ("jpeg", "static_rotate"), PerturbedSettings()) == 10
         for seed in range(4):
             settings = PerturbedSettings(seed=seed)
-            number = telling_frame(row | {"num_frames": 200}, ("jpeg", "rotation"), settings)
+            number = clearest_frame(row | {"num_frames": 200}, ("jpeg", "rotation"), settings)
             for severity in settings.severities:
                 recipe = Recipe(check_name("rotation"), severity, seed, "v")
                 changes = [np.abs(recipe.frame(rising, n).astype(int) - rising).mean() for n in range(26)]

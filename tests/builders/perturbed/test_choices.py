@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stressreel.builders.perturbed.choices import NUM_CAPTIONS, caption_choices
 from stressreel.builders.perturbed.scores import Captions
+from stressreel.builders.perturbed.tasks import NUM_CAPTIONS, caption_choices
 from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.answers import plain
 
