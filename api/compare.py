@@ -11,7 +11,7 @@ from ..core.functions import FirstIndex, Natural, Resamples, public
 from ..core.results import Result, Table, cell_json
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.folder import Scored
+    from ..evaluation.metrics.folder import SavedScores
     from ..evaluation.metrics.inputs import ScoreOptions
 
 
@@ -112,11 +112,11 @@ def compare(
     return Comparison(str(a), str(b), table, interval, tuple(notes))
 
 
-def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> Scored:
+def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> SavedScores:
     """Read scores, or score predictions on an output."""
     from ..builders.parts import score_output
     from ..core.output import reading
-    from ..evaluation.metrics.folder import SCORES, Scored, read_scores
+    from ..evaluation.metrics.folder import SCORES, SavedScores, read_scores
     from ..evaluation.metrics.logs import sample_logs
     from ..evaluation.metrics.predictions import read_predictions
 
@@ -135,7 +135,7 @@ def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOp
         "answers": scores.answers,
         "headline": list(scores.headline),
     }
-    return Scored(str(path), about, scores.tally)
+    return SavedScores(str(path), about, scores.tally)
 
 
 def verdict(low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-"""Take a compositional question apart."""
+"""Decompose a compositional question."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Decomposition(Result):
 
     Attributes:
         steps: Its questions: children before parents, the root last.
-        question: The root's own words; None if they are made from the program.
-        wording: How the others are worded.
+        question: Wording of the root; None to word it from the program.
+        wording: Wording of the other questions.
     """
 
     steps: Sequence[Step]
@@ -60,17 +60,17 @@ class Decomposition(Result):
 def decompose(
     program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours"
 ) -> Decomposition:
-    """Take one question apart, whose `program` is written as in AGQA 2.0, and show its graph of sub-questions.
+    """Decompose a question, given its `program` in the notation of AGQA 2.0, and show its graph of sub-questions.
 
     Args:
         program: The question's program.
-        question: The question's own words; by default they are made from the program.
-        wording: Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does.
+        question: Wording of the question; by default it is worded from the program.
+        wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors.
 
     Raises:
-        InputError: It is no program.
+        InputError: The program cannot be parsed.
     """
-    from ..builders.decomp.programs.decomposition import decompose as take_apart
+    from ..builders.decomp.programs.decomposition import decompose as steps_of
     from ..builders.decomp.programs.parsing import parse_program
 
-    return Decomposition(take_apart(parse_program(program)), question, wording)
+    return Decomposition(steps_of(parse_program(program)), question, wording)

@@ -12,7 +12,7 @@ from ..core.functions import public
 from ..core.options import Option
 
 if TYPE_CHECKING:
-    from ..evaluation.metrics.folder import Scored
+    from ..evaluation.metrics.folder import SavedScores
     from ..evaluation.metrics.model_table import ModelTable
 
 
@@ -52,7 +52,7 @@ def table(
 
     if against is not None and figure is None:
         raise UsageError("--against draws a picture: give --figure FILE.png.")
-    runs: dict[str, list[Scored]] = {}
+    runs: dict[str, list[SavedScores]] = {}
     folders: set[tuple[str, Path]] = set()
     listed = [models] if isinstance(models, str | Path) else models
     given = listed if isinstance(listed, Mapping) else models_of(listed)

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.decomposition import graph_of
+from stressreel.builders.decomp.programs.decomposition import decompose_with_edges
 from stressreel.builders.decomp.programs.parsing import parse_program, program_of
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -230,7 +230,7 @@ def print_kinds(count: int) -> None:
     kinds, totals, sizes = load_agqa().kinds, Counter[str](), []
     holding: dict[str, Counter[str]] = defaultdict(Counter)
     for _, row in made_rows(count):
-        graph = graph_of(parse_program(str(row["program"])))
+        graph = decompose_with_edges(parse_program(str(row["program"])))
         sizes.append(len(graph.steps) - 1)
         groups = [_short(kinds[step.kind].group) for step in graph.steps]
         root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # as in the drafts

@@ -1,4 +1,4 @@
-"""Question templates and word tables as data, and the loaders that validate them."""
+"""Question templates and word tables as YAML, with validating loaders."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class ActionClass:
-    """One Charades action class: label of the data set, verb and object class, phrase for questions."""
+    """One Charades action class: its label, verb, object, and the phrase used in questions."""
 
     id: str
     label: str
@@ -31,7 +31,7 @@ class ActionClass:
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The 157 Charades classes with the verb and object classes they are made of."""
+    """The 157 Charades classes, with their verbs and objects."""
 
     classes: dict[str, ActionClass]
     verbs: dict[str, str]
@@ -40,16 +40,16 @@ class ClassTable:
 
 @dataclass(frozen=True)
 class QuestionTemplate:
-    """One of the 19 questions: wording, slots, and its answer in V and in V′.
+    """One of the 19 questions about a video: wording, slots, and answers in V and in V′.
 
     Attributes:
-        id: Name inside a video, such as "be-a-end"; part of the question id.
+        id: Name within a video, such as "be-a-end"; part of the question id.
         template_id: Key of the wording in its table.
         text: Wording with `{x}` and, for BA, `{y}`; `{asked_x}` is the yes/no question of a phrase with a subject.
         type: E, E-NC, BE, BA or BA-NC.
         subset: "control" or "complement".
-        x: Which action fills `{x}`: A, B or C (negative control).
-        y: Which action fills `{y}`, or None.
+        x: The action in `{x}`: A, B or C (negative control).
+        y: The action in `{y}`, or None.
         type_ids: Released type id in (V, V′).
         answers: "yes" or "no" in (V, V′).
         complement: Id of Q′, or None.
@@ -90,7 +90,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 @contextmanager
 def validating(name: str) -> Iterator[None]:
-    """Report anything that is missing or of another shape as damage to the table."""
+    """Report missing or malformed values as damage to the table."""
     try:
         yield
     except InputError:
@@ -100,7 +100,7 @@ def validating(name: str) -> Iterator[None]:
 
 
 def table_hashes(*names: str) -> dict[str, str]:
-    """SHA-256 of tables of this folder, of all if none is named, by file name: part of a build's identity."""
+    """Return the SHA-256 of the named tables, by default of all, by file name; part of a build's identity."""
     paths = [FOLDER / f"{name}.yaml" for name in sorted(names)] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
@@ -135,11 +135,11 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
     """Load and validate the 19 questions of a video, in their order.
 
     Args:
-        name: The table: "clavi" for gerund phrases, "clavi_events" for phrases with a subject. A table that has no
-            questions of its own words those of the table that it names.
+        name: The table: "clavi" for gerund phrases, "clavi_events" for phrases with a subject. A table without
+            questions names the table whose questions it words.
 
     Raises:
-        InputError: An id is used twice, a slot of the wording is not filled, or a Q′ link is not mutual.
+        InputError: An id occurs twice, a slot of the wording is not filled, or a Q′ link is not mutual.
     """
     with validating(name):
         table = read_table(name)
@@ -177,7 +177,7 @@ def _questions(table: dict[str, Any], name: str, *, asked: bool = False) -> tupl
         if question.complement and (other is None or other is question or other.complement != question.id):
             raise InputError(f"{path}: {question.id} and its complement do not link back")
         if {question.x, question.y or "A"} - set("ABC") or set(question.answers) - {"yes", "no"}:
-            raise InputError(f"{path}: {question.id} has a slot or an answer that there is not")
+            raise InputError(f"{path}: {question.id} has an unknown slot or answer")
     for variant in range(2):
         if [question.answers[variant] for question in questions].count("yes") != 6 or len(questions) != 19:
             raise InputError(f"{path}: there must be 19 questions, 6 of them with the answer yes")

@@ -1,4 +1,4 @@
-"""The words and rules of compositional questions, from `agqa.yaml`."""
+"""The vocabulary and composition rules of compositional questions, from `agqa.yaml`."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Thing:
     Attributes:
         name: AGQA's name.
         article: "a", "some" or "the".
-        plural: Whether it is spoken of in the plural.
-        charades: Charades' names of the objects that AGQA joins in it.
+        plural: Whether the name takes a plural verb.
+        charades: Charades' objects that AGQA merges into it.
     """
 
     name: str
@@ -36,14 +36,14 @@ class Thing:
 
 @dataclass(frozen=True)
 class Relation:
-    """What the person does with an object, or where they are to it.
+    """A relation of the person to an object.
 
     Attributes:
         name: AGQA's name.
         family: "attention", "spatial", "contact" or "verb".
-        pattern: What is said after "is", with `{o}` for the object.
-        anything: The same of something that is not named.
-        bare: What AGQA says of something that is not named.
+        pattern: Wording after "is", with `{o}` for the object.
+        anything: The same with an unnamed object.
+        bare: AGQA's wording with an unnamed object.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Relation:
     bare: str = ""
 
     def of(self, thing: str) -> str:
-        """Word the relation of a thing; of none, as after "what", if it is empty."""
+        """Word the relation with an object, or without one if `thing` is empty."""
         return " ".join(self.pattern.replace("{o}", thing).split())
 
 
@@ -64,10 +64,10 @@ class ActionWords:
     Attributes:
         charades: Charades' class, such as "c059".
         phrase: AGQA's phrase, a gerund.
-        verb: The relation that it brings; None if it has no object.
-        object: Its object; None if it has none.
-        loose: Whether the verb's object is another thing: something is put on the table.
-        besides: An object that is there as well; None if there is none.
+        verb: The relation that it implies; None if it has no object.
+        object: Its object, if it has one.
+        loose: Whether the verb acts on something else: something is put on the table.
+        besides: Another object that is present.
     """
 
     charades: str
@@ -84,9 +84,9 @@ class QuestionKind:
 
     Attributes:
         name: Its name in the released hierarchies.
-        group: The group that scores are given for.
+        group: Group for scores.
         answer: "yes/no", "choice", "object" or "action".
-        banned: Whether its answers are left out of scores.
+        banned: Whether it is left out of scores.
     """
 
     name: str
@@ -101,8 +101,8 @@ class Rule:
 
     Attributes:
         name: Its name in the released hierarchies.
-        parents: Groups that a parent may be of.
-        children: For each child, in order, the groups that it may be of; if `any_number`, one entry for all.
+        parents: Groups that a parent may have.
+        children: For each child, in order, the groups that it may have; one entry for all if `any_number`.
         any_number: Whether there may be any number of children.
     """
 
@@ -114,7 +114,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """All of it.
+    """All tables of `agqa.yaml`.
 
     Attributes:
         objects: By AGQA's name.
@@ -122,12 +122,11 @@ class Vocabulary:
         actions: By AGQA's phrase.
         kinds: By name.
         rules: By name.
-        wordings: Of sub-questions.
-        engine_wordings: Of sub-questions and parts of the video that the paper's engine words in another way; of those
-            with several wordings either may be used.
-        references: What stands for an answer that is spoken of.
-        answers: What stands for an answer that something is compared with.
-        windows: Of parts of the video.
+        wordings: Wordings of sub-questions.
+        engine_wordings: Wordings of the paper's engine, where they differ; of several, any may be used.
+        references: Wordings of references to an answer.
+        answers: Wordings of an answer that something is compared with.
+        windows: Wordings of parts of the video.
     """
 
     objects: Mapping[str, Thing]
@@ -142,18 +141,18 @@ class Vocabulary:
     windows: Mapping[str, str]
 
     def thing(self, name: str) -> Thing:
-        """Return an object; one that is not in the table is singular and has the article "a"."""
+        """Return an object; an unknown one is singular with the article "a"."""
         return self.objects.get(name) or Thing(name)
 
     def relation_of(self, verb: str) -> str:
-        """Return the relation that a program's ToAction means by a verb: "putting" is "putting down"."""
+        """Return the relation of the verb in a program's ToAction: "putting" is "putting down"."""
         if verb in self.relations:
             return verb
         longer = [name for name in self.relations if name.startswith(f"{verb} ")]
         return longer[0] if len(longer) == 1 else verb
 
     def relation(self, name: str) -> Relation:
-        """Return a relation; one that is not in the table is said as it is."""
+        """Return a relation; an unknown one is worded by its name."""
         return self.relations.get(name) or _relation(name, {"family": "verb"})
 
     @cached_property
@@ -172,8 +171,7 @@ def load_agqa() -> Vocabulary:
     """Load and validate `agqa.yaml`.
 
     Raises:
-        InputError: The table is damaged: an action names an unknown object or relation, two share a phrase, a rule
-            names an unknown group, or a kind has an answer that there is not.
+        InputError: The table is damaged.
     """
     with validating(TABLE):
         return _vocabulary(read_table(TABLE))
@@ -213,11 +211,11 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
     if any((action.verb is None) != (action.object is None) for action in rows):
         _refuse("an action has a verb without an object, or an object without a verb")
     if {relation.family for relation in relations.values()} - {*FAMILIES}:
-        _refuse(f"a relation is of no family of {', '.join(FAMILIES)}")
+        _refuse(f"a relation is not of one of the families {', '.join(FAMILIES)}")
     if shared := {relation.anything for relation in relations.values()} & actions.keys():
-        _refuse(f"an action, and a relation to something, are said in the same words: {', '.join(sorted(shared))}")
+        _refuse(f"an action and a relation to something have the same wording: {', '.join(sorted(shared))}")
     if {kind.answer for kind in kinds.values()} - {*ANSWERS}:
-        _refuse(f"a kind has an answer that is none of {', '.join(ANSWERS)}")
+        _refuse(f"a kind has an answer that is not one of {', '.join(ANSWERS)}")
     groups = {kind.group for kind in kinds.values()}
     for rule in rules.values():
         if absent := {*rule.parents, *(group for child in rule.children for group in child)} - groups:

@@ -1,7 +1,4 @@
-"""How compositional questions are asked that we make ourselves, and which ones are not made.
-
-`agqa_frames.yaml` has the wordings, `agqa_making.yaml` the rules.
-"""
+"""Wordings and rules for generated compositional questions, from `agqa_frames.yaml` and `agqa_making.yaml`."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from string import Formatter
 
 from ..core.errors import InputError
 from . import read_table, validating
-from .agqa import Vocabulary, load_agqa
+from .agqa import load_agqa
 
 FRAMES, RULES = "agqa_frames", "agqa_making"
 SLOTS = frozenset(("o", "p", "t", "r", "r_base", "r_past", "r_o", "r_o_base", "s_p", "s_p_base", "r_any", "r_any_base"))
@@ -21,15 +18,15 @@ ANY = "any"
 
 
 @dataclass(frozen=True)
-class Frames:
+class RootWordings:
     """Wordings of questions in the past tense.
 
     Attributes:
-        gerunds: Present and past of every gerund.
-        places: Present and past of relations that are no gerunds, with `{o}` for the object.
-        windows: What a part of the video is called, by its word.
-        references: What stands for an answer.
-        frames: The wordings of each template.
+        gerunds: Base form and past of every gerund.
+        places: Base form and past of relations without a gerund, with `{o}` for the object.
+        windows: Wordings of parts of the video, by their word.
+        references: Wordings of references to an answer.
+        frames: Wordings of each template.
     """
 
     gerunds: Mapping[str, tuple[str, str]]
@@ -39,10 +36,10 @@ class Frames:
     frames: Mapping[str, Sequence[str]]
 
     def tense(self, phrase: str, past: bool) -> str:
-        """Put a gerund phrase into another tense: "reaching for and grabbing it", "reached for and grabbed it".
+        """Put a gerund phrase into the base form or the past: "reach for and grab it", "reached for and grabbed it".
 
         Raises:
-            InputError: It begins with a gerund that the table has not.
+            InputError: The table does not have the gerund that it begins with.
         """
         first, *words = phrase.split(" ")
         if first not in self.gerunds:
@@ -53,25 +50,25 @@ class Frames:
         return " ".join(said)
 
     def relation(self, pattern: str, name: str, past: bool) -> str:
-        """Put a relation's pattern, which has `{o}`, into the present or the past."""
+        """Put a relation's pattern into the base form or the past."""
         return self.places[name][past] if name in self.places else self.tense(pattern, past)
 
 
 @dataclass(frozen=True)
-class Rules:
-    """What is not made.
+class GenerationRules:
+    """Rules about which questions are not generated.
 
     Attributes:
-        unasked_objects: Objects that nothing is asked about.
-        unasked_relations: Relations that nothing is asked about.
-        obvious: Pairs of relation and object that go without saying.
-        alike: For each object those that it may be taken for.
+        unasked_objects: Objects that no question is about.
+        unasked_relations: Relations that no question is about.
+        obvious: Pairs of relation and object that are always true.
+        alike: Look-alikes of each object.
         transitions: Relations whose actions are not compared in length.
-        referred: Relations of actions whose object may be spoken of instead of named.
-        never_in_time: Actions that no part of the video is named by.
+        referred: Relations of actions whose object may be replaced by a reference.
+        never_in_time: Actions that never delimit a part of the video.
         doubtful: For each relation those that make a "no" doubtful; `ANY` for any contact.
         doubtful_actions: For each action without an object the relations that make a "no" doubtful.
-        steps: Steps of reasoning of each template.
+        steps: Steps of reasoning of each template, in the order of the templates.
     """
 
     unasked_objects: frozenset[str]
@@ -87,7 +84,7 @@ class Rules:
 
 
 @cache
-def load_frames() -> Frames:
+def load_frames() -> RootWordings:
     """Load and validate `agqa_frames.yaml`.
 
     Raises:
@@ -97,35 +94,31 @@ def load_frames() -> Frames:
         table = read_table(FRAMES)
         both = {part: {name: tuple(two) for name, two in table[part].items()} for part in ("gerunds", "places")}
         several = {part: {k: tuple(v) for k, v in table[part].items()} for part in ("windows", "references", "frames")}
-        found = Frames(both["gerunds"], both["places"], **several)
+        found = RootWordings(both["gerunds"], both["places"], **several)
     texts = [text for part in (found.windows, found.frames) for wordings in part.values() for text in wordings]
     if unknown := {name for text in texts for _, name, _, _ in Formatter().parse(text) if name} - SLOTS - ACTION_SLOTS:
         raise InputError(f"templates/{FRAMES}.yaml: a frame has unknown slots: {', '.join(sorted(unknown))}")
-    _check_tenses(found, load_agqa())
+    words, unasked = load_agqa(), load_rules().unasked_relations
+    for phrase in words.actions:
+        found.tense(phrase, past=True)
+    for relation in words.relations.values():
+        if relation.family != "attention" and relation.name not in unasked:
+            found.relation(relation.pattern, relation.name, past=True)
     return found
 
 
-def _check_tenses(frames: Frames, words: Vocabulary) -> None:
-    for phrase in words.actions:
-        frames.tense(phrase, past=True)
-    rules = load_rules()
-    for relation in words.relations.values():
-        if relation.family != "attention" and relation.name not in rules.unasked_relations:
-            frames.relation(relation.pattern, relation.name, past=True)
-
-
 @cache
-def load_rules() -> Rules:
+def load_rules() -> GenerationRules:
     """Load and validate `agqa_making.yaml`.
 
     Raises:
-        InputError: The table is damaged: it names an object, a relation or an action that there is not.
+        InputError: The table is damaged: it names an unknown object, relation or action.
     """
     words = load_agqa()
     with validating(RULES):
         table = read_table(RULES)
         groups = [frozenset(group) for group in table["look_alike"]]
-        rules = Rules(
+        rules = GenerationRules(
             frozenset(table["unasked_objects"]),
             frozenset(table["unasked_relations"]),
             frozenset((relation, thing) for relation, thing in table["obvious"]),

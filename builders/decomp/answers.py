@@ -1,7 +1,7 @@
-"""Answers of all questions about a video: AGQA's own, the graph's, and what follows from those of other questions.
+"""Answer all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
 
-What a parent's answer implies about its children is logic (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5); where two
-sources contradict each other, neither is believed. `docs/decomp.md` lists where we had to choose.
+The answers of children that follow from a parent's are logic (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5). Where
+two sources contradict each other, neither is used. `docs/decomp.md` lists where we had to choose.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from dataclasses import dataclass, replace
 
 from ...annotations.scene_graphs import SceneGraph
 from .denials import COMPLETE
-from .graph_answers import NO, REASONS, YES, Answer, Teller, answer, conjunction, verdict
+from .graph_answers import NO, YES, Answer, GraphEvaluator, conjunction, verdict
 from .programs import questions as ask
 from .programs.decomposition import Step
 from .programs.questions import VIDEO, Action, Object, Question, Window, notation
-
-__all__ = ["REASONS", "Answer", "Conflict", "Filled", "answer", "fill"]
 
 ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")
@@ -29,10 +27,10 @@ class Conflict:
     """Two sources that contradict each other.
 
     Attributes:
-        question: What they answer.
-        kind: "recomputed": the graph against AGQA's answer of a root; "against_root": what other answers imply against
-            it; "against_graph": what they imply against the graph; "implied": two implied answers.
-        sources: Where the two come from: "root", "graph" or the rule that implies one.
+        question: The question that they answer.
+        kind: "recomputed": the graph contradicts AGQA's answer to a root; "against_root" and "against_graph": an
+            inferred answer contradicts either; "implied": two inferred answers contradict each other.
+        sources: "root", "graph" or the rule of the inference.
         values: The two answers.
     """
 
@@ -43,14 +41,14 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """Answers of all questions about one video.
+class VideoAnswers:
+    """Answers to all questions about one video.
 
     Attributes:
         answers: By question.
-        sources: Where each answer comes from: "root", "graph" or the rule that implies it; none without an answer.
-        conflicts: What contradicts, in the order of the questions' notation.
-        recomputed: What the graph answers to roots, where it decides; the root's own answer stays.
+        sources: Source of each answer: "root", "graph" or the rule that implies it; missing where there is no answer.
+        conflicts: Contradictions, in the order of the questions' notation.
+        recomputed: The graph's answers to roots, where it decides them; the root keeps its own.
     """
 
     answers: Mapping[Question, Answer]
@@ -61,29 +59,27 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Questions whose answers depend on each other by a rule: the parent and its children, as numbers of nodes."""
+    """Nodes whose answers depend on each other by a rule: the parent, then its children."""
 
     rule: str
     nodes: tuple[int, ...]
 
 
-def fill(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> Filled:
-    """Answer the questions of all graphs of one video: by AGQA, by its graph, and by what other answers imply.
+def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
+    """Answer the questions of all graphs of one video: by AGQA, by its scene graph, and by inference.
 
-    All that follows from the same answers is found at the same time, so that the order of the questions has no effect.
-    From a question with contradicting answers nothing more follows.
+    Inference runs in rounds in which all consequences of the known answers are drawn at once, so the order of the
+    questions has no effect. Nothing is inferred from a question with contradicting answers.
 
     Args:
-        steps: Questions with their rules, of all graphs; equal questions are one.
-        given: The roots' own answers, in lower case. They stay, whatever contradicts them.
-        graph: Of the video; None if there is none.
+        steps: Questions with their rules, of all graphs; equal questions are merged.
+        given: The roots' own answers, in lower case. They are kept even if others contradict them.
+        graph: Scene graph of the video, if there is one.
     """
-    return _Filler(steps, given, graph).filled()
+    return _Inference(steps, given, graph).result()
 
 
-class _Filler:
-    """Answers the questions of one video."""
-
+class _Inference:
     def __init__(self, steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> None:
         self.steps: list[Step] = []
         self.numbers: dict[Question, int] = {}
@@ -92,27 +88,27 @@ class _Filler:
             if number == len(self.steps):
                 self.steps.append(step)
             elif len(step.rules) > len(self.steps[number].rules):
-                self.steps[number] = step  # as a root it is composed of more
-        self.teller = Teller(graph) if graph else None
+                self.steps[number] = step  # as a root it has more rules
+        self.evaluator = GraphEvaluator(graph) if graph else None
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)
         self.claims: list[dict[str, str]] = [{} for _ in self.steps]
         self.given = {self.numbers[question]: value for question, value in given.items() if question in self.numbers}
         self.conflicts: list[Conflict] = []
-        # That Charades has one object of a verb does not mean that there was no other.
+        # Charades may annotate one object of a verb where there was another, too.
         self.complete = graph is None or graph.provenance in COMPLETE
         self.recomputed: dict[Question, str] = {}
         self.links: list[list[_Link]] = [[] for _ in self.steps]
         self.by_relation: dict[tuple[str, Window], list[tuple[int, str]]] = defaultdict(list)
-        self.speaking: dict[Object, list[int]] = defaultdict(list)
+        self.referring: dict[Object, list[int]] = defaultdict(list)
 
-    def filled(self) -> Filled:
+    def result(self) -> VideoAnswers:
         for number, step in enumerate(self.steps):
             self.connect(number, step)
             self.look_up(number, step.question)
         changed = [number for number, value in enumerate(self.values) if value is not None]
         while changed:
-            changed = self.take({implied for number in changed for implied in self.implied(number)})
+            changed = self.accept({implied for number in changed for implied in self.implied(number)})
         answers, sources = {}, {}
         for number, step in enumerate(self.steps):
             value = self.values[number]
@@ -120,64 +116,61 @@ class _Filler:
             if value is not None:
                 sources[step.question] = self.claims[number][value]
         ordered = sorted(self.conflicts, key=lambda one: (notation(one.question), one.kind, one.sources, one.values))
-        return Filled(answers, sources, tuple(ordered), self.recomputed)
+        return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
-        """Note what the answer of a question has to do with."""
+        """Register what depends on the answer of a question."""
         for rule, children in step.rules:
             link = _Link(rule, (number, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
                 self.links[node].append(link)
-            for spoken_of in _options(step.question):
-                if spoken_of in self.numbers:
-                    self.links[self.numbers[spoken_of]].append(link)
+            for option in _options(step.question):
+                if option in self.numbers:
+                    self.links[self.numbers[option]].append(link)
         match step.question:
-            case ask.Interaction(relation, thing, window):
-                if isinstance(thing, str):
-                    self.by_relation[relation, window].append((number, thing))
-                else:
-                    self.speaking[thing].append(number)
-            case ask.ObjectExists(thing) if not isinstance(thing, str):
-                self.speaking[thing].append(number)
+            case ask.Interaction(relation, str() as thing, window):
+                self.by_relation[relation, window].append((number, thing))
+            case ask.Interaction(_, thing) | ask.ObjectExists(thing) if not isinstance(thing, str):
+                self.referring[thing].append(number)
 
     def look_up(self, number: int, question: Question) -> None:
-        """Take a root's own answer, or the graph's."""
+        """Take the root's own answer, or the graph's."""
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
             self.claims[number][own] = ROOT
-        if self.teller is None:
+        if self.evaluator is None:
             return
-        found = self.teller.answer(question)
+        found = self.evaluator.answer(question)
         if own is None:
             self.reasons[number] = found.reason
             if found.value is not None:
                 self.values[number] = found.value
                 self.claims[number][found.value] = GRAPH
-            return
-        if found.value is not None:
+        elif found.value is not None:
             self.recomputed[question] = found.value
             if found.value != own:
                 self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
 
-    def take(self, implied: set[Implied]) -> list[int]:
-        """Take what follows; return the questions that have an answer now and had none."""
+    def accept(self, implied: set[Implied]) -> list[int]:
+        """Record inferred answers; return the questions that are answered now and were not before."""
         changed = []
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            # "Before or after" is only asked where the other side is clear, or not there at all.
+            # "Before or after" is asked only where the other side is certain, or does not exist.
             sure = value != NO or rule == "Choose"
             if value in claims or (not sure and self.is_open(number)):
                 continue
-            if not claims:
-                # What never happens does not happen in a part of the video that is not there either; that is no answer,
-                # but it contradicts a "yes".
-                if sure or self.reasons[number] not in _NOWHERE:
-                    changed.append(number)
-            else:
-                self.contradict(number, value, rule)
+            if claims:
+                first, source = next(iter(claims.items()))
+                kind = {ROOT: "against_root", GRAPH: "against_graph"}.get(source, "implied")
+                self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
                 contradicted.add(number)
+            elif sure or self.reasons[number] not in _NOWHERE:
+                # An inferred "no" is not the answer about a part of the video that does not exist; but it contradicts
+                # an inferred "yes".
+                changed.append(number)
             claims[value] = rule
         for number in changed:
             self.values[number] = next(iter(self.claims[number]))
@@ -186,58 +179,47 @@ class _Filler:
         return [number for number in changed if self.values[number] is not None]
 
     def is_open(self, number: int) -> bool:
-        """Return whether annotations leave open if something is so.
-
-        Then no other answer denies it either.
-        """
+        """Return whether incomplete annotations leave the answer open, so that nothing may imply "no" either."""
         asked = isinstance(
             self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
         )
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
-    def contradict(self, number: int, value: str, rule: str) -> None:
-        first, source = next(iter(self.claims[number].items()))
-        kind = {ROOT: "against_root", GRAPH: "against_graph"}.get(source, "implied")
-        self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
-
     def implied(self, number: int) -> Iterator[Implied]:
-        """Yield all that follows from an answer, with what is known besides."""
+        """Yield all consequences of an answer together with the other known answers."""
         question = self.steps[number].question
         value = self.values[number]
         if value is None:
             return
         if value not in (YES, NO):
-            yield from self.named(question, value)
+            yield from self.implied_by_name(question, value)
         for link in self.links[number]:
             yield from _LINKS[link.rule](self, link)
 
-    def named(self, question: Question, value: str) -> Iterator[Implied]:
-        """Yield what follows from the answer being this object or action."""
+    def implied_by_name(self, question: Question, value: str) -> Iterator[Implied]:
+        """Yield the consequences of the answer being this object or action."""
+        therefore: list[Question] = []
         match question:
             case ask.ObjectsOf(relation, window) | ask.EdgeObject(_, relation, window):
-                therefore: list[Question] = [ask.ObjectExists(value), ask.ObjectExists(value, window)]
+                therefore = [ask.ObjectExists(value), ask.ObjectExists(value, window)]
                 therefore += [ask.RelationExists(relation, window), ask.RelationExists(relation)]
                 therefore += [ask.Interaction(relation, value, window), ask.Interaction(relation, value)]
                 if isinstance(question, ask.ObjectsOf) and self.complete:
                     for other, name in self.by_relation.get((relation, window), ()):
                         if name != value:
                             yield other, NO, "only object"
-                yield from self.known(therefore, "answer")
-                for node in self.speaking.get(question, ()):
-                    yield from self.spoken(node, question, value)
+                for node in self.referring.get(question, ()):
+                    yield from self.implied_by_reference(node, question, value)
             case ask.ActionsIn(window) | ask.EdgeAction(_, window):
-                yield from self.known([ask.ActionHappens(value), ask.ActionHappens(value, window)], "answer")
+                therefore = [ask.ActionHappens(value), ask.ActionHappens(value, window)]
             case ask.ExtremeAction() | ask.LengthChoose():
-                yield from self.known([ask.ActionHappens(value)], "answer")
+                therefore = [ask.ActionHappens(value)]
+        for each in therefore:
+            if each in self.numbers:
+                yield self.numbers[each], YES, "answer"
 
-    def known(self, questions: list[Question], rule: str) -> Iterator[Implied]:
-        for question in questions:
-            found = self.numbers.get(question)
-            if found is not None:
-                yield found, YES, rule
-
-    def spoken(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
-        """Yield what follows for a question that speaks of an object by a question whose answer is known now."""
+    def implied_by_reference(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
+        """Yield the consequences for a question with a reference to an object that is known now."""
         question = self.steps[node].question
         if not isinstance(question, ask.Interaction | ask.ObjectExists):
             return
@@ -252,21 +234,16 @@ class _Filler:
             self.links[same].append(link)
         yield from _same(self, link)
 
-    def known_thing(self, thing: Object) -> str | None:
-        """Return an object's name, if it is named or its question's answer is known."""
-        if isinstance(thing, str):
-            return thing
-        number = self.numbers.get(thing)
+    def name_of(self, part: Object | Action) -> str | None:
+        """Return the name of an object or action; of a reference the answer of its question, if it is known."""
+        if isinstance(part, str):
+            return part
+        number = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
         return None if number is None else self.values[number]
 
-    def known_action(self, action: Action) -> str | None:
-        """Return an action's phrase, if it is named or its question's answer is known."""
-        if isinstance(action, str):
-            return action
-        if isinstance(action, ask.ExtremeAction):
-            number = self.numbers.get(action)
-            return None if number is None else self.values[number]
-        return None
+    def asks_for_action(self, node: int) -> bool:
+        """Return whether a node asks whether an action happens, maybe in the words of an interaction."""
+        return isinstance(self.steps[node].question, ask.ActionHappens | ask.Interaction)
 
 
 def _options(question: Question) -> tuple[Question, ...]:
@@ -278,55 +255,53 @@ def _options(question: Question) -> tuple[Question, ...]:
     return ()
 
 
-def _same(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _same(known: _Inference, link: _Link) -> Iterator[Implied]:
     one, other = link.nodes
     for here, there in ((one, other), (other, one)):
-        value = filler.values[here]
+        value = known.values[here]
         if value is not None:
             yield there, value, "same"
 
 
-def _interaction(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _interaction(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, *children = link.nodes
-    value, question = filler.values[parent], filler.steps[parent].question
+    value, question = known.values[parent], known.steps[parent].question
     for child in children:
-        asked = filler.steps[child].question
-        if not isinstance(asked, ask.RelationExists | ask.ObjectExists):
+        if not isinstance(known.steps[child].question, ask.RelationExists | ask.ObjectExists):
             continue
         if value is not None and value != NO:
             yield child, YES, link.rule
-        elif filler.values[child] == NO and not isinstance(question, ask.ObjectsOf):
+        elif known.values[child] == NO and not isinstance(question, ask.ObjectsOf):
             yield parent, NO, link.rule
 
 
-def _localized(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _localized(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, everywhere, action = link.nodes
-    value = filler.values[parent]
-    # AGQA asks about the time of an action only if it happens, and what is found was found at that time; but a "no" may
-    # also follow from another answer, and then nothing is known of the action.
-    happens = isinstance(filler.steps[action].question, ask.ActionHappens | ask.Interaction)
-    if happens and value is not None and (value != NO or parent in filler.given):
+    value = known.values[parent]
+    # AGQA asks about the time of an action only if it happens, and an answer found by the graph was found at that time;
+    # but a "no" that follows from another answer says nothing about the action.
+    if known.asks_for_action(action) and value is not None and (value != NO or parent in known.given):
         yield action, YES, link.rule
     if value == YES:
         yield everywhere, YES, link.rule
-    if filler.values[everywhere] == NO:
+    if known.values[everywhere] == NO:
         yield parent, NO, link.rule
 
 
-def _between(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _between(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, *halves = link.nodes
-    value = filler.values[parent]
+    value = known.values[parent]
     for half in halves:
         if value == YES:
             yield half, YES, link.rule
-        elif filler.values[half] == NO:
+        elif known.values[half] == NO:
             yield parent, NO, link.rule
 
 
-def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
-    # The only object is the first and the last. The only action of a part need not begin or end in it.
+def _edge(known: _Inference, link: _Link) -> Iterator[Implied]:
+    # The only object is both first and last. The only action in a part of the video may begin or end outside it.
     parent, child = link.nodes
-    value, other, asked = filler.values[child], filler.values[parent], filler.steps[parent].question
+    value, other, asked = known.values[child], known.values[parent], known.steps[parent].question
     if value is None or (isinstance(asked, ask.EdgeAction) and asked.window != VIDEO):
         return
     yield parent, value, link.rule
@@ -334,32 +309,32 @@ def _edge(filler: _Filler, link: _Link) -> Iterator[Implied]:
         yield child, other, link.rule
 
 
-def _both(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _both(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
     if one == other:
-        return  # "a but not a" follows from nothing and tells nothing
-    found = conjunction(link.rule.lower(), filler.values[one], filler.values[other])
+        return  # nothing implies "a but not a", and it implies nothing
+    found = conjunction(link.rule.lower(), known.values[one], known.values[other])
     if found is not None:
         yield parent, found, link.rule
     wanted = {one: YES, other: YES if link.rule == "And" else NO}
     opposite = {YES: NO, NO: YES}
-    if filler.values[parent] == YES:
+    if known.values[parent] == YES:
         for node, value in wanted.items():
             yield node, value, link.rule
-    elif filler.values[parent] == NO:
+    elif known.values[parent] == NO:
         for node, rest in ((one, other), (other, one)):
-            if filler.values[rest] == wanted[rest]:
+            if known.values[rest] == wanted[rest]:
                 yield node, opposite[wanted[node]], link.rule
 
 
-def _equals(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _equals(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
-    value, found, question = filler.values[parent], filler.values[other], filler.steps[parent].question
+    value, found, question = known.values[parent], known.values[other], known.steps[parent].question
     if isinstance(question, ask.ActionEquals):
-        yield from _action_equals(filler, link, question)
+        yield from _action_equals(known, link, question)
     if not isinstance(question, ask.ObjectEquals):
         return
-    name = filler.known_thing(question.object)
+    name = known.name_of(question.object)
     if name is not None and found is not None:
         yield parent, verdict(name == found), link.rule
     if value == YES:
@@ -369,17 +344,17 @@ def _equals(filler: _Filler, link: _Link) -> Iterator[Implied]:
             yield one, found, link.rule
         if name is not None:
             yield other, name, link.rule
-    elif isinstance(question.object, str) and filler.values[one] == NO:
+    elif isinstance(question.object, str) and known.values[one] == NO:
         yield parent, NO, link.rule
 
 
-def _action_equals(filler: _Filler, link: _Link, question: ask.ActionEquals) -> Iterator[Implied]:
+def _action_equals(known: _Inference, link: _Link, question: ask.ActionEquals) -> Iterator[Implied]:
     parent, one, other = link.nodes
-    first, second = (filler.known_action(action) for action in (question.question.first, question.question.second))
-    value, found = filler.values[parent], filler.values[other]
+    first, second = (known.name_of(action) for action in (question.question.first, question.question.second))
+    value, found = known.values[parent], known.values[other]
     if value is not None:
-        if isinstance(filler.steps[one].question, ask.ActionHappens | ask.Interaction):
-            yield one, YES, link.rule  # their lengths are compared, whatever comes of it
+        if known.asks_for_action(one):
+            yield one, YES, link.rule  # lengths are compared only of actions that happen
         answer_is = first if value == YES else second
         if answer_is is not None:
             yield other, answer_is, link.rule
@@ -387,38 +362,38 @@ def _action_equals(filler: _Filler, link: _Link, question: ask.ActionEquals) -> 
         yield parent, verdict(found == first), link.rule
 
 
-def _choose(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _choose(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
-    value, question = filler.values[parent], filler.steps[parent].question
+    value, question = known.values[parent], known.steps[parent].question
     if isinstance(question, ask.OrderChoose):
-        # Not the other way: what is so before the action and not after it may be so at its first frame alone.
+        # The converse does not hold: what holds before the action and not after may hold at its first frame only.
         for node, side in ((one, "before"), (other, "after")):
             if value in ("before", "after"):
                 yield node, verdict(value == side), link.rule
         return
     if not isinstance(question, ask.ObjectChoose):
         return
-    names = {one: filler.known_thing(question.first), other: filler.known_thing(question.second)}
+    names = {one: known.name_of(question.first), other: known.name_of(question.second)}
     for node, rest in ((one, other), (other, one)):
         name, other_name = names[node], names[rest]
-        if filler.values[node] == YES and filler.values[rest] == NO and name is not None:
+        if known.values[node] == YES and known.values[rest] == NO and name is not None:
             yield parent, name, link.rule
         if value is not None and name == value and name != other_name:
             yield rest, NO, link.rule
-            # Of two objects the one that they touch need not be the only one that they touch; but one is the first.
-            if isinstance(question.question, ask.EdgeObject) or filler.values[node] == NO:
+            # The object of the two that they touch need not be the only one; but only one object is the first.
+            if isinstance(question.question, ask.EdgeObject) or known.values[node] == NO:
                 yield node, YES, link.rule
 
 
-def _lengths(filler: _Filler, link: _Link) -> Iterator[Implied]:
+def _lengths(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, *actions = link.nodes
-    if filler.values[parent] is not None:
+    if known.values[parent] is not None:
         for action in actions:
-            if isinstance(filler.steps[action].question, ask.ActionHappens | ask.Interaction):
+            if known.asks_for_action(action):
                 yield action, YES, link.rule
 
 
-_LINKS: Mapping[str, Callable[[_Filler, _Link], Iterator[Implied]]] = {
+_LINKS: Mapping[str, Callable[[_Inference, _Link], Iterator[Implied]]] = {
     "same": _same,
     "Interaction": _interaction,
     **dict.fromkeys(("After", "Before", "While"), _localized),

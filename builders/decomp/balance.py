@@ -1,9 +1,8 @@
-"""Pairs of videos that the same question has different answers in, so that its words do not tell its answer.
+"""Find pairs of videos in which a question has different answers, so that its text does not reveal the answer.
 
-AGQA balances by dropping what is too frequent (Grunde-McLaughlin et al. 2021, section 3.5). Here every question of two
-answers is asked of two videos of the same split, with one answer in one and the other in the other: who reads the
-question alone is right half of the time, whatever they have learnt. Questions for a name are thinned until no answer
-stands out.
+AGQA balances by dropping frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two
+possible answers is asked about two videos of a split that differ in the answer: a model that sees only the question is
+right half of the time. Questions for a name are dropped until no answer of a group is more frequent than others.
 """
 
 from __future__ import annotations
@@ -21,20 +20,14 @@ from .programs.questions import INTERACTING, VIDEO, Action, Question, actions_in
 from .views import View
 
 TRIES = 20
-"""How many videos are looked at for the other answer of a question."""
+"""Number of videos that are tried for the other answer."""
 Need = tuple[str, str]
 """What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question of one video.
-
-    Attributes:
-        video_id: The video.
-        question: The question.
-        answer: Its answer.
-    """
+    """A question about one video, with its answer."""
 
     video_id: str
     question: Question
@@ -43,13 +36,13 @@ class AskedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Partners:
-    """The videos of a split by what they have, in an order drawn by key.
+    """The videos of a split, indexed by the actions, objects and relations in them.
 
     Attributes:
-        views: All of them.
-        having: The numbers of those that have something, ascending, by what.
-        bits: The same as the bits of a number.
-        seed: The dataset's seed.
+        views: The videos.
+        having: Numbers of the videos that have something, ascending.
+        bits: The same as bits of an integer.
+        seed: Seed of the dataset.
     """
 
     views: Sequence[View]
@@ -58,12 +51,12 @@ class Partners:
     seed: int
 
     def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
-        """Yield the other videos that have all that a question needs, in an order drawn by the question.
+        """Yield the other videos that have everything a question needs, from a position sampled by the question.
 
         Args:
-            number: Of the video that the question comes from.
+            number: Number of the question's video.
             question: The question.
-            free: Which videos may have another question, as bits.
+            free: Videos that may have another question, as bits.
         """
         needs, fitting = sorted(needs_of(question)), free & ~(1 << number)
         for need in needs:
@@ -86,17 +79,17 @@ class Partners:
         """Find a video in which a question has another answer.
 
         Args:
-            number: Of the video that it comes from.
-            asked: The question with its answer there; one for an object is made a choice of the two videos' answers.
-            others: Numbers of the videos to look at; the first `TRIES` of them are.
+            number: Number of the question's video.
+            asked: The question; one for an object becomes a choice between the two videos' answers.
+            others: Numbers of the videos to try, of which at most `TRIES` are tried.
 
         Returns:
-            The question of both videos; None if no other video was found.
+            The question for both videos; None if no other video was found.
         """
         question, answer = asked.question, asked.answer
         for other in islice(others, TRIES):
-            if self.views[other].tell(question).value == answer:
-                continue  # as for most, and without a look at the rules
+            if self.views[other].answer(question).value == answer:
+                continue  # the usual case, decided without the rules
             contrary = judge(self.views[other], question)
             if contrary is None:
                 continue
@@ -109,7 +102,7 @@ class Partners:
         return None
 
     def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
-        """Make a choice of two objects, in an order that does not depend on the video."""
+        """Make a choice between two objects, whose order does not depend on the video."""
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
@@ -117,7 +110,7 @@ class Partners:
 
 
 def partners_of(views: Sequence[View], seed: int) -> Partners:
-    """Sort the videos of a split by what they have."""
+    """Index the videos of a split."""
     having: dict[Need, list[int]] = defaultdict(list)
     for number, view in enumerate(views):
         for phrase in view.single:
@@ -132,7 +125,7 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
 
 @lru_cache(maxsize=1 << 14)
 def needs_of(question: Question) -> frozenset[Need]:
-    """Return what a video must have for a question to make sense there, whatever its answer."""
+    """Return what a video must have for a question to make sense there."""
     needs: set[Need] = set()
     match question:
         case ask.Both(_, first, second):
@@ -161,17 +154,17 @@ def _of_action(action: Action) -> frozenset[Need]:
 def thin(
     asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
 ) -> list[AskedQuestion]:
-    """Drop questions for names until no answer of a group stands out.
+    """Drop questions for names until no answer of a group is more frequent than allowed.
 
     Args:
         asked: The questions.
-        group: What questions are compared by.
-        seed: The dataset's seed; which ones of an answer go is drawn.
-        most: How often an answer may come: as often as the "second" most frequent answer of the group does, or the
-            "middle" one. An answer that has no other beside it goes, for it can be told from the question.
+        group: Group of a question.
+        seed: Seed of the dataset, for the sampling of questions to drop.
+        most: Maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer of the group.
+            Groups with one answer only are dropped, as the question reveals it.
 
     Returns:
-        What is left, in the same order.
+        The remaining questions, in the same order.
     """
     questions = list(asked)
     groups: dict[Hashable, dict[str, list[AskedQuestion]]] = defaultdict(lambda: defaultdict(list))
@@ -192,7 +185,7 @@ def thin(
 
 
 def content_of(asked: AskedQuestion) -> Hashable:
-    """Return what of a question for a name tells most of its answer: the relation, or the action that names a part."""
+    """Return the part of a question for a name that is most informative about the answer."""
     match asked.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
             return type(asked.question), relation

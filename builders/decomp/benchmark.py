@@ -1,4 +1,4 @@
-"""AGQA-Decomp, as the rest of stressreel knows it."""
+"""Register AGQA-Decomp as a benchmark."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .tasks import tasks
 
 BENCHMARK = Benchmark(
     name="decomp",
-    summary="AGQA-Decomp: compositional questions taken apart into graphs of sub-questions.",
+    summary="AGQA-Decomp: compositional questions decomposed into graphs of sub-questions.",
     description=HELP,
     settings=DecompSettings,
     decide=decided,

@@ -1,4 +1,4 @@
-"""What the card of question graphs says; the words are in `card.md.j2`."""
+"""Fill the card of question graphs (`card.md.j2`)."""
 
 from __future__ import annotations
 
@@ -16,47 +16,47 @@ TITLES = {
     "sample": "Question graphs on the built-in sample of stressreel",
     "charades": "Question graphs from Charades, built with stressreel",
     "agqa": "AGQA's questions as graphs, built with stressreel",
-    "agqa_decomp": "AGQA-Decomp's published graphs, read by stressreel",
+    "agqa_decomp": "AGQA-Decomp's published graphs, converted by stressreel",
 }
 BASELINES = {
-    "text": "the commonest answer to the same question in train",
-    "words": "the commonest answer to the same words in any order",
-    "naive_bayes": "naive Bayes on words and pairs of words",
-    "regression": "logistic regression on words and pairs of words",
+    "text": "the most common answer to the same question in train",
+    "words": "the most common answer to the same words in any order",
+    "naive_bayes": "naive Bayes on words and word pairs",
+    "regression": "logistic regression on words and word pairs",
 }
-CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC, over the counters that count"}
+CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC, over the counters that apply"}
 MORE_REASONS = {"not_published": "The published graph has no answer."}
 NOTES = {
-    "questions_held_out": "questions left out of train: they have a composition or a number of steps that is held out",
-    "questions_no_partner": "questions left out: no other video has the other answer to them",
-    "questions_thinned": "questions left out: their answer would stand out",
-    "questions_over_most_per_video": "questions left out: their video has enough (`--max-questions-per-video`)",
+    "questions_held_out": "questions left out of train, because their composition or number of steps is held out",
+    "questions_no_partner": "questions left out, because no other video has the other answer",
+    "questions_thinned": "questions left out, because their answer is too frequent",
+    "questions_over_most_per_video": "questions left out, because their video has enough (`--max-questions-per-video`)",
     "intervals_of_classes_left_out": "annotated intervals of the 16 classes that AGQA does not have",
-    "videos_without_questions": "annotated videos about which nothing is asked",
+    "videos_without_questions": "annotated videos without questions",
     "isolated_roots": "roots of `isolated.json`",
 }
 
 
 def card() -> Card:
-    """Return what the card of question graphs says."""
+    """Return the card of question graphs."""
     template = Path(__file__).parent / "card.md.j2"
     return Card(template, measure_decomp, context, front_matter, biases=biases, notes=NOTES)
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
-    """Write what the best guesser without the video gets right of every template."""
+    """Describe the best blind baseline for every template."""
     found = []
     for template, shares in measured.blind.items():
         best = max(shares, key=lambda name: shares[name])
         found.append(
-            f"{template}: {BASELINES[best]}, learnt in train, is right on {shares[best]:.1%} of the "
+            f"{template}: {BASELINES[best]}, trained on train, is right on {shares[best]:.1%} of the "
             f"{measured.asked[template]:,} roots in test without the video."
         )
     return found
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML head that depend on the benchmark."""
+    """Return the benchmark's fields of the YAML front matter."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -66,7 +66,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
-    """Return the fields of the template."""
+    """Return the variables of the template."""
     info = output.info
     return {
         "stats": measured,

@@ -1,4 +1,4 @@
-"""The videos of question graphs that are not in the dataset: those of the source, by their ids."""
+"""Find the videos of question graphs that are not stored in the dataset."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What a video's graph denies: where it has no annotation of something, whether that means that it is not so.
+"""Decide where a missing annotation means "no".
 
-AGQA's graphs and drawn videos are complete. Charades annotates actions, Action Genome besides what the person touches
-and where they are to it. Neither says that an object is not there, for nobody annotated what merely stands in the room;
-nor is a relation denied while something goes on that brings it along (`doubtful` in `agqa_making.yaml`: who throws a
-pillow holds it), or that it may be taken for. All that within a second, for times may be off by as much.
+AGQA's graphs and those of drawn videos are complete. Charades annotates actions; Action Genome adds what the person
+touches and where the person is relative to it. Neither rules out that an object is present, as nobody annotated objects
+that are not used. A relation is not denied either while the person does something that brings it along (`doubtful` in
+`agqa_making.yaml`: throwing a pillow implies holding it) or that looks like it. Annotated times may be off by a second.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from ...templates.agqa import ANYTHING, load_agqa
 from ...templates.agqa_making import ANY, load_rules
 
 TIME_MARGIN = 1.0
-"""Seconds by which times that people annotated may be off."""
+"""Seconds by which annotated times may be off."""
 COMPLETE = ("agqa", "drawn")
-"""Provenances of graphs in which what is not there is not so."""
+"""Provenances of graphs in which everything that is not annotated is false."""
 
 
 class Denials:
-    """Tells what one graph denies; keeps what it has looked up."""
+    """Decides what one graph denies; caches its look-ups."""
 
     def __init__(
         self, graph: SceneGraph, relations: Mapping[str, Mapping[str, Frames]], held: Mapping[str, Frames]
     ) -> None:
-        """Take a video's graph, and the frames in which each relation holds to each object and to anything."""
+        """Index a graph, with the frames in which each relation holds to each object, and to any object."""
         self.graph, self.relations, self.held = graph, relations, held
         self.complete = graph.provenance in COMPLETE
+        # For each relation the frames in which it holds, or an action of its verb happens, with each object.
         self.done: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
-        """For each relation the frames in which it holds, or is done however loosely, with each object."""
         for relation, objects in graph.relations.items():
             for name, frames in objects.items():
                 self.done[relation][name] |= frames
@@ -44,12 +44,12 @@ class Denials:
         self._widened: dict[Frames, Frames] = {}
 
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
-        """Return whether something that is not annotated is not so.
+        """Return whether a missing annotation means that something is false.
 
         Args:
-            relation: What is denied; None for an object being there at all.
-            thing: Of which object; `ANYTHING` for one that the annotation does not name; None for all of them.
-            frames: When.
+            relation: The relation that is denied; None for the presence of an object.
+            thing: The object; `ANYTHING` for one that the annotation does not name; None for all objects.
+            frames: The frames.
         """
         if self.complete:
             return True
@@ -61,15 +61,15 @@ class Denials:
             return False
         held = self.held.get(relation, 0) & part
         if not held and (named is None or not self.likely(relation, part)):
-            return True  # to nothing, and so not to this object
+            return True  # no object has the relation, so this one has it neither
         alike = load_rules().alike.get(named, frozenset()) if named else frozenset()
         if named is None or any(objects.get(name, 0) & part for name in (named, ANYTHING, *alike)):
             return False
-        # What is annotated at another time was looked for. What never is may have gone unnoticed beside another object.
+        # An object annotated at another time was looked for. One that never is may have been missed beside another.
         return bool(objects.get(named)) or not (held or any(objects.get(name) for name in alike))
 
     def allow_action(self, phrase: str, frames: Frames) -> bool:
-        """Return whether an action without an object that is not annotated is not done."""
+        """Return whether an action without an object that is not annotated does not happen."""
         others = load_rules().doubtful_actions.get(phrase, frozenset())
         part = self.widened(frames)
         return self.complete or not any(bits & part for verb in others for bits in self.done.get(verb, {}).values())
@@ -81,7 +81,7 @@ class Denials:
         return self.graph.provenance == "action_genome" and load_agqa().relation(relation).family != "verb"
 
     def widened(self, frames: Frames) -> Frames:
-        """Return frames and those that are not further from one of them than times may be off."""
+        """Return frames with all others that are within the time margin of one of them."""
         found = self._widened.get(frames)
         if found is None:
             found, left = 0, frames
@@ -94,20 +94,20 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """For each frame those that are not further from it than times may be off."""
+        """For each frame those within the time margin."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
-        """Return whether what is annotated in a part makes a relation likely that is not annotated.
+        """Return whether other annotations in a part make a relation likely that is not annotated.
 
-        Who opens a bag may hold it, who opens a door does not: of all objects only those count that an action has the
-        relation to, or that are taken for such a one.
+        Opening a bag implies holding it, opening a door does not. So only objects count that some action has the
+        relation to, or that look like such an object.
 
         Args:
             relation: The relation.
-            part: When.
-            thing: To which object, or to one that is taken for it; None for any.
+            part: The frames.
+            thing: An object; only it and its look-alikes count then.
             besides: An object that does not count.
         """
         rules = load_rules()
@@ -127,9 +127,9 @@ class Denials:
 
 @cache
 def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects that actions have a relation to, what they are taken for, and what is not named.
+    """Return the objects that actions have a relation to, their look-alikes, and `ANYTHING`.
 
-    There is none if no action has it.
+    Empty if no action has the relation.
     """
     known, alike = load_agqa().actions.values(), load_rules().alike
     found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
@@ -138,5 +138,4 @@ def objects_of(relation: str) -> frozenset[str]:
 
 @cache
 def _charades_verbs() -> frozenset[str]:
-    """Return the relations that Charades' classes bring."""
     return frozenset(words.verb for words in load_agqa().actions.values() if words.verb)

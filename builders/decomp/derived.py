@@ -1,4 +1,4 @@
-"""What of question graphs follows from the roots' programs, and which answers contradict each other."""
+"""Verify question graphs: recompute what follows from the roots' programs, and find contradicting answers."""
 
 from __future__ import annotations
 
@@ -11,30 +11,29 @@ from ...evaluation.metrics.question_graphs import check_graph, named_object
 from ...templates.agqa import load_agqa
 from ..runtime.derived import Derivation, Derived
 from .answers import GRAPH, ROOT
-from .graph_answers import REASONS, verdict
+from .graph_answers import NO, REASONS, YES, verdict
 from .hierarchies import depth_of
-from .making import Making
+from .making import MakingOptions
 from .programs.parsing import parse_program
 from .programs.questions import notation
 from .root_wording import word_root
-from .scores import graph_of, node_of
+from .scores import node_from_row, question_graph_from_row
 from .settings import settings_of
 from .tables import GRAPHS, QUESTIONS
 from .video_graphs import Root, graphs_of
 from .video_rows import VideoRows, by_video
 
-YES, NO = "yes", "no"
-ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # does not follow from programs alone
-ROOTS_OWN = ("question", "novel_composition", "more_steps")  # a source says it of its own questions
+ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # not determined by programs
+ROOTS_OWN = ("question", "novel_composition", "more_steps")  # determined by the source
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
 CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
-IMPLYING = ("Interaction", "After", "Before", "While")  # whatever number of children there are
+IMPLYING = ("Interaction", "After", "Before", "While")  # with any number of children
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Take every root's program apart again; of published graphs, which others took apart, look at the shape alone."""
+    """Recompute all graphs from the roots' programs; of published graphs only check the shape."""
     settings = settings_of(output.info)
-    making = Making(seed=settings.seed) if settings.collection == "charades" else None
+    making = MakingOptions(seed=settings.seed) if settings.collection == "charades" else None
     annotated = making is not None or any(name.endswith(".pkl") for name in output.info["inputs"])
     seen: dict[str, str] = {}
     for split in output.splits(QUESTIONS.name):
@@ -47,7 +46,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 yield from (f"{row['root']}: {problem}" for row in video.graphs for problem in misshapen(row, video))
                 continue
             try:
-                roots = [root_of(row) for row in video.questions.values() if row["is_root"]]
+                roots = [_root(row) for row in video.questions.values() if row["is_root"]]
             except InputError as error:
                 yield f"{video.video_id}: a root's program cannot be read: {error}"
                 return
@@ -58,19 +57,18 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
             yield from contradictions(video, given=settings.collection == "agqa")
 
 
-def root_of(row: Row) -> Root:
-    """Return a root from its row."""
+def _root(row: Row) -> Root:
     program = row["agqa_program"] or ""
     return Root(row["key"], row["question"], parse_program(program), row["answer"] or "", program)
 
 
-def expected_of(row: Row, split: str, making: Making | None, *, annotated: bool) -> Row:
-    """Return what follows of a question's row from programs, and if nothing is annotated from the roots' answers.
+def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated: bool) -> Row:
+    """Return the columns of a question's row that programs determine and, without annotations, the roots' answers.
 
     Args:
-        row: As it is taken apart without annotations.
+        row: The row as recomputed without annotations.
         split: The split.
-        making: How roots were made; their words and flags follow from their programs then.
+        making: Limits with which roots were generated; these determine their wording and flags.
         annotated: Whether scene graphs decide answers.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
@@ -86,7 +84,7 @@ def expected_of(row: Row, split: str, making: Making | None, *, annotated: bool)
 
 
 def wrongly_answered(row: Row) -> Iterator[str]:
-    """Yield what an answer contradicts in its own row: its reason, where it comes from, what may be answered."""
+    """Yield inconsistencies between an answer, its reason, its source and the options."""
     answer, reason, source, options = row["answer"], row["reason"], row["decided_by"], row["options"]
     if (answer is None) != bool(reason) or (reason and reason not in REASONS and reason != NOT_PUBLISHED):
         yield f"the answer is {answer!r}, the reason {reason!r}"
@@ -94,13 +92,13 @@ def wrongly_answered(row: Row) -> Iterator[str]:
     if bool(source) != (answer is not None or reason == CONFLICT) or not known:
         yield f"the answer is {answer!r}, decided_by {source!r}"
     if answer is not None and options and answer.lower() not in options:
-        yield f"the answer {answer!r} is none of {', '.join(options)}"
+        yield f"the answer {answer!r} is not one of {', '.join(options)}"
 
 
 def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
-    """Yield what is no graph of a root: other nodes, children that do not come first, another depth or template."""
+    """Yield what is wrong with a graph: its nodes, the order of children, its depth or its template."""
     try:
-        check_graph(graph_of(graph), {key: node_of(row) for key, row in video.questions.items()})
+        check_graph(question_graph_from_row(graph), {key: node_from_row(row) for key, row in video.questions.items()})
     except InputError as error:
         yield str(error)
         return
@@ -108,14 +106,14 @@ def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
     below = {count - 1, *(child for edge in edges for child in edge["children"])}
     found = (depth_of(count, edges), not edges, video.questions[graph["root"]]["template"])
     if len(below) != count or (graph["depth"], graph["isolated"], graph["template"]) != found:
-        yield "its depth, its template or whether it is isolated is not what its edges and its root say"
+        yield "its depth, template or isolation does not match its edges and root"
 
 
 def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
     """Yield every question whose answer contradicts those of its children.
 
     Args:
-        video: The video's rows.
+        video: Rows of the video.
         given: Whether the roots are AGQA's, two of which may contradict each other.
     """
     for graph in video.graphs:
@@ -124,7 +122,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
             places = [edge["parent"], *edge["children"]]
             parent, *children = (nodes[place] if place < len(nodes) else None for place in places)
             if parent is None or None in children:
-                continue  # the graph is another than its root's program has
+                continue  # the graph differs from that of its root's program, which is reported
             if given and parent["is_root"]:
                 children = [row | {"answer": None} if row and row["is_root"] else row for row in children]
             if problem := contradiction(edge["rule"], parent, [row for row in children if row]):
@@ -132,7 +130,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
 
 
 def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
-    """Describe what is contradictory between the answers of a parent and its children, in order; "" if nothing is."""
+    """Describe the contradiction between the answers of a parent and its children, in order; "" if there is none."""
     answer, answers = parent["answer"], [row["answer"] for row in children]
     if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
         return ""
@@ -152,6 +150,6 @@ def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
             name = named_object(parent["program"]) or answers[0]
             known = parent["kind"] == "Object Equals" and None not in (name, answers[1])
             wrong = known and (answer == YES) != (name == answers[1])
-        case _:  # the only one is the first and the last
+        case _:  # the only object is both first and last
             wrong = children[0]["kind"].startswith("Object") and answers[0] not in (None, answer)
     return f"{rule} of {' and '.join(map(str, answers))} is {answer}" if wrong else ""

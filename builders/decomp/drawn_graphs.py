@@ -1,4 +1,4 @@
-"""What is true of the drawn videos, as scene graphs: the drawing itself says what is done, held and touched when."""
+"""Derive scene graphs of the drawn videos from the drawing itself."""
 
 from __future__ import annotations
 
@@ -15,17 +15,11 @@ from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates import read_table
 from ...templates.agqa import load_agqa
 
-HOLDING, TOUCHING = "holding", "touching"
-
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
-    """Return what a video of the sample shows.
+    """Return the scene graph of a video of the sample.
 
-    Args:
-        video: The video.
-
-    Returns:
-        Its graph, on frames every half second from 0; exact, so that what it does not have is not so.
+    It has a frame every half second from 0, and is exact: whatever it does not contain is false.
     """
     words, times = load_agqa().by_class, frame_times(video.length_s)
     spans = []
@@ -54,12 +48,12 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
 
 
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
-    """Yield what else is so: relation, thing, number of the frame."""
+    """Yield further facts: relation, object and frame number."""
     table = _table()
     for number, time in enumerate(times):
         for name in sorted(held_at(video.actions, time)):
-            yield HOLDING, table["things"][name], number
-            yield TOUCHING, table["things"][name], number
+            yield "holding", table["things"][name], number
+            yield "touching", table["things"][name], number
         for cue in video.actions:
             share = (time - cue.start) / (cue.end - cue.start)
             for relation, thing, begin, end in table["during"].get(cue.action, ()):

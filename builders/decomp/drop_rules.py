@@ -1,16 +1,17 @@
-"""Which questions may be asked about a video: AGQA's rules for what is dropped, and ours for annotations with gaps.
+"""Decide which questions may be asked about a video: AGQA's rules, and ours for incomplete annotations.
 
-Grunde-McLaughlin et al. 2021, supplement, and the benchmark's generator: nothing that is not unique, too close in time,
-obvious, or answered by the question itself. "No" needs more than that nothing is annotated: neither a look-alike nor a
-relation that goes with the one that is asked about.
+Grunde-McLaughlin et al. 2021, supplement, and the benchmark's generator: a question is dropped if its answer is not
+unique, depends on times that are too close, is obvious, or is contained in the question. Answers "no" need more than a
+missing annotation: no look-alike of the object, and no action that implies the relation.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 
 from ...templates.agqa import ActionWords, load_agqa
-from ...templates.agqa_making import Rules, load_rules
+from ...templates.agqa_making import GenerationRules, load_rules
 from .denials import TIME_MARGIN
 from .programs import questions as ask
 from .programs.questions import (
@@ -21,12 +22,11 @@ from .programs.questions import (
     Question,
     Window,
     actions_in,
-    at,
     objects_in,
     template_of,
     window_of,
 )
-from .views import Part, View
+from .views import SureAndPossible, View
 
 MOST_STEPS = 8
 YES, NO = "yes", "no"
@@ -34,16 +34,16 @@ _WINDOW_STEPS = {"video": 0, "before": 2, "after": 2, "while": 2, "between": 3}
 
 
 def judge(view: View, question: Question) -> str | None:
-    """Answer a question, if it may be asked about the video.
+    """Answer a question if it may be asked about the video.
 
     Args:
         view: The video.
         question: A question of one of AGQA's templates.
 
     Returns:
-        Its answer by `answers.answer`; None if there is none, or if a rule drops the question.
+        The answer by `graph_answers`; None if there is none, or if a rule drops the question.
     """
-    value = view.tell(question).value
+    value = view.answer(question).value
     if value is None or steps_of(question) > MOST_STEPS:
         return None
     return value if _Judge(view, load_rules()).keeps(question, value) else None
@@ -51,34 +51,17 @@ def judge(view: View, question: Question) -> str | None:
 
 @lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
-    """Count steps of reasoning as AGQA does: of the template, of parts of the video and of references."""
-    extra = _window_steps(window_of(question))
-    extra += sum(map(_object_steps, objects_in(question))) + sum(map(_action_steps, actions_in(question)))
-    return load_rules().steps[template_of(question)] + extra
-
-
-def _object_steps(thing: Object) -> int:
-    return 0 if isinstance(thing, str) else 1
-
-
-def _action_steps(action: Action) -> int:
-    match action:
-        case ask.ExtremeAction():
-            return 2
-        case ask.ToAction(_, thing):
-            return 1 + _object_steps(thing)
-    return 0
-
-
-def _window_steps(window: Window) -> int:
-    return _WINDOW_STEPS[window.word] + sum(map(_action_steps, window.actions))
+    """Count steps of reasoning as AGQA does: those of the template, of the window and of references."""
+    window = window_of(question)
+    actions = (*actions_in(question), *window.actions)
+    references = sum(not isinstance(thing, str) for thing in objects_in(question))
+    steps = load_rules().steps[template_of(question)] + _WINDOW_STEPS[window.word] + references
+    return steps + 2 * sum(not isinstance(action, str) for action in actions)
 
 
 class _Judge:
-    """The rules for one video."""
-
-    def __init__(self, view: View, rules: Rules) -> None:
-        self.view, self.rules = view, rules
+    def __init__(self, view: View, rules: GenerationRules) -> None:
+        self.view, self.rules, self.denials = view, rules, view.evaluator.denials
 
     def keeps(self, question: Question, value: str) -> bool:
         match question:
@@ -114,8 +97,8 @@ class _Judge:
 
     # Parts of questions.
 
-    def askable(self, thing: Object, relation: str, window: Window) -> str | None:
-        """Return an object that may be asked about; None if it may not."""
+    def may_ask_object(self, thing: Object, relation: str, window: Window) -> str | None:
+        """Return the name of an object that may be asked about; else None."""
         name = self.view.thing(thing)
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
             return None
@@ -127,13 +110,13 @@ class _Judge:
         return None if name in self.things_of(window) else name
 
     def sure_reference(self, thing: ask.Reference) -> bool:
-        """Return whether a reader would find the same object."""
+        """Return whether a human would find the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation == INTERACTING:
             return False
         if isinstance(thing, ask.EdgeObject):
             return len(self.view.having(thing.relation, part[1])) > 1
-        return not self.view.teller.denials.likely(thing.relation, part[1], besides=self.view.tell(thing).value or "")
+        return not self.denials.likely(thing.relation, part[1], besides=self.view.answer(thing).value or "")
 
     def words(self, action: Action) -> ActionWords | None:
         span = self.view.span(action)
@@ -143,10 +126,10 @@ class _Judge:
         return [words for words in map(self.words, window.actions) if words]
 
     def things_of(self, window: Window) -> set[str]:
-        """Return the objects of the actions that a part of the video is named by, which it would give away."""
+        """Return the objects of the actions that delimit a window, which would reveal the answer."""
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
-    def sayable(self, relation: str, window: Window) -> bool:
+    def may_ask_relation(self, relation: str, window: Window) -> bool:
         """Return whether a relation may be asked about in a part of the video."""
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
             return False
@@ -155,7 +138,7 @@ class _Judge:
     # Questions about objects and relations.
 
     def keeps_object(self, thing: Object, window: Window, value: str) -> bool:
-        part, name = self.view.part(window), self.askable(thing, INTERACTING, window)
+        part, name = self.view.part(window), self.may_ask_object(thing, INTERACTING, window)
         if part is None or name is None:
             return False
         contact = self.view.graph.contacts.get(name, 0)
@@ -165,15 +148,15 @@ class _Judge:
 
     def keeps_relation(self, relation: str, window: Window, value: str) -> bool:
         part = self.view.part(window)
-        if part is None or not self.sayable(relation, window) or _is_single(relation):
+        if part is None or not self.may_ask_relation(relation, window) or relation in _relations_to_one_object():
             return False
         if value == YES:
-            return bool(self.view.teller.held.get(relation, 0) & part[0])
+            return bool(self.view.evaluator.held.get(relation, 0) & part[0])
         return self.absent(relation, part)
 
-    def absent(self, relation: str, part: Part) -> bool:
-        done = self.view.teller.denials.done.get(relation, {}).values()
-        return not any(frames & part[1] for frames in done) and not self.view.teller.denials.likely(relation, part[1])
+    def absent(self, relation: str, part: SureAndPossible) -> bool:
+        done = self.denials.done.get(relation, {}).values()
+        return not any(frames & part[1] for frames in done) and not self.denials.likely(relation, part[1])
 
     def keeps_interaction(self, question: ask.Interaction, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -185,8 +168,8 @@ class _Judge:
         return self.view.missing(name, part[1], window == VIDEO)
 
     def may_interact(self, question: ask.Interaction) -> str | None:
-        """Return the object, if the relation to it may be asked about; None if not."""
-        name = self.askable(question.object, question.relation, question.window)
+        """Return the object if the relation to it may be asked about; else None."""
+        name = self.may_ask_object(question.object, question.relation, question.window)
         if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
             return None
         return name
@@ -199,46 +182,48 @@ class _Judge:
         alike = self.rules.alike.get(names[0] or "", frozenset())
         if names[0] == names[1] or names[1] in alike:
             return False
-        told = [self.view.tell(part).value for part in parts]
+        answers = [self.view.answer(part).value for part in parts]
         sure = [
             answer is not None and self.keeps_interaction(part, answer)
-            for part, answer in zip(parts, told, strict=True)
+            for part, answer in zip(parts, answers, strict=True)
         ]
         needs = (YES, YES) if question.word == "and" else (YES, NO)
         if value == YES:
             return all(sure)
-        return any(one and answer != need for one, answer, need in zip(sure, told, needs, strict=True))
+        return any(one and answer != need for one, answer, need in zip(sure, answers, needs, strict=True))
 
     def keeps_objects_of(self, question: ask.ObjectsOf, value: str) -> bool:
         relation, window = question.relation, question.window
         part = self.view.part(window)
-        if part is None or not self.sayable(relation, window) or _is_single(relation):
+        if part is None or not self.may_ask_relation(relation, window) or relation in _relations_to_one_object():
             return False
-        if self.askable(value, relation, window) is None:
+        if self.may_ask_object(value, relation, window) is None:
             return False
         found = [self.view.having(relation, frames) for frames in part]
-        return found[0] == found[1] == {value} and not self.view.teller.denials.likely(relation, part[1], besides=value)
+        return found[0] == found[1] == {value} and not self.denials.likely(relation, part[1], besides=value)
 
     def keeps_edge_object(self, question: ask.EdgeObject, value: str) -> bool:
         relation, window = question.relation, question.window
         part = self.view.part(window)
-        if part is None or not self.sayable(relation, window) or _is_single(relation):
+        if part is None or not self.may_ask_relation(relation, window) or relation in _relations_to_one_object():
             return False
         if window.word == ("before" if question.edge == "first" else "after"):
             return False
-        if self.askable(value, relation, window) is None or len(self.view.having(relation, part[0])) < 2:
+        if self.may_ask_object(value, relation, window) is None or len(self.view.having(relation, part[0])) < 2:
             return False
         ends = (self.view.edge(relation, frames, question.edge) for frames in part)
         return all(found == {value} for found in ends)
 
     def keeps_equals(self, thing: Object, asked: ask.Reference, value: str) -> bool:
         right = judge(self.view, asked)
-        name = self.askable(thing, asked.relation, asked.window)
+        name = self.may_ask_object(thing, asked.relation, asked.window)
         return right is not None and name is not None and (value == YES or name not in self.rules.alike.get(right, ()))
 
     def keeps_choose(self, question: ask.ObjectChoose, value: str) -> bool:
         asked = question.question
-        names = [self.askable(thing, asked.relation, asked.window) for thing in (question.first, question.second)]
+        names = [
+            self.may_ask_object(thing, asked.relation, asked.window) for thing in (question.first, question.second)
+        ]
         if None in names or judge(self.view, asked) != value or value not in names or names[0] == names[1]:
             return False
         wrong = names[names[0] == value] or ""
@@ -266,11 +251,11 @@ class _Judge:
             return False
         if window.word == ("before" if first else "after") or not self.clear_edges(window, first):
             return False
-        # An annotator may have missed what came before a thing was taken, and what came after it was put down.
+        # Annotators may have missed an earlier action with an object that is taken, or a later one with one put down.
         return words.verb != ("taking" if first else "putting down")
 
     def clear_edges(self, window: Window, first: bool) -> bool:
-        """Return whether no other action starts (ends) so near a limit of a part that it may as well lie in it."""
+        """Return whether no other action starts (ends) so close to a limit of the window that it may lie in it."""
         named = [self.view.span(action) for action in window.actions]
         limits = [moment for span in named if span for moment in (span.start, span.end)]
         moments = (span.start if first else span.end for span in self.view.graph.actions if span not in named)
@@ -291,7 +276,7 @@ class _Judge:
             return False  # "watching a laptop or something on a laptop or holding a dish" has three options
         if one.verb is None or other.verb is None or one.object != other.object:
             return True
-        # Who drinks from a cup holds it, however long the annotator says.
+        # Drinking from a cup implies holding it, whatever length is annotated.
         verbs = {one.verb, other.verb}
         return len(verbs) == 2 and not any(verbs & self.rules.doubtful.get(verb, frozenset()) for verb in verbs)
 
@@ -303,13 +288,13 @@ class _Judge:
             return False
         match question.asked:
             case ask.Interaction(_, thing):
-                name = self.askable(thing, INTERACTING, side)
+                name = self.may_ask_object(thing, INTERACTING, side)
                 found = self.view.graph.contacts.get(name, 0) if name else 0
             case ask.RelationExists(relation):
-                sayable = self.sayable(relation, side) and not _is_single(relation)
-                found = self.view.teller.held.get(relation, 0) if sayable else 0
+                may_ask_relation = self.may_ask_relation(relation, side) and relation not in _relations_to_one_object()
+                found = self.view.evaluator.held.get(relation, 0) if may_ask_relation else 0
                 away = ((1 << len(self.view.graph.times)) - 1) & ~part[0]
-                if self.view.teller.denials.likely(relation, away):
+                if self.denials.likely(relation, away):
                     return False
             case ask.ActionHappens(action):
                 asked = self.words(action)
@@ -320,23 +305,19 @@ class _Judge:
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
-        """Return whether nothing leaves open that it is so on the other side of the action as well."""
+        """Return whether it certainly does not hold on the other side of the action as well."""
         other = Window("after" if side.word == "before" else "before", side.actions)
         asked = question.asked
         if isinstance(asked, ask.Interaction):
             part, name = self.view.part(other), self.view.thing(asked.object)
             alike = self.rules.alike.get(name or "", frozenset())
             return part is None or not self.view.having(INTERACTING, part[1]) & alike
-        return self.view.tell(at(asked, other)).reason != "not_annotated"
-
-
-def _is_single(relation: str) -> bool:
-    """Return whether only one object can have a relation, which gives the answer away."""
-    return relation in _singles()
+        return self.view.answer(replace(asked, window=other)).reason != "not_annotated"
 
 
 @cache
-def _singles() -> frozenset[str]:
+def _relations_to_one_object() -> frozenset[str]:
+    """Return the relations that only one object can have, which reveals the answer."""
     things: dict[str, set[str]] = {}
     for words in load_agqa().actions.values():
         if words.verb and words.object and not words.loose:

@@ -1,4 +1,4 @@
-"""The pages of a gallery of question graphs: a question with all that it is composed of."""
+"""Show question graphs in a gallery: one page per root with all its sub-questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASKED_FACETS = (Facet("group", "Group", ("group of the parent",)), Facet("kind",
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Show the graphs of an output; see `data_cards.gallery.exhibits`."""
+    """Return the gallery of an output; see `data_cards.gallery.exhibits`."""
     films: dict[str, Film] = {}
     if VIDEOS.name in output.info["counts"]:
         columns, _ = read_columns(output, VIDEOS.name, ("video_id", "sha256"), ALL)
@@ -37,7 +37,7 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
 
     def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
         chosen, place = set(places), 0
-        given: Mapping[str, Any] | None = None
+        given: Mapping[str, Any] = {}
         if answers.predictions is not None:
             rows, _ = read_columns(output, "questions", ("key",), ALL)
             given = match(answers.predictions, rows["key"], partial=True).given
@@ -55,9 +55,9 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
 
 
 def _exhibit(
-    rows: VideoRows, video: VideoGraphs, graph: Row, split: str, film: Film | None, given: Mapping[str, Any] | None
+    rows: VideoRows, video: VideoGraphs, graph: Row, split: str, film: Film | None, given: Mapping[str, Any]
 ) -> Exhibit:
-    said = {} if given is None else {key: str(given[key]) for key in graph["nodes"] if key in given}
+    said = {key: str(given[key]) for key in graph["nodes"] if key in given}
     path = question_path(video, graph["root"], said)
     placed, hidden = layers(path)
     contradicting = {parent for parent, _ in path.contradictions} if said else set()

@@ -1,16 +1,15 @@
-"""Answers of questions by a video's graph alone.
+"""Answer questions by a video's scene graph alone.
 
-The rules are those by which AGQA 2.0 answers its questions (Grunde-McLaughlin et al. 2021, section 3 and the
-supplement's templates): parts of the video are sets of annotated frames, and where a question has no single answer it
-has none here. `docs/decomp.md` lists where we had to choose.
+The rules are those of AGQA 2.0 (Grunde-McLaughlin et al. 2021, section 3 and the templates in the supplement): parts of
+the video are sets of annotated frames, and a question without a single answer has none. `docs/decomp.md` lists where we
+had to choose.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
@@ -20,32 +19,32 @@ from .programs import questions as ask
 from .programs.questions import INTERACTING, VIDEO, Action, Object, Question, Window
 
 LENGTH_MARGIN = 7.0
-"""Seconds by which one action must be longer than another to be called so."""
+"""Seconds by which an action must be longer than another to count as longer."""
 EDGE_MARGIN = 5.0
-"""Seconds by which an action must start before, or end behind, all others to be called the first or the last."""
+"""Seconds by which an action must start before, or end after, all others to count as the first or last."""
 
 REASONS: Mapping[str, str] = {
-    "no_graph": "The video has no graph, and no other answer decides the question.",
-    "unknown_word": "The question names an object, relation or action that the vocabulary and the graph do not have.",
-    "not_annotated": "It is not annotated, and the annotations leave open whether it is so.",
+    "no_graph": "The video has no scene graph, and no other answer decides the question.",
+    "unknown_word": "The question names an object, relation or action that neither the vocabulary nor the graph has.",
+    "not_annotated": "It is not annotated, and the annotations are too incomplete to rule it out.",
     "no_such_action": "An action that the question refers to does not happen.",
     "several_instances": "An action that the question refers to happens several times.",
     "empty_window": "No annotated frame lies in the part of the video that is asked about.",
     "no_object": "No object has the relation.",
-    "several_objects": "Several objects have the relation, and one is asked for.",
-    "no_action": "Nothing is done in the part of the video that is asked about.",
-    "several_actions": "Several things are done, and one is asked for.",
-    "unresolved_reference": "An object or action that is spoken of by another question's answer is not known.",
-    "ambiguous_margin": "Two actions are too close to each other in time to be told apart.",
-    "ambiguous_run": "Several objects have the relation in the first or last frames that it holds in.",
-    "both_sides": "It is so both before and after the action.",
-    "at_the_same_time": "It is so during the action.",
-    "neither_side": "It is so neither before nor after the action.",
-    "both_options": "Both options are right.",
-    "neither_option": "Neither option is right.",
+    "several_objects": "Several objects have the relation, but the question asks for one.",
+    "no_action": "No action is annotated in the part of the video that is asked about.",
+    "several_actions": "Several actions are annotated, but the question asks for one.",
+    "unresolved_reference": "The object or action that the question refers to is not known.",
+    "ambiguous_margin": "Two actions are too close in time, or in length, to be ordered.",
+    "ambiguous_run": "Several objects have the relation in the first or last frames in which it holds.",
+    "both_sides": "It holds both before and after the action.",
+    "at_the_same_time": "It holds during the action.",
+    "neither_side": "It holds neither before nor after the action.",
+    "both_options": "Both options are correct.",
+    "neither_option": "Neither option is correct.",
     "conflict": "Two sources give different answers.",
 }
-"""Why a question has no answer: a code, and a sentence for people."""
+"""Why a question has no answer: code and description."""
 
 YES, NO = "yes", "no"
 
@@ -55,8 +54,8 @@ class Answer:
     """The answer of a question.
 
     Attributes:
-        value: "yes" or "no", "before" or "after", an object or an action's phrase; None if it cannot be told.
-        reason: Why it cannot be told: a code of `REASONS`; empty if it can.
+        value: "yes" or "no", "before" or "after", an object or the phrase of an action; None if it is not known.
+        reason: Why it is not known: a code of `REASONS`; else empty.
     """
 
     value: str | None
@@ -68,9 +67,9 @@ def answer(question: Question, graph: SceneGraph) -> Answer:
 
     Args:
         question: A question or sub-question of any type.
-        graph: Of the video. A "no" is only given where `Teller.denied` allows it.
+        graph: Scene graph of the video. `denials.Denials` decides where a missing annotation means "no".
     """
-    return Teller(graph).answer(question)
+    return GraphEvaluator(graph).answer(question)
 
 
 class _UndecidedError(Exception):
@@ -80,11 +79,11 @@ class _UndecidedError(Exception):
         self.reason = reason
 
 
-class Teller:
-    """Answers questions by one graph; keeps what it has found out."""
+class GraphEvaluator:
+    """Answers questions by one graph, and caches the answers."""
 
     def __init__(self, graph: SceneGraph) -> None:
-        """Take a video's graph."""
+        """Index a video's graph."""
         self.graph = graph
         self.all: Frames = (1 << len(graph.times)) - 1
         self.words = load_agqa()
@@ -95,33 +94,25 @@ class Teller:
         self.seen: dict[str, Frames] = dict(graph.visible)
         self.held: dict[str, Frames] = {}
         for relation, objects in self.relations.items():
-            frames = 0
+            self.held[relation] = _union(objects.values())
             for name, bits in objects.items():
-                frames |= bits
                 self.seen[name] = self.seen.get(name, 0) | bits
-            self.held[relation] = frames
         self.denials = Denials(graph, self.relations, self.held)
         self.answers: dict[Question, Answer] = {}
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
 
     def answer(self, question: Question) -> Answer:
-        """Answer a question, once."""
+        """Answer a question."""
         found = self.answers.get(question)
         if found is None:
             try:
-                found = _answer(_BY_TYPE[type(question)](self, question))
+                found = Answer(_BY_TYPE[type(question)](self, question))
             except _UndecidedError as undecided:
-                found = _answer(None, undecided.reason)
+                found = Answer(None, undecided.reason)
             self.answers[question] = found
         return found
 
-    def _told(self, tell: Callable[[], str]) -> Answer:
-        try:
-            return _answer(tell())
-        except _UndecidedError as undecided:
-            return _answer(None, undecided.reason)
-
-    def _value(self, question: Question) -> str:
+    def _decided(self, question: Question) -> str:
         found = self.answer(question)
         if found.value is None:
             raise _UndecidedError(found.reason)
@@ -129,8 +120,8 @@ class Teller:
 
     # Parts of questions.
 
-    def _thing(self, thing: Object) -> str:
-        """Return the object that is named, or spoken of by another question's answer."""
+    def _resolve(self, thing: Object) -> str:
+        """Return the name of an object that is named or referred to."""
         if isinstance(thing, str):
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
@@ -147,7 +138,7 @@ class Teller:
         return self.relations.get(relation, {})
 
     def _phrases(self, action: Action) -> list[str]:
-        """Return the phrases that an action is annotated by: one, or for a replaced object all that fit."""
+        """Return the phrases that an action is annotated by: one, or for a replaced object all that match."""
         match action:
             case ask.ExtremeAction():
                 found = self.answer(action).value
@@ -155,7 +146,7 @@ class Teller:
                     raise _UndecidedError("unresolved_reference")
                 return [found]
             case ask.ToAction(verb, thing):
-                name, known, meant = self._thing(thing), self.words.actions, self.words.relation_of(verb)
+                name, known, meant = self._resolve(thing), self.words.actions, self.words.relation_of(verb)
                 fits = [
                     known[phrase]
                     for phrase in self.spans
@@ -168,17 +159,17 @@ class Teller:
         return [action]
 
     def _parts_of(self, action: Action) -> tuple[str, str] | None:
-        """Return the relation and the object that make an action; None if it has none."""
+        """Return the relation and the object of an action; None if it has none."""
         match action:
             case ask.ToAction(verb, thing):
-                return self.words.relation_of(verb), self._thing(thing)
+                return self.words.relation_of(verb), self._resolve(thing)
         words = self.words.actions.get(self._phrases(action)[0])
         if words and words.verb and words.object:
             return words.verb, ANYTHING if words.loose else words.object
         return None
 
     def _instances(self, action: Action) -> list[ActionSpan]:
-        """Return all instances of an action by their start; there is at least one."""
+        """Return all instances of an action by their start; at least one."""
         if isinstance(action, str) and action in self.spans:
             found = self.spans[action]
         else:
@@ -194,7 +185,7 @@ class Teller:
         return found[0]
 
     def _windows(self, window: Window) -> tuple[Frames, ...]:
-        """Return the frames of a part of the video; several sets of them if it can be understood in several ways."""
+        """Return the frames of a part of the video; several sets if it is ambiguous."""
         found = self.frames.get(window)
         if found is None:
             try:
@@ -212,45 +203,38 @@ class Teller:
         match window.word:
             case "before":
                 begun = _below(self._single(window.actions[0]).frames)
-                # AGQA counts the action's first frame. Where the video begins with it there is no "before" at all.
+                # AGQA includes the action's first frame. If the video begins with the action, nothing is before it.
                 return ((begun << 1 | 1) & self.all if begun else 0,)
             case "after":
                 return (self.all & ~_until(self._single(window.actions[0]).frames),)
             case "while":
-                # AGQA takes the first instance; for a reader all of them count. Where that differs there is no answer.
-                each = [_during(span.frames) for span in self._instances(window.actions[0])]
-                every = 0
-                for frames in each:
-                    every |= frames
+                # AGQA takes the first instance, a human all of them: where these differ there is no answer.
+                each = [_range(span.frames) for span in self._instances(window.actions[0])]
+                every = _union(each)
                 return (each[0],) if every == each[0] else (each[0], every)
             case "between":
-                ended = begun = 0
-                for span in self._instances(window.actions[0]):
-                    ended |= _until(span.frames)
+                ended = _union(_until(span.frames) for span in self._instances(window.actions[0]))
                 begun = min(_below(span.frames) for span in self._instances(window.actions[1]))
                 return (begun & ~ended,)
         return (self.all,)
 
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
-        """Judge a part of the video; all ways to understand it must have the same outcome."""
-        windows = self._windows(window)
-        if len(windows) == 1:
-            return judge(windows[0])
-        found = [judge(frames) for frames in windows]
-        if len(set(found)) > 1:
+        """Judge a part of the video; all its readings must have the same outcome."""
+        first, *others = [judge(frames) for frames in self._windows(window)]
+        if any(other != first for other in others):
             raise _UndecidedError("several_instances")
-        return found[0]
+        return first
 
     # Questions for yes and no.
 
     def denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Return no, where `Denials` allows it: every "no" that a graph gives comes from here."""
+        """Return "no" where `Denials` allows it; every "no" of a graph goes through here."""
         if not self.denials.allow(relation, thing, frames):
             raise _UndecidedError("not_annotated")
         return NO
 
     def _object_exists(self, question: ask.ObjectExists) -> str:
-        name = self._thing(question.object)
+        name = self._resolve(question.object)
         if name == PERSON or (question.window == VIDEO and name in self.graph.seen):
             return self._over(question.window, lambda part: YES)
         frames = self.seen.get(name, 0)
@@ -262,23 +246,20 @@ class Teller:
         return self._over(question.window, lambda part: YES if part & frames else self.denied(name, None, part))
 
     def _interaction(self, question: ask.Interaction) -> str:
-        name, relation = self._thing(question.object), question.relation
+        name, relation = self._resolve(question.object), question.relation
         frames = self._relation(relation).get(name, 0)
         return self._over(question.window, lambda part: YES if part & frames else self.denied(relation, name, part))
 
     def _action_happens(self, question: ask.ActionHappens) -> str:
-        spans = [span for phrase in self._phrases(question.action) for span in self.spans.get(phrase, ())]
-        frames = 0
-        for span in spans:
-            frames |= span.frames
+        phrases = self._phrases(question.action)
+        frames = _union(span.frames for phrase in phrases for span in self.spans.get(phrase, ()))
 
         def judge(part: Frames) -> str:
             if part & frames:
                 return YES
-            parts = self._parts_of(question.action)
-            if parts:
+            if parts := self._parts_of(question.action):
                 return self.denied(*parts, part)
-            if not self.denials.allow_action(self._phrases(question.action)[0], part):
+            if not self.denials.allow_action(phrases[0], part):
                 raise _UndecidedError("not_annotated")
             return NO
 
@@ -296,7 +277,7 @@ class Teller:
     def _having(self, relation: str, part: Frames) -> set[str]:
         """Return the objects that have a relation in some frame.
 
-        "Putting something on a table" does not name what is put down: it may be any object, so none can be told apart.
+        "Putting something on a table" does not name the object, which may be any: then none is returned.
         """
         found = {name for name, frames in self._looked_for(relation).items() if frames & part}
         if ANYTHING in found:
@@ -311,7 +292,7 @@ class Teller:
         return objects
 
     def _objects_of(self, question: ask.ObjectsOf) -> str:
-        return self._over(question.window, lambda part: _only(self._having(question.relation, part), "object"))
+        return self._over(question.window, lambda part: _single_name(self._having(question.relation, part), "object"))
 
     def _edge_object(self, question: ask.EdgeObject) -> str:
         def judge(part: Frames) -> str:
@@ -327,19 +308,19 @@ class Teller:
         return self._over(question.window, judge)
 
     def _object_equals(self, question: ask.ObjectEquals) -> str:
-        name, asked = self._thing(question.object), question.question
+        name, asked = self._resolve(question.object), question.question
         if isinstance(asked, ask.EdgeObject):
-            return YES if self._value(asked) == name else NO
+            return YES if self._decided(asked) == name else NO
 
         def judge(part: Frames) -> str:
             found = self._having(asked.relation, part)
-            # It is not the object if it is not even one of several.
-            return NO if found and name not in found else verdict(_only(found, "object") == name)
+            # An object that is not even among several is not the one.
+            return NO if found and name not in found else verdict(_single_name(found, "object") == name)
 
         return self._over(asked.window, judge)
 
     def _object_choose(self, question: ask.ObjectChoose) -> str:
-        options, asked = {self._thing(question.first), self._thing(question.second)}, question.question
+        options, asked = {self._resolve(question.first), self._resolve(question.second)}, question.question
 
         def judge(found: set[str]) -> str:
             match sorted(options & found):
@@ -350,19 +331,21 @@ class Teller:
             raise _UndecidedError("both_options")
 
         if isinstance(asked, ask.EdgeObject):
-            return judge({self._value(asked)})
+            return judge({self._decided(asked)})
         return self._over(asked.window, lambda part: judge(self._having(asked.relation, part)))
 
     # Questions for actions.
 
     def _others(self, window: Window, part: Frames) -> list[ActionSpan]:
-        """Return what is done in a part of the video, besides the actions that delimit it."""
+        """Return the actions in a part of the video, except those that delimit it."""
         named = {phrase for action in window.actions for phrase in self._phrases(action)}
         return [span for span in self.graph.actions if span.frames & part and span.phrase not in named]
 
     def _actions_in(self, question: ask.ActionsIn) -> str:
         window = question.window
-        return self._over(window, lambda part: _only({span.phrase for span in self._others(window, part)}, "action"))
+        return self._over(
+            window, lambda part: _single_name({span.phrase for span in self._others(window, part)}, "action")
+        )
 
     def _edge_action(self, question: ask.EdgeAction) -> str:
         first = question.edge == "first"
@@ -375,7 +358,7 @@ class Teller:
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
                     when[span.phrase] = min(at, when.get(span.phrase, at))
-            return _ahead(when, EDGE_MARGIN)
+            return _least(when, EDGE_MARGIN)
 
         return self._over(question.window, judge)
 
@@ -395,14 +378,14 @@ class Teller:
 
     def _extreme_action(self, question: ask.ExtremeAction) -> str:
         sign = -1 if question.word == "longest" else 1
-        # An action that happens several times may mean its longest (shortest) instance or all of its time.
+        # The length of a repeated action may be that of its longest (shortest) instance or the sum of all.
         alone: dict[str, float] = {}
         together: dict[str, float] = {}
         for phrase, spans in self.spans.items():
             lengths = [sign * (span.end - span.start) for span in spans]
             alone[phrase], together[phrase] = min(lengths), sum(lengths)
-        found = _ahead(alone, LENGTH_MARGIN)
-        if found != _ahead(together, LENGTH_MARGIN):
+        found = _least(alone, LENGTH_MARGIN)
+        if found != _least(together, LENGTH_MARGIN):
             raise _UndecidedError("several_instances")
         return found
 
@@ -411,10 +394,10 @@ class Teller:
         if spans[0].phrase == spans[1].phrase:
             raise _UndecidedError("both_options")
         sign = -1 if question.word == "longer" else 1
-        return _ahead({span.phrase: sign * (span.end - span.start) for span in spans}, LENGTH_MARGIN)
+        return _least({span.phrase: sign * (span.end - span.start) for span in spans}, LENGTH_MARGIN)
 
     def _action_equals(self, question: ask.ActionEquals) -> str:
-        return verdict(self._value(question.question) in self._phrases(question.action))
+        return verdict(self._decided(question.question) in self._phrases(question.action))
 
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
@@ -422,7 +405,7 @@ class Teller:
         other: Frames = 0  # what must not be on the other side either
         match question.asked:
             case ask.Interaction(relation, thing):
-                frames = self._looked_for(relation).get(self._thing(thing), 0)
+                frames = self._looked_for(relation).get(self._resolve(thing), 0)
             case ask.RelationExists(relation):
                 self._looked_for(relation)
                 frames = self.held.get(relation, 0)
@@ -431,7 +414,7 @@ class Teller:
                 frames = asked.frames
                 words = self.words.actions.get(asked.phrase)
                 if words and words.verb and words.object:
-                    # What the action is made of, at another time, leaves it unclear: AGQA drops such questions.
+                    # AGQA drops the question if the action's relation holds to its object at another time.
                     other = self.graph.relations.get(words.verb, {}).get(words.object, 0) & (before | after)
         if frames & ~before & ~after:
             raise _UndecidedError("at_the_same_time")
@@ -441,34 +424,35 @@ class Teller:
         raise _UndecidedError("both_sides" if sides else "neither_side")
 
 
-_BY_TYPE: Mapping[type, Callable[[Teller, Any], str]] = {
-    ask.ObjectExists: Teller._object_exists,
-    ask.RelationExists: Teller._relation_exists,
-    ask.Interaction: Teller._interaction,
-    ask.ActionHappens: Teller._action_happens,
-    ask.Both: Teller._both,
-    ask.ObjectsOf: Teller._objects_of,
-    ask.EdgeObject: Teller._edge_object,
-    ask.ActionsIn: Teller._actions_in,
-    ask.EdgeAction: Teller._edge_action,
-    ask.ExtremeAction: Teller._extreme_action,
-    ask.ObjectEquals: Teller._object_equals,
-    ask.ObjectChoose: Teller._object_choose,
-    ask.LengthChoose: Teller._length_choose,
-    ask.ActionEquals: Teller._action_equals,
-    ask.OrderChoose: Teller._order,
+_BY_TYPE: Mapping[type, Callable[[GraphEvaluator, Any], str]] = {
+    ask.ObjectExists: GraphEvaluator._object_exists,
+    ask.RelationExists: GraphEvaluator._relation_exists,
+    ask.Interaction: GraphEvaluator._interaction,
+    ask.ActionHappens: GraphEvaluator._action_happens,
+    ask.Both: GraphEvaluator._both,
+    ask.ObjectsOf: GraphEvaluator._objects_of,
+    ask.EdgeObject: GraphEvaluator._edge_object,
+    ask.ActionsIn: GraphEvaluator._actions_in,
+    ask.EdgeAction: GraphEvaluator._edge_action,
+    ask.ExtremeAction: GraphEvaluator._extreme_action,
+    ask.ObjectEquals: GraphEvaluator._object_equals,
+    ask.ObjectChoose: GraphEvaluator._object_choose,
+    ask.LengthChoose: GraphEvaluator._length_choose,
+    ask.ActionEquals: GraphEvaluator._action_equals,
+    ask.OrderChoose: GraphEvaluator._order,
 }
-
-
-@lru_cache(maxsize=1 << 12)
-def _answer(value: str | None, reason: str = "") -> Answer:
-    """Return an answer; there are few different ones."""
-    return Answer(value, reason)
 
 
 def verdict(true: bool) -> str:
     """Return yes or no."""
     return YES if true else NO
+
+
+def _union(sets: Iterable[Frames]) -> Frames:
+    found: Frames = 0
+    for frames in sets:
+        found |= frames
+    return found
 
 
 def _below(frames: Frames) -> Frames:
@@ -477,16 +461,15 @@ def _below(frames: Frames) -> Frames:
 
 
 def _until(frames: Frames) -> Frames:
-    """Return the frames up to the last of a set, and with it."""
+    """Return the frames up to and including the last of a set."""
     return (1 << frames.bit_length()) - 1
 
 
 def _top(frames: Frames) -> Frames:
-    """Return the last frame of a set."""
     return 1 << frames.bit_length() - 1 if frames else 0
 
 
-def _during(frames: Frames) -> Frames:
+def _range(frames: Frames) -> Frames:
     """Return the frames from the first to the last of a set."""
     return _until(frames) & ~_below(frames)
 
@@ -501,14 +484,14 @@ def _run(frames: Frames, last: bool) -> Frames:
     return frames & ~(frames + low)  # the carry clears the first run and sets the bit behind it
 
 
-def _only(found: set[str], what: str) -> str:
+def _single_name(found: set[str], what: str) -> str:
     if len(found) != 1:
         raise _UndecidedError(f"several_{what}s" if found else f"no_{what}")
     return next(iter(found))
 
 
-def _ahead(measures: Mapping[str, float], margin: float) -> str:
-    """Return what has the smallest measure, by more than a margin."""
+def _least(measures: Mapping[str, float], margin: float) -> str:
+    """Return the name with the smallest measure, which must be smaller by more than the margin."""
     if not measures:
         raise _UndecidedError("no_action")
     (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
@@ -518,7 +501,7 @@ def _ahead(measures: Mapping[str, float], margin: float) -> str:
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:
-    """Return what two answers make of "and" or of "but not" (xor); None if they do not decide it."""
+    """Return the outcome of "and" or of "but not" (xor) from two answers; None if they do not decide it."""
     refuses = NO if word == "and" else YES
     if first == NO or second == refuses:
         return NO

@@ -1,4 +1,4 @@
-"""Between the published layout of AGQA-Decomp and our tables."""
+"""Convert between the published layout of AGQA-Decomp and our tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ...templates.agqa import load_agqa
 from .answers import ROOT
 from .programs.parsing import parse_program
 from .programs.questions import Question, template_of
-from .video_graphs import BEFORE_AFTER, canonical_id, in_order, options_of
+from .video_graphs import BEFORE_AFTER, canonical_id, natural_order, options_of
 from .video_rows import by_video
 
 DEEPEST = 100  # rules in a row; published graphs have about ten
@@ -27,7 +27,7 @@ class PublishedGraphs:
     """The published graphs of a video, as rows.
 
     Attributes:
-        video_id: The video.
+        video_id: Id of the video.
         hierarchies: The graphs of its roots.
         isolated: Its roots without a graph, as published.
     """
@@ -39,7 +39,7 @@ class PublishedGraphs:
     def rows(self) -> Iterator[Row]:
         """Yield the rows of config `questions`: every key once, children before parents.
 
-        A question that is a root comes where its own graph comes, also if another graph has it as a child.
+        A root that is also a child in another graph is yielded with its own graph.
         """
         ordered = self._ordered()
         roots = {found.nodes[found.text].key for found in ordered}
@@ -52,14 +52,14 @@ class PublishedGraphs:
                     yield self._row(node, found if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
-        """Return all graphs by their roots' ids, with those of a single question."""
+        """Return all graphs, and isolated roots as graphs of one question, by the roots' ids."""
         programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
         graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
         for row in self.isolated:
             text, key, program = row.get("question", ""), row["key"], row.get("new_program") or ""
             node = HierarchyNode(text, key, row["type"], row["answer"], program or programs.get(key, ""))
             graphs.setdefault(key, Hierarchy(key, text, row.get("program") or "", {text: node}, {}))
-        return sorted(graphs.values(), key=lambda found: in_order(found.root))
+        return sorted(graphs.values(), key=lambda found: natural_order(found.root))
 
     def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
         kind = load_agqa().kinds.get(node.kind)
@@ -113,7 +113,7 @@ class PublishedGraphs:
 
 
 def depth_of(count: int, edges: Iterable[Row]) -> int:
-    """Return the number of rules on the longest way down from the last of so many nodes."""
+    """Return the number of rules on the longest path down from the last of `count` nodes."""
     depths = [0] * count
     for edge in sorted(edges, key=lambda edge: edge["parent"]):
         parent = edge["parent"]
@@ -122,7 +122,7 @@ def depth_of(count: int, edges: Iterable[Row]) -> int:
 
 
 def _question(program: str) -> Question | None:
-    """Return what a program means; None if it is none of AGQA's, for published graphs are taken as they are."""
+    """Parse a program; None if it is not one of AGQA's, as published graphs are not validated."""
     try:
         return parse_program(program) if program else None
     except InputError:
@@ -130,10 +130,10 @@ def _question(program: str) -> Question | None:
 
 
 def order_of(found: Hierarchy) -> list[str]:
-    """Put the questions of a published graph in order: children before parents, the root last.
+    """Return the questions of a published graph, children before parents, the root last.
 
     Raises:
-        InputError: A question is composed of itself, or the graph is deeper than any that is published.
+        InputError: The graph is cyclic, or deeper than any published one.
     """
     ordered: dict[str, None] = {}
     open_texts: list[str] = []
@@ -161,13 +161,13 @@ def order_of(found: Hierarchy) -> list[str]:
 
 
 def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:
-    """Write the graphs of a split as AGQA-Decomp publishes them, for the authors' scorer.
+    """Write the graphs of a split in the layout of AGQA-Decomp, for the authors' scorer.
 
     Yields:
         File names and contents: `<video>.json` for each video, then `isolated.json`.
 
     Raises:
-        InputError: Rows are missing, or two questions of a graph have the same text, by which that layout names them.
+        InputError: Rows are missing, or two questions of a graph have the same text, which identifies questions there.
     """
     isolated: list[Row] = []
     for video in by_video(output, split, whole=True):
@@ -190,31 +190,28 @@ def _published(graph: Row, by_key: Mapping[str, Row]) -> dict[str, Any]:
     if len(set(texts)) != len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise InputError(
-            f"graph {graph['root']} asks {twice!r} twice, and the published layout names questions by text."
+            f"graph {graph['root']} asks {twice!r} twice, and the published layout identifies questions by their text."
         )
     hierarchy: dict[str, dict[str, list[str]]] = {}
     for edge in graph["edges"]:
         children = [texts[child] for child in edge["children"]]
         hierarchy.setdefault(texts[edge["parent"]], {})[edge["rule"]] = children
-    root = nodes[-1]
+    root, columns = nodes[-1], {"type": "kind", "program": "program", "answer": "answer", "key": "key"}
     return {
         "question": root["question"],
         "type": root["kind"],
         "old_program": root["agqa_program"],
         "new_program": root["program"],
         "answer": root["answer"],
-        "subquestion": {row["question"]: {name: row[column] for name, column in _FIELDS.items()} for row in nodes},
+        "subquestion": {row["question"]: {name: row[column] for name, column in columns.items()} for row in nodes},
         "hierarchy": hierarchy,
     }
 
 
-_FIELDS = {"type": "kind", "program": "program", "answer": "answer", "key": "key"}
-
-
 def _isolated(row: Row) -> Row:
-    more = {"question": row["question"], "video_id": row["video_id"], "program": row["agqa_program"]}
-    more["new_program"] = row["program"]
-    return {"type": row["kind"], "answer": row["answer"], "key": row["key"], **more}
+    columns = {"type": "kind", "answer": "answer", "key": "key", "question": "question", "video_id": "video_id"}
+    columns |= {"program": "agqa_program", "new_program": "program"}
+    return {name: row[column] for name, column in columns.items()}
 
 
 def _dump(content: Any) -> bytes:

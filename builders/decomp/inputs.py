@@ -1,10 +1,10 @@
-"""From annotation files to the plan of a build of question graphs."""
+"""Read the questions and annotations of a collection, and plan a build of question graphs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,46 +20,49 @@ from ...annotations.samples.charades import sample_videos
 from ...annotations.scene_graphs import SceneGraph, graph_as_json
 from ...core.errors import UsageError
 from ...core.files import sha256_file
+from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...core.source import Source
 from ...core.version import tool_versions
+from ...templates import table_hashes
 from ...video.estimate import look
 from ...video.source_files import find_videos, video_folder
 from .drawn_graphs import drawn_graph
-from .making import Making, make_split
-from .plan import plan_decomp, unit_of
+from .making import MakingOptions, make_split
 from .programs.questions import TEMPLATES
-from .readers import AgqaReader, MadeReader, PublishedReader, root_as_json, root_of_row
-from .render import Reader
+from .readers import AgqaReader, MadeReader, PublishedReader, Reader, root_as_json, root_of_row
 from .settings import SAMPLE, DecompSettings
+from .tables import decomp_configs
 
 USUAL_RATE = 30.0  # frames per second of most of Charades' videos
-EVERY = 4  # questions of a template and video, at most
-AMONG = 200  # videos, at least, that questions are balanced among: of a few, none has the other answer
+EVERY = 4  # questions per template and video, at most
+AMONG = 200  # videos, at least, among which questions are balanced: a few rarely differ in an answer
+TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
+REMEDIES = {
+    "intervals_of_classes_left_out": "",
+    "videos_without_actions": "",
+    "questions_held_out": "",
+    "questions_no_partner": "more videos",
+    "questions_thinned": "more videos",
+    "questions_over_most_per_video": "--max-questions-per-video",
+    "videos_without_questions": "",
+}
+"""Reasons for which questions and videos are left out, and what changes their number."""
 
 
 @dataclass(frozen=True)
-class Inputs:
-    """What a build starts from.
+class Collection:
+    """Annotations of a collection, read.
 
     Attributes:
-        plan: Its plan.
-        reader: Reads what a unit is about.
-        source: Whose videos and questions they are.
-        places: Where videos may lie.
-        warnings: What the user has to know before work starts.
+        units: A unit for each video with questions.
+        reader: Reads the questions of a unit.
+        source: Source of the videos and questions.
+        places: Folders in which the videos may be.
+        hashes: SHA-256 of the input files by name.
+        notes: Counts for the report.
+        warnings: Messages to show before work starts.
     """
-
-    plan: Plan
-    reader: Reader
-    source: Source
-    places: Sequence[Path]
-    warnings: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What was read of a collection."""
 
     units: Sequence[Unit]
     reader: Reader
@@ -68,57 +71,63 @@ class _Found:
     hashes: Mapping[str, str]
     notes: Mapping[str, int]
     warnings: Sequence[str] = ()
-    more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_inputs(settings: DecompSettings, tools: Mapping[str, str] | None = None) -> Inputs:
+def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
     """Read questions and annotations, and plan a build.
 
     Args:
-        settings: As `decided`.
-        tools: Versions of the tools, as an earlier build's `build.json` has them; by default those that are here.
+        settings: Settings as returned by `decided`.
 
     Raises:
-        UsageError: There is no such split.
-        InputError: Something is missing or malformed.
+        UsageError: The collection has no such split.
+        InputError: A file is missing or malformed.
     """
     found = _READERS[settings.collection](settings)
-    plan = plan_decomp(
-        found.units,
-        settings,
-        limit=settings.limit,
-        identity={
-            "dataset_version": settings.version,
-            "tools": dict(tools or tool_versions(render=settings.embed == "yes")),
-            "inputs": dict(found.hashes),
-            "source": found.source.as_json(),
-            "split": settings.split,
-        },
-        notes=found.notes,
+    identity = {
+        "dataset_version": settings.version,
+        "tools": tool_versions(render=settings.embed == "yes"),
+        "inputs": dict(found.hashes),
+        "source": found.source.as_json(),
+        "split": settings.split,
+        "settings": content(settings),
+        "limit": settings.limit,
+        "tables": table_hashes(*TABLES),
+    }
+    plan = Plan(
+        builder="decomp",
+        identity=identity,
+        units=tuple(sorted(found.units, key=lambda unit: unit.id))[: settings.limit],
+        configs=decomp_configs(settings),
+        noun="video",
+        advice="Check the inputs and --split.",
+        notes=dict(sorted(found.notes.items())),
+        remedies=REMEDIES,
     )
-    return Inputs(plan, found.reader, found.source, found.places, found.warnings)
+    return plan, found
 
 
-def source_named(settings: DecompSettings) -> Source:
-    """Return whose questions and videos settings name."""
-    if settings.collection == "charades":
-        return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
-    return AGQA if settings.collection == "agqa" else AGQA_DECOMP
+def _unit(video_id: str, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:
+    """Return the unit of a video; only embedded videos have a source video."""
+    return Unit(video_id, split, video_id if settings.embed == "yes" else "", dict(payload), cost)
 
 
-def splits_of(settings: DecompSettings) -> tuple[str, ...]:
-    """Return the splits to build."""
+def _splits(settings: DecompSettings) -> tuple[str, ...]:
     return SPLITS if settings.split == "all" else (settings.split,)
 
 
-def _of_charades(settings: DecompSettings) -> _Found:
+def _of_charades(settings: DecompSettings) -> Collection:
     sample = settings.charades == SAMPLE
     folder = cached_sample("charades") if sample else Path(str(settings.charades))
-    annotations = read_charades(folder, splits_of(settings))
+    annotations = read_charades(folder, _splits(settings))
     notes = Counter(annotations.counts)
     drawn = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(settings.action_genome) if settings.action_genome else {}
-    rates = _rates(settings, genome)
+    rates: dict[str, float] = {}
+    if genome and settings.videos:  # Action Genome counts frames
+        paths = find_videos([video_folder(settings.videos)], set(genome), CHARADES.video_folders)
+        shapes = {name: look(path) for name, path in paths.items()}
+        rates = {name: shape.fps for name, shape in shapes.items() if shape}
     hashes = dict(annotations.hashes)
     if settings.action_genome:
         hashes |= genome_hashes(settings.action_genome)
@@ -131,21 +140,23 @@ def _of_charades(settings: DecompSettings) -> _Found:
         if frames := genome.get(video.id):
             graph = with_action_genome(graph, frames, rates.get(video.id, USUAL_RATE))
         graphs.setdefault(video.split, []).append(graph)
-    making = Making(seed=settings.seed, per_video=settings.most_per_video or len(TEMPLATES) * EVERY, paired=not sample)
+    per_video = settings.most_per_video or len(TEMPLATES) * EVERY
+    options = MakingOptions(seed=settings.seed, per_video=per_video, paired=not sample)
     units = []
     for split, members in graphs.items():
-        made = make_split(split, members, making)
+        made = make_split(split, members, options)
         notes.update({f"questions_{reason}": count for reason, count in made.lost.items()})
         for graph in members:
             if questions := made.questions[graph.video_id]:
                 payload = {"roots": [root_as_json(each) for each in questions], "graph": graph_as_json(graph)}
-                units.append(unit_of(graph.video_id, split, payload, settings, float(len(questions))))
+                units.append(_unit(graph.video_id, split, payload, settings, float(len(questions))))
     notes["videos_without_questions"] = len(videos) - len(units)
-    return _Found(units, MadeReader(settings.wording), source_named(settings), [folder], hashes, notes)
+    source = CHARADES_SAMPLE if sample else CHARADES
+    return Collection(units, MadeReader(settings.wording), source, [folder], hashes, notes)
 
 
-def _of_agqa(settings: DecompSettings) -> _Found:
-    splits = splits_of(settings)
+def _of_agqa(settings: DecompSettings) -> Collection:
+    splits = _splits(settings)
     path = Path(settings.agqa or "")
     files = {split: file for split, file in find_question_files(path, splits).items() if split in splits}
     if not files:
@@ -160,31 +171,22 @@ def _of_agqa(settings: DecompSettings) -> _Found:
         index = index_rows(file, root_of_row)
         stamps[split] = index.stamp
         for video, count in index.counts.items():
-            units.append(unit_of(video, split, {"spans": index.of(video)}, settings, float(count)))
+            units.append(_unit(video, split, {"spans": index.of(video)}, settings, float(count)))
             notes["questions"] += count
             notes["videos_without_scene_graph"] += split in graphs and video not in graphs[split].spans
     places = [path.parent if path.is_file() else path]
     reader = AgqaReader({split: str(file) for split, file in files.items()}, stamps, graphs, settings.wording)
     missing = [f"there are no scene graphs of {split}" for split in files if settings.graphs and split not in graphs]
-    return _Found(units, reader, AGQA, places, hashes, notes, missing)
+    return Collection(units, reader, AGQA, places, hashes, notes, missing)
 
 
-def _rates(settings: DecompSettings, wanted: Collection[str]) -> dict[str, float]:
-    """Return the frames per second of the videos that are there, for Action Genome counts frames."""
-    if not wanted or not settings.videos:
-        return {}
-    found = find_videos([video_folder(settings.videos)], set(wanted), CHARADES.video_folders)
-    shapes = {name: look(path) for name, path in found.items()}
-    return {name: shape.fps for name, shape in shapes.items() if shape}
-
-
-def _of_hierarchies(settings: DecompSettings) -> _Found:
+def _of_hierarchies(settings: DecompSettings) -> Collection:
     folder = Path(settings.release_hierarchies or "")
     hashes: dict[str, str] = {}
     files: dict[str, str] = {}
     units, notes = [], Counter[str]()
     for found in find_hierarchies(folder):
-        if found.split not in splits_of(settings):
+        if found.split not in _splits(settings):
             continue
         hashes |= folder_hashes(found)
         isolated: dict[str, list[Mapping[str, Any]]] = {}
@@ -194,10 +196,10 @@ def _of_hierarchies(settings: DecompSettings) -> _Found:
         for video in sorted({*found.files, *isolated}):
             alone = isolated.get(video, [])
             notes["isolated_roots"] += len(alone)
-            units.append(unit_of(video, found.split, {"isolated": alone}, settings, 1.0))
+            units.append(_unit(video, found.split, {"isolated": alone}, settings, 1.0))
     if not units:
         raise UsageError(f"--split {settings.split}: {folder} holds no hierarchies of that split.")
-    return _Found(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
+    return Collection(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
 
 
 _READERS = {"charades": _of_charades, "agqa": _of_agqa, "release_hierarchies": _of_hierarchies}

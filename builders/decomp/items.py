@@ -1,4 +1,4 @@
-"""The items of an output of question graphs: its yes/no questions and its choices of two, where an answer is known."""
+"""Items of an output of question graphs: the answered questions with two possible answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the questions of a split that can be chosen an answer to.
+    """Read the questions of a split that have two possible answers.
 
-    Questions for an object or an action have no options; they are scored by `stressreel score` alone, and what is
-    predicted for them is passed over here.
+    Questions for an object or an action have no options. Only `stressreel score` scores them; predictions for them are
+    ignored here.
     """
     rows, _ = read_columns(output, config, COLUMNS, split)
     asked = [
@@ -41,7 +41,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
-    """Return the questions of a split that can be chosen an answer to, each of the kind that its program is."""
+    """Return the questions of a split with two possible answers, with their kinds."""
     columns, _ = read_columns(output, config, ("key", "kind"), split)
     kind_of = dict(zip(columns["key"], columns["kind"], strict=True))
     found = items(output, config, split)

@@ -1,7 +1,7 @@
-"""Compositional questions about annotated videos, made and balanced (AGQA's 27 templates).
+"""Generate and balance compositional questions about annotated videos (AGQA's 27 templates).
 
-Questions are drawn for one video after the other in turns, so that all videos have about as many; every draw has a key,
-so neither the order of the videos nor their number changes how one is worded.
+Videos take turns, so all get about the same number of questions. Every random choice has a key of its own, so neither
+the order of the videos nor their number changes the wording of a question.
 """
 
 from __future__ import annotations
@@ -9,45 +9,45 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import chain, islice
 
 from ...annotations.scene_graphs import SceneGraph
 from ...core.seeds import digest_for
 from .balance import TRIES, AskedQuestion, Partners, content_of, partners_of, thin
-from .compositions import compositions_of, is_held_out
 from .drop_rules import judge, steps_of
+from .programs import questions as ask
 from .programs.parsing import program_of
-from .programs.questions import TEMPLATES, Question, notation, template_of
+from .programs.questions import NAME_TEMPLATES, TEMPLATES, VIDEO, Action, Question, Window, notation, template_of
 from .proposals import Proposer
 from .root_wording import word_root
 from .video_graphs import Root
 from .views import view_of
 
-OPEN = frozenset(
-    (
-        *("objWhatGeneral", "objWhat", "actWhatBefore", "actWhatAfterAll", "objFirst", "objLast", "actFirst"),
-        *("actLast", "actLongest", "actShortest"),
-    )
-)
-"""Templates whose answer is a name; the others have two answers each."""
-TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in OPEN)
+TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in NAME_TEMPLATES)
 DENIES_OBJECTS = "objExists"
-"""Asks whether an object is there, which Charades' actions never deny."""
-DRAWN_AT_ONCE = 12
+"""Asks whether an object is there, which Charades' actions never rule out."""
+PROPOSALS = 12
+
+
+Composition = tuple[str, str, str]
+"""Parts that are combined: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
+("length", word, action).
+"""
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
-    """How many questions are made.
+class MakingOptions:
+    """Limits for the questions that are generated.
 
     Attributes:
-        seed: The dataset's seed.
-        per_video: Most questions of a video.
-        per_template: Most questions of a video and template.
-        held_out: Share of compositions that `train` never has.
-        train_steps: Most steps of reasoning of a question in `train`.
-        paired: Whether a question of two answers is asked only where another video has the other answer. Without,
-            questions are balanced by template alone: for collections of a few videos.
+        seed: Seed of the dataset.
+        per_video: Maximum number of questions about a video.
+        per_template: Maximum number of questions of a template about a video.
+        held_out: Fraction of compositions that are kept out of `train`.
+        train_steps: Maximum number of reasoning steps of a question in `train`.
+        paired: Whether a question with two possible answers needs another video with the other answer. If not,
+            questions are balanced by template only, for collections of a few videos.
     """
 
     seed: int = 0
@@ -58,18 +58,18 @@ class Making:
     paired: bool = True
 
     def flags(self, question: Question) -> tuple[bool, bool]:
-        """Return whether a question has a composition that `train` never has, and more steps than any there."""
+        """Return whether a question has a held-out composition, and more steps than any question in `train`."""
         parts = compositions_of(question)
         return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
 
 
 @dataclass(frozen=True)
-class Made:
+class MadeQuestions:
     """The questions of a split.
 
     Attributes:
-        questions: By video, in the order of the videos, each in the order of the templates.
-        lost: How many that may be asked were not, by reason: "no_partner", "held_out", "thinned",
+        questions: By video, in the order of the videos; those of a video in the order of the templates.
+        lost: Number of valid questions left out, by reason: "no_partner", "held_out", "thinned" or
             "over_most_per_video".
     """
 
@@ -77,49 +77,35 @@ class Made:
     lost: Mapping[str, int]
 
 
-def make_split(split: str, graphs: Sequence[SceneGraph], making: Making) -> Made:
-    """Make and balance the questions of a split.
+def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> MadeQuestions:
+    """Generate and balance the questions of a split.
 
     Args:
         split: "train", "test" or another; only `train` has compositions and steps held out.
-        graphs: Of its videos; their order changes nothing but the order of the result.
-        making: How many.
-
-    Returns:
-        Every question with an answer that is `answers.answer`'s.
-    """
-    asked, lost = _balanced(split, graphs, making)
-    questions = {}
-    for graph in graphs:
-        found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
-        found.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
-        questions[graph.video_id] = [replace(root, key=f"{root.key}-{number}") for number, root in enumerate(found)]
-    return Made(questions, lost)
-
-
-def _balanced(
-    split: str, graphs: Sequence[SceneGraph], making: Making
-) -> tuple[dict[str, dict[Question, AskedQuestion]], Counter[str]]:
-    """Choose the questions of a split by video, with `Made.lost`.
-
-    All that was looked up for it, which is much, is gone when the questions are worded.
+        graphs: Scene graphs of its videos; their order changes only the order of the result.
+        making: Limits.
     """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
     if making.paired:
         answered = maker.answered(TEMPLATES)
-        maker.make_open({template: found for template, found in answered.items() if template in OPEN})
-        maker.make_pairs({template: found for template, found in answered.items() if template not in OPEN})
+        maker.make_open({template: found for template, found in answered.items() if template in NAME_TEMPLATES})
+        maker.make_pairs({template: found for template, found in answered.items() if template not in NAME_TEMPLATES})
     else:
-        maker.make_open(maker.answered([template for template in TEMPLATES if template in OPEN]))
+        maker.make_open(maker.answered([template for template in TEMPLATES if template in NAME_TEMPLATES]))
         maker.make_alone()
-    return maker.asked, maker.lost
+    asked, lost = maker.asked, maker.lost
+    del maker  # and its look-ups, which are large, before the questions are worded
+    questions = {}
+    for graph in graphs:
+        found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
+        found.sort(key=lambda root: (TEMPLATES.index(template_of(root.question)), root.program))
+        questions[graph.video_id] = [replace(root, key=f"{root.key}-{number}") for number, root in enumerate(found)]
+    return MadeQuestions(questions, lost)
 
 
 class _Maker:
-    """Makes the questions of one split."""
-
-    def __init__(self, split: str, partners: Partners, making: Making) -> None:
+    def __init__(self, split: str, partners: Partners, making: MakingOptions) -> None:
         self.split, self.partners, self.making = split, partners, making
         self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
         self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
@@ -143,22 +129,16 @@ class _Maker:
             self.room_for[template] &= ~(1 << self.numbers[name])
 
     def allowed(self, question: Question) -> bool:
-        """Return whether the split may have a question."""
+        """Return whether the split may have a question; count it if not."""
         held_out = self.split == "train" and any(self.making.flags(question))
         self.lost["held_out"] += held_out
         return not held_out
 
     def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
-        """Draw questions and keep those that may be asked of the video that they are drawn for.
+        """Sample questions and keep those that may be asked about the video, by template and video.
 
-        This is most of the work. It is done for one video after the other, with a view that is not kept: few of the
-        proposals have an answer, and what was looked up for the others is not needed again.
-
-        Args:
-            templates: Of which.
-
-        Returns:
-            By template, the questions of each video.
+        This is most of the work. It uses a view of one video at a time that is then dropped: few proposals have an
+        answer, and the cached look-ups of the others are not needed again.
         """
         found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
@@ -168,22 +148,24 @@ class _Maker:
                 if template == DENIES_OBJECTS and kept.graph.provenance == "charades":
                     found[template].append([])
                     continue
-                judged = ((each, judge(proposer.view, each)) for each in proposer.propose(template, DRAWN_AT_ONCE))
+                judged = ((each, judge(proposer.view, each)) for each in proposer.propose(template, PROPOSALS))
                 found[template].append(
                     [AskedQuestion(name, each, answer) for each, answer in judged if answer is not None]
                 )
         return found
 
     def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Make questions for names; each group of them is thinned until no answer stands out."""
+        """Make questions for names; each group is thinned until no answer is more frequent than others."""
         for template, found in answered.items():
             pool = [
                 asked
                 for asked in chain.from_iterable(found)
                 if template_of(asked.question) == template and self.allowed(asked.question)
             ]
-            left = thin(pool, lambda asked: asked.question, self.making.seed) if self.making.paired else pool
-            left = self.evened(left)
+            left = pool
+            if self.making.paired:
+                left = thin(pool, lambda asked: asked.question, self.making.seed)
+                left = thin(left, content_of, self.making.seed, most="middle")
             self.lost["thinned"] += len(pool) - len(left)
             for asked in left:
                 if self.free(asked.video_id, template):
@@ -191,13 +173,8 @@ class _Maker:
                 else:
                     self.lost["over_most_per_video"] += 1
 
-    def evened(self, asked: list[AskedQuestion]) -> list[AskedQuestion]:
-        if not self.making.paired:
-            return asked
-        return thin(asked, content_of, self.making.seed, most="middle")
-
     def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Make questions of two answers, each of two videos; every video has its turn before any has its second."""
+        """Make questions with two possible answers, each about two videos, one question per video and turn."""
         waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
         for _ in range(self.making.per_template):
             for number, view in enumerate(self.partners.views):
@@ -209,7 +186,13 @@ class _Maker:
         for asked in proposals:
             if asked.question in self.asked[asked.video_id]:
                 continue
-            pair = self.partners.pair(number, asked, self.others(number, asked.question, template))
+            free = self.room & self.room_for[template]
+            others = (
+                other
+                for other in self.partners.candidates(number, asked.question, free)
+                if asked.question not in self.asked[self.partners.views[other].graph.video_id]
+            )
+            pair = self.partners.pair(number, asked, others)
             if pair is None:
                 self.lost["no_partner"] += 1
             elif not any(each.question in self.asked[each.video_id] for each in pair) and self.allowed(
@@ -219,14 +202,12 @@ class _Maker:
                     self.take(each)
                 return
 
-    def others(self, number: int, question: Question, template: str) -> Iterator[int]:
-        """Yield the other videos that a question may be asked of."""
-        for other in self.partners.candidates(number, question, self.room & self.room_for[template]):
-            if question not in self.asked[self.partners.views[other].graph.video_id]:
-                yield other
-
     def make_alone(self) -> None:
-        """Make questions of two answers, as many of the one as of the other in each template."""
+        """Make questions with two possible answers, the same number of each in every template."""
+
+        def digest(asked: AskedQuestion) -> bytes:
+            return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
+
         for template in TWO_ANSWERS:
             found: dict[Hashable, list[AskedQuestion]] = defaultdict(list)
             for asked in self.tried(template):
@@ -235,14 +216,14 @@ class _Maker:
                 least = min(map(len, found.values()))
                 self.lost["thinned"] += sum(len(side) - least for side in found.values())
                 for side in found.values():
-                    for asked in sorted(side, key=self.digest)[:least]:
+                    for asked in sorted(side, key=digest)[:least]:
                         if len(self.asked[asked.video_id]) < self.making.per_video:
                             self.take(asked)
                         else:
                             self.lost["over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
-        """Yield a template's questions of each video, drawn from all videos."""
+        """Yield the questions of a template for each video, from those sampled for all videos."""
         drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()
@@ -258,9 +239,9 @@ class _Maker:
                     yield asked
 
     def choices(self, number: int, template: str) -> Iterator[Question]:
-        """Yield what is drawn of a template; of a choice of objects, the choices between videos' answers."""
+        """Yield the sampled questions of a template; for a choice of objects, choices between two videos' answers."""
         views = self.partners.views
-        for question in Proposer(views[number], self.making.seed).propose(template, DRAWN_AT_ONCE):
+        for question in Proposer(views[number], self.making.seed).propose(template, PROPOSALS):
             if template_of(question) == template:
                 yield question
                 continue
@@ -276,13 +257,61 @@ class _Maker:
         options = [getattr(asked.question, name, None) for name in ("first", "second")]
         return options.index(asked.answer) if asked.answer in options else asked.answer
 
-    def digest(self, asked: AskedQuestion) -> bytes:
-        return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
 
-
-def _root(asked: AskedQuestion, split: str, making: Making) -> Root:
+def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
     """Word a question; its key is that of the video until it is numbered."""
     name, question = asked.video_id, asked.question
     text = word_root(question, name, notation(question), seed=making.seed)
     novel, more = (split != "train" and flag for flag in making.flags(question))
     return Root(name, text, question, asked.answer, program_of(question), novel, more)
+
+
+def compositions_of(question: Question) -> set[Composition]:
+    """Return the compositions in a question, including those in its references."""
+    match question:
+        case ask.Interaction(relation, str() as thing, window):
+            return {("interaction", relation, thing)} | _of_window(window)
+        case ask.Interaction(_, reference, window):
+            return compositions_of(reference) | _of_window(window)  # type: ignore[arg-type]
+        case ask.Both(_, first, second):
+            return compositions_of(first) | compositions_of(second)
+        case ask.EdgeObject(edge, relation, window):
+            return {("edge", edge, relation)} | _of_window(window)
+        case ask.ObjectEquals(_, asked) | ask.ObjectChoose(_, _, asked):
+            return compositions_of(asked)
+        case ask.LengthChoose(word):
+            return {
+                ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
+            }
+        case ask.ActionEquals(_, compared):
+            return compositions_of(compared)
+        case ask.OrderChoose(_, action):
+            return _of_action("order", action)
+    found = _of_window(getattr(question, "window", VIDEO))
+    about = getattr(question, "object", None)
+    return found | (compositions_of(about) if isinstance(about, ask.Reference) else set())
+
+
+def _of_window(window: Window) -> set[Composition]:
+    return set().union(*(_of_action(window.word, action) for action in window.actions))
+
+
+def _of_action(word: str, action: Action) -> set[Composition]:
+    if isinstance(action, ask.ToAction):
+        return compositions_of(action.object)
+    return {("time", word, action)} if isinstance(action, str) else set()
+
+
+@lru_cache(maxsize=1 << 16)
+def is_held_out(composition: Composition, share: float, seed: int) -> bool:
+    """Return whether a composition is kept out of `train`.
+
+    AGQA 2.0 keeps chosen compositions out of training (Grunde-McLaughlin et al. 2021, section 3.6); ours are sampled.
+
+    Args:
+        composition: The composition.
+        share: Fraction to keep out, between 0 and 1.
+        seed: Seed of the dataset.
+    """
+    drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
+    return drawn < share * 2**64

@@ -1,64 +1,57 @@
-"""From what `build-decomp` is told to a plan."""
+"""Prepare a build of question graphs: read the inputs, plan and find the videos."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from ...core.plan import Plan, Unit
+from ...core.plan import noted
 from ...video.source_files import find_videos, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
-from .inputs import Inputs, read_inputs
-from .plan import described
+from .inputs import read_inputs
 from .render import DecompBuilder
 from .settings import DecompSettings, decided
-from .video_graphs import sub_questions
 
 
 def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read the questions, or make them, plan the build and find the videos.
+    """Read or generate the questions, plan the build and find the videos.
 
     Raises:
         UsageError: Options do not go together.
         InputError: Questions or annotations cannot be read.
     """
     settings = decided(settings)
-    inputs = read_inputs(settings)
+    plan, collection = read_inputs(settings)
     found: Mapping[str, Path] = {}
-    places = [video_folder(settings.videos)] if settings.videos else inputs.places
+    places = [video_folder(settings.videos)] if settings.videos else collection.places
     if settings.embed == "yes":
-        found = find_videos(places, {unit.source_id for unit in inputs.plan.units}, inputs.source.video_folders)
-    videos = {name: str(path) for name, path in found.items()}
-    builder = DecompBuilder(settings, inputs.reader, videos)
+        found = find_videos(places, {unit.source_id for unit in plan.units}, collection.source.video_folders)
 
     def looked() -> list[str]:
-        return searched(places, inputs.source.video_folders)
+        return searched(places, collection.source.video_folders)
 
-    return Prepared(
-        inputs.plan,
-        builder,
-        lambda: describe(inputs.plan, settings, inputs, found, looked),
-        warnings=inputs.warnings,
-        searched=looked,
-    )
+    def describe() -> str:
+        """Describe what a build would do; this decomposes every question."""
+        lines = ["Plan (nothing was written):"]
+        width = max(map(len, [*plan.splits, "all"])) + 1
+        roots, below = Counter[str](), Counter[str]()
+        for split in plan.splits:
+            units, before = [unit for unit in plan.units if unit.split == split], roots.total()
+            for graph in (graph for unit in units for graph in collection.reader.read(unit).graphs()):
+                roots[graph["template"]] += 1
+                below[graph["template"]] += len(graph["nodes"]) - 1
+            lines.append(f"  {split:<{width}}{len(units):>7,} videos, {roots.total() - before:,} questions")
+        lines.append("  sub-questions for each question (the paper has 11.49):")
+        rows = [(name, roots[name], below[name]) for name in sorted(roots)]
+        for name, count, total in (*rows, ("all", roots.total(), below.total())):
+            lines.append(f"    {name:<26}{count:>10,}  {total / max(1, count):6.2f}")
+        lines += [f"  {line}" for line in noted(plan)]
+        if settings.embed == "no":
+            return "\n".join([*lines, "  the dataset has the videos' ids, not the videos (--embed no)"])
+        return "\n".join([*lines, *describe_found({unit.source_id for unit in plan.units}, found, looked)])
 
-
-def describe(
-    plan: Plan,
-    settings: DecompSettings,
-    inputs: Inputs,
-    found: Mapping[str, Path],
-    looked: Callable[[], Sequence[str]],
-) -> str:
-    """Write what a build would do; every question is taken apart for it."""
-
-    def count(unit: Unit) -> Counter[str]:
-        return sub_questions(inputs.reader.read(unit).graphs())
-
-    text = described(plan, count)
-    if settings.embed == "no":
-        return f"{text}\n  the dataset has the videos' ids, not the videos (--embed no)"
-    needed = {unit.source_id for unit in plan.units}
-    return "\n".join([text, *describe_found(needed, found, looked)])
+    videos = {name: str(path) for name, path in found.items()}
+    builder = DecompBuilder(settings, collection.reader, videos)
+    return Prepared(plan, builder, describe, warnings=collection.warnings, searched=looked)

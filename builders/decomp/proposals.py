@@ -1,6 +1,6 @@
-"""Questions that may be asked about a video: what its graph suggests, to be judged by the rules.
+"""Propose questions about a video from its scene graph; `drop_rules` decides which may be asked.
 
-For a question of yes or no they suggest what is true; where it is not true, another video shows (`balance`).
+Yes/no questions are proposed with the answer "yes"; `balance` finds another video with the answer "no".
 """
 
 from __future__ import annotations
@@ -13,35 +13,45 @@ from ...core.seeds import rekey, rng_for
 from ...templates.agqa import load_agqa
 from ...templates.agqa_making import load_rules
 from .programs import questions as ask
-from .programs.questions import INTERACTING, VIDEO, Action, Comparison, Conjunction, Edge, Object, Question, Window
+from .programs.questions import (
+    INTERACTING,
+    VIDEO,
+    Action,
+    Comparison,
+    Conjunction,
+    FirstOrLast,
+    Object,
+    Question,
+    Window,
+)
 from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
 """How often an object is referred to by what is done with it, and an action by its length or its object's reference."""
 IN_VIDEO = 0.25
-"""How often a question is of the whole video, where parts of it may be asked about as well."""
+"""Probability that a question is about the whole video where it may be about a part of it."""
 Item = TypeVar("Item")
 
 
 class Proposer:
-    """Draws questions about one video; keeps what they are drawn from."""
+    """Samples questions about one video, and caches what it samples from."""
 
     def __init__(self, view: View, seed: int) -> None:
-        """Take a video, and the dataset's seed."""
+        """Index a video; `seed` is the seed of the dataset."""
         self.view, self.seed = view, seed
         self.rng = rng_for(seed)
         self.actions = list(view.single)
         self.changing = [name for name, objects in view.graph.relations.items() if len(objects) > 1]
         self.windows: dict[tuple[str, tuple[Action, ...]], Window] = {}
         self.held: dict[Window, list[tuple[str, str]]] = {}
-        self.references: dict[tuple[str, str | None], list[ask.Reference]] = {}
+        self.references: dict[tuple[str, str], list[ask.Reference]] = {}
 
     def propose(self, template: str, count: int) -> list[Question]:
-        """Draw up to `count` questions of a template, none twice; of a choice of objects what is asked.
+        """Sample up to `count` different questions of a template; for a choice, the question about its object.
 
         Args:
-            template: One of `TEMPLATES`. Its draws have a key of their own.
-            count: How many to draw.
+            template: One of `TEMPLATES`, which is part of the sampling key.
+            count: Number of draws.
         """
         rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
         make = _MAKERS[template]
@@ -49,17 +59,17 @@ class Proposer:
         return [question for question in dict.fromkeys(drawn) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
-        """Draw one of some items; None if there is none."""
+        """Sample an item; None if there is none."""
         return items[int(self.rng.integers(len(items)))] if items else None
 
     def happens(self, share: float) -> bool:
-        """Draw whether something happens that has a probability."""
+        """Sample an event of the given probability."""
         return bool(self.rng.random() < share)
 
     # Parts of questions.
 
     def window(self, *words: str) -> Window:
-        """Draw a part of the video."""
+        """Sample a part of the video."""
         if not self.actions or self.happens(IN_VIDEO):
             return VIDEO
         word = self.pick(words or ("before", "after", "while", "between")) or "video"
@@ -70,7 +80,7 @@ class Proposer:
         return self.part("between", *pair) if pair else VIDEO
 
     def part(self, word: str, *actions: Action) -> Window:
-        """Return a part of the video, each once: it is looked up again and again."""
+        """Return a part of the video; equal parts are one object, as they are looked up often."""
         found = self.windows.get((word, actions))
         if found is None:
             found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
@@ -78,20 +88,20 @@ class Proposer:
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
-        """Actions between which there is time."""
+        """Pairs of actions with time between them."""
         spans = self.view.single
         return [
             (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
         ]
 
     def action(self) -> Action | None:
-        """Draw an action, named or referred to."""
+        """Sample an action, named or referred to."""
         phrase = self.pick(self.actions)
         if phrase is None or not self.happens(INDIRECT_ACTION):
             return phrase
-        indirect = [extreme for extreme in _EXTREMES if self.view.tell(extreme).value == phrase]
+        indirect = [extreme for extreme in _EXTREMES if self.view.answer(extreme).value == phrase]
         words = load_agqa().actions[phrase]
-        # "turning the object that they were holding on or off" cannot be read.
+        # "turning the object that they were holding on or off" is hard to read.
         ends = bool(words.verb) and load_agqa().relation(words.verb or "").pattern.endswith("{o}")
         if ends and words.verb and words.object and not words.loose and words.verb in load_rules().referred:
             reference = self.reference(words.object, words.verb)
@@ -101,20 +111,19 @@ class Proposer:
         return self.pick(indirect) or phrase
 
     def thing(self, name: str, relation: str, window: Window) -> Object:
-        """Name an object, or refer to it by something else that is done with it."""
+        """Name an object, or refer to it by another relation."""
         if window == VIDEO or not self.happens(INDIRECT_OBJECT):
             return name
         return self.reference(name, relation) or name
 
     def reference(self, name: str, relation: str) -> ask.Reference | None:
-        """Draw a question that the object is the answer of, by another relation."""
+        """Sample a question that the object is the answer of, by another relation."""
         found = self.references.get((name, relation))
         if found is None:
-            found = self.references[name, relation] = self.references_to(name, relation)
+            found = self.references[name, relation] = self._references(name, relation)
         return self.pick(found)
 
-    def references_to(self, name: str, relation: str | None) -> list[ask.Reference]:
-        """Return what `reference` draws from."""
+    def _references(self, name: str, relation: str) -> list[ask.Reference]:
         relations = self.view.graph.relations
         others = [verb for verb, objects in relations.items() if name in objects and verb != relation]
         asked: list[ask.Reference] = []
@@ -123,7 +132,7 @@ class Proposer:
                 asked.append(ask.ObjectsOf(verb))
             else:
                 asked += [ask.EdgeObject("first", verb), ask.EdgeObject("last", verb)]
-        return [each for each in asked if self.view.tell(each).value == name]
+        return [each for each in asked if self.view.answer(each).value == name]
 
     def held_in(self, window: Window) -> list[tuple[str, str]]:
         """Return relations with their objects in a part of the video."""
@@ -139,7 +148,7 @@ class Proposer:
     # Templates.
 
     def exists(self) -> Question | None:
-        """Ask for an object that is there."""
+        """Ask for an object that is present."""
         window = self.window()
         name = self.pick(sorted(self.view.having(INTERACTING, (self.view.part(window) or (0, 0))[0])))
         return ask.Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
@@ -157,33 +166,33 @@ class Proposer:
         return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
-        """Ask for two of them; of "but not" the second one may hold or not."""
+        """Ask for two interactions; the second of "but not" may hold or not."""
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
-            # What is not so is often so at another time; which of the two is not, other videos decide.
+            # An interaction that does not hold often does at another time; other videos decide which of the two it is.
             second = self.interaction(VIDEO)
             second = second and ask.Interaction(second.relation, second.object, first.window)
         return ask.Both(word, first, second) if first and second and first != second else None
 
     def objects_of(self) -> ask.ObjectsOf | None:
-        """Ask what has a relation."""
+        """Ask which object has a relation."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return ask.ObjectsOf(held[0], window) if held else None
 
-    def edge_object(self, edge: Edge) -> ask.EdgeObject | None:
-        """Ask what has a relation first or last."""
+    def edge_object(self, edge: FirstOrLast) -> ask.EdgeObject | None:
+        """Ask which object has a relation first or last."""
         if not self.changing:
             return None
         window = self.window(*_EDGE_WINDOWS[edge])
         relation = self.pick(self.changing)
         return ask.EdgeObject(edge, relation, window) if relation else None
 
-    def equals(self, edge: Edge) -> Question | None:
-        """Ask whether an object is the first or last, which it is."""
+    def equals(self, edge: FirstOrLast) -> Question | None:
+        """Ask whether an object is the first or last, with the correct one."""
         asked = self.edge_object(edge)
-        right = self.view.tell(asked).value if asked else None
+        right = self.view.answer(asked).value if asked else None
         return ask.ObjectEquals(right, asked) if asked and right else None
 
     def actions_in(self, word: str) -> Question | None:
@@ -191,7 +200,7 @@ class Proposer:
         action = self.action()
         return ask.ActionsIn(self.part(word, action)) if action else None
 
-    def edge_action(self, edge: Edge) -> Question:
+    def edge_action(self, edge: FirstOrLast) -> Question:
         """Ask what is done first or last."""
         words = _EDGE_WINDOWS[edge]
         return ask.EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
@@ -202,11 +211,11 @@ class Proposer:
         return ask.LengthChoose(word, *pair) if pair else None
 
     def pair(self) -> tuple[str, str] | None:
-        """Draw two actions, in alphabetical order or against it."""
+        """Sample two actions in random order."""
         count = len(self.actions)
         if count < 2:
             return None
-        # What `rng.choice(count, 2, replace=False)` draws, in half the time.
+        # The sample of `rng.choice(count, 2, replace=False)`, in half the time.
         one, other = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
         places = (one, other if other != one else count - 1)
         first, second = places if self.rng.integers(2) else places[::-1]
@@ -230,7 +239,7 @@ class Proposer:
 
 
 _EXTREMES = (ask.ExtremeAction("longest"), ask.ExtremeAction("shortest"))
-_EDGE_WINDOWS: Mapping[Edge, tuple[str, ...]] = {
+_EDGE_WINDOWS: Mapping[FirstOrLast, tuple[str, ...]] = {
     "first": ("after", "while", "between"),
     "last": ("before", "while", "between"),
 }
@@ -273,4 +282,4 @@ _MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
     "relTime": lambda of: of.order("relation"),
     "objTime": lambda of: of.order("object"),
 }
-"""How a question of each template is drawn; of a choice of objects, the question that it chooses an answer of."""
+"""How a question of each template is sampled; for a choice of objects, the question that it chooses the answer of."""

@@ -1,4 +1,4 @@
-"""Readers of what a unit is about: its video's questions, and what is annotated of it."""
+"""Read the questions of a unit's video, with its annotations."""
 
 from __future__ import annotations
 
@@ -21,39 +21,34 @@ from .video_graphs import DecomposedVideo, Root, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Reads questions that were made; a unit holds them, and the scene graph.
+    """Reads generated questions and the scene graph from the unit.
 
     Attributes:
-        wording: How sub-questions are worded.
+        wording: Wording of sub-questions.
     """
 
     wording: Wording
 
     def read(self, unit: Unit) -> DecomposedVideo:
         """Return the questions and graphs of a unit's video."""
-        roots = [root_of_json(row) for row in unit.payload["roots"]]
+        roots = [Root(**row, question=parse_program(row["program"])) for row in unit.payload["roots"]]
         return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
 
 
 def root_as_json(root: Root) -> dict[str, Any]:
-    """Return what a unit's payload keeps of a root."""
+    """Return the part of a root that a unit's payload keeps."""
     return {each.name: getattr(root, each.name) for each in fields(Root) if each.name != "question"}
-
-
-def root_of_json(row: Mapping[str, Any]) -> Root:
-    """Return a root from a unit's payload."""
-    return Root(**row, question=parse_program(row["program"]))
 
 
 @dataclass(frozen=True)
 class AgqaReader:
-    """Reads AGQA's questions by their place in its files; a unit holds the place.
+    """Reads AGQA's questions from its files, at the positions that the unit holds.
 
     Attributes:
         files: The file of each split.
-        stamps: What these looked like when they were indexed.
-        graphs: The scene graphs of each split, if there are any.
-        wording: How sub-questions are worded.
+        stamps: Size and time of these files when they were indexed.
+        graphs: The scene graphs of each split, if given.
+        wording: Wording of sub-questions.
     """
 
     files: Mapping[str, str]
@@ -70,10 +65,10 @@ class AgqaReader:
 
 
 def root_of_row(row: QuestionRow) -> Root:
-    """Return a root from a row of AGQA.
+    """Return the root of a row of AGQA.
 
     Raises:
-        InputError: Its program cannot be read.
+        InputError: Its program cannot be parsed.
     """
     try:
         question = parse_program(row.program)
@@ -90,7 +85,7 @@ class PublishedReader:
     """Reads published hierarchies.
 
     Attributes:
-        files: The file of each video that has one, by its split and id.
+        files: The file of each video that has one, by split and id.
     """
 
     files: Mapping[str, str]
@@ -99,3 +94,6 @@ class PublishedReader:
         """Return the questions and graphs of a unit's video."""
         path = self.files.get(f"{unit.split}/{unit.id}")
         return PublishedGraphs(unit.id, list(read_hierarchies(Path(path))) if path else [], unit.payload["isolated"])
+
+
+Reader = MadeReader | AgqaReader | PublishedReader

@@ -1,4 +1,4 @@
-"""Describe the questions and graphs of a video in rows, and take the video over as it is."""
+"""Write the rows of a video's questions and graphs, and copy the video unchanged."""
 
 from __future__ import annotations
 
@@ -6,42 +6,25 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from ...core.files import sha256_file
 from ...core.plan import UNSEEN, Facts, Unit
 from ...core.schema import Row
 from ...video.decode import shape_of, with_index
 from ..source_videos import SourceVideos
+from .readers import Reader
 from .settings import DecompSettings
 from .tables import GRAPHS, QUESTIONS, VIDEOS
 
 
-class Described(Protocol):
-    """The questions and graphs of a video."""
-
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows of config `questions`."""
-
-    def graphs(self) -> Iterator[Row]:
-        """Yield the rows of config `graphs`."""
-
-
-class Reader(Protocol):
-    """Reads what a unit is about; is pickled to the workers."""
-
-    def read(self, unit: Unit) -> Described:
-        """Return the questions and graphs of a unit's video."""
-
-
 @dataclass(frozen=True)
 class DecompBuilder(SourceVideos):
-    """Takes the questions of a plan apart.
+    """Builds the question graphs of a plan.
 
     Attributes:
-        settings: See `DecompSettings`.
+        settings: Settings of the build.
         reader: Reads questions and scene graphs.
-        videos: Path of each video by id, as text.
+        videos: Path of each video by id.
     """
 
     settings: DecompSettings
@@ -49,11 +32,11 @@ class DecompBuilder(SourceVideos):
     videos: Mapping[str, str] = field(default_factory=dict)
 
     def renders(self, unit: Unit) -> bool:
-        """Whether videos are embedded."""
+        """Return whether videos are embedded."""
         return self.settings.embed == "yes"
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Copy the video, and look at it; see `core.plan.Builder`."""
+        """Copy the video and measure it; see `core.plan.Builder`."""
         path = self.source(unit)
         file = folder / f"video{path.suffix}"
         facts = with_index(path, shape_of)
@@ -61,7 +44,7 @@ class DecompBuilder(SourceVideos):
         return {**facts, "sha256": sha256_file(file), "files": {file.name: file.stat().st_size}}
 
     def look(self, unit: Unit) -> Facts:
-        """Look at the video without copying it; see `core.plan.Builder`."""
+        """Measure the video without copying it; see `core.plan.Builder`."""
         path = self.source(unit)
         return {**with_index(path, shape_of), "sha256": UNSEEN, "files": {f"video{path.suffix}": UNSEEN}}
 

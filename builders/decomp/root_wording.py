@@ -1,6 +1,6 @@
-"""The text of the questions that we make: natural English in the past tense, several wordings of each template.
+"""Word the questions that we generate, in natural English in the past tense, with several wordings of each template.
 
-The wordings are data (`templates/agqa_frames.yaml`); which one is used is drawn by a key that does not know the answer.
+The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that does not depend on the answer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .programs import questions as ask
 from .programs.questions import VIDEO, Action, Object, Question, Window, objects_in, template_of, window_of
 
 FRONTED = 0.3
-"""How often the part of the video comes first: "Before opening a door, were they …"."""
+"""Probability that the part of the video comes first: "Before opening a door, were they …"."""
 
 
 def word_root(question: Question, *key: Key, seed: int = 0) -> str:
@@ -25,34 +25,31 @@ def word_root(question: Question, *key: Key, seed: int = 0) -> str:
 
     Args:
         question: The question.
-        key: What the draw of its wording is for, such as the video's id.
-        seed: The dataset's seed.
-
-    Returns:
-        A sentence with a question mark.
+        key: Key for the sampling of the wording, such as the video's id.
+        seed: Seed of the dataset.
 
     Raises:
-        KeyError: The question is of no template.
+        KeyError: The question has no template.
     """
     return _Writer(rng_for(seed, "decomp", "wording", *key)).root(question)
 
 
 class _Writer:
-    """Words one question, with the draws for it."""
-
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng, self.words, self.frames = rng, load_agqa(), load_frames()
 
-    def draw(self, wordings: Sequence[str]) -> str:
+    def sample(self, wordings: Sequence[str]) -> str:
         return wordings[int(self.rng.integers(len(wordings)))]
 
     def root(self, question: Question) -> str:
-        frame = self.draw(self.frames.frames[template_of(question)])
+        frame = self.sample(self.frames.frames[template_of(question)])
         window = window_of(question)
         when = self.window(window)
         slots = self.slots(question)
-        # "… the object they were sitting on after tidying up a closet" does not say what was after it.
-        front = bool(when) and (self.rng.random() < FRONTED or _has_reference(question))
+        # "… the object they were sitting on after tidying up a closet" is ambiguous.
+        front = bool(when) and (
+            self.rng.random() < FRONTED or not all(isinstance(thing, str) for thing in objects_in(question))
+        )
         text = frame.format(**slots, t="" if front or not when else f" {when}")
         if front:
             text = f"{when[0].upper()}{when[1:]}, {text[0].lower()}{text[1:]}"
@@ -78,15 +75,12 @@ class _Writer:
                 _, ask.LengthChoose(_, one_action, other_action)
             ):
                 return {"a": self.action(one_action), "b": self.action(other_action)}
-            case ask.OrderChoose(asked_of, action):
-                return self.slots_of_order(asked_of) | {"a": self.action(action)}
+            case ask.ActionHappens(action):
+                said = self.action(action)
+                return {"b": said, "b_base": self.frames.tense(said, past=False)}
+            case ask.OrderChoose(ordered, action):
+                return self.slots(ordered) | {"a": self.action(action)}
         return {}
-
-    def slots_of_order(self, asked: ask.Interaction | ask.RelationExists | ask.ActionHappens) -> dict[str, str]:
-        if isinstance(asked, ask.ActionHappens):
-            said = self.action(asked.action)
-            return {"b": said, "b_base": self.frames.tense(said, past=False)}
-        return self.slots(asked)
 
     def related(self, slot: str, relation: str, thing: str) -> dict[str, str]:
         pattern = self.words.relation(relation).pattern
@@ -100,7 +94,10 @@ class _Writer:
 
     def what(self, asked: ask.Reference) -> dict[str, str]:
         pattern = self.words.relation(asked.relation).pattern
-        tenses = {f"r_{name}": self.frames.relation(pattern, asked.relation, past) for name, past in _TENSES}
+        tenses = {
+            f"r_{name}": self.frames.relation(pattern, asked.relation, past)
+            for name, past in (("base", False), ("past", True))
+        }
         return {name: _fill(text, "") for name, text in ({"r": pattern} | tenses).items()}
 
     def window(self, window: Window) -> str:
@@ -108,30 +105,23 @@ class _Writer:
             return ""
         said = [self.action(action) for action in window.actions]
         slots = dict(zip("ab", said, strict=False)) | {"a_past": self.frames.tense(said[0], past=True)}
-        return self.draw(self.frames.windows[window.word]).format(**slots)
+        return self.sample(self.frames.windows[window.word]).format(**slots)
 
     def action(self, action: Action) -> str:
         match action:
             case str():
                 return action
             case ask.ExtremeAction(extreme):
-                return self.draw(self.frames.references[extreme])
-        # "throwing the object they were taking somewhere" says too little: nothing may follow a reference.
+                return self.sample(self.frames.references[extreme])
+        # Nothing follows a reference: "throwing the object they were taking somewhere" is ambiguous.
         return _fill(self.words.relation(action.verb).pattern, self.a(action.object))
 
     def a(self, thing: Object) -> str:
         if isinstance(thing, str):
             return f"{self.words.thing(thing).article} {thing}"
         name = f"{thing.edge}_object" if isinstance(thing, ask.EdgeObject) else "object"
-        return self.draw(self.frames.references[name]).format(**self.what(thing))
-
-
-_TENSES = (("base", False), ("past", True))
+        return self.sample(self.frames.references[name]).format(**self.what(thing))
 
 
 def _fill(pattern: str, thing: str) -> str:
     return re.sub(r" +", " ", pattern.replace("{o}", thing)).strip()
-
-
-def _has_reference(question: Question) -> bool:
-    return not all(isinstance(thing, str) for thing in objects_in(question))

@@ -1,18 +1,18 @@
-"""Scores of question graphs: accuracy, composition, consistency (see `evaluation.metrics.compositional_accuracy`)."""
+"""Score answers to question graphs: accuracy, composition and consistency."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.question_graph import question_graph_png
-from ...evaluation.metrics.bootstrap import Tally, estimates
-from ...evaluation.metrics.compositional_accuracy import AnswerCounts, alike, count, headline, measure, tables
+from ...evaluation.metrics.bootstrap import estimates
+from ...evaluation.metrics.compositional_accuracy import AnswerCounts, constant_groups, count, headline, measure, tables
 from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
-from ...evaluation.metrics.predictions import SHOWN, MatchedPredictions, Predictions, identity, match
+from ...evaluation.metrics.predictions import MatchedPredictions, Predictions, identity, match
 from ...evaluation.metrics.question_graphs import (
     BANNED,
     Edge,
@@ -26,7 +26,7 @@ from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation
 from .video_rows import VideoRows, by_video
 
-COLUMNS = ("key", "video_id", "question", "answer", "kind", "program", "is_root")
+SHOWN = 5  # unreadable answers in scores.json
 
 
 def scoring() -> BenchmarkScoring:
@@ -34,12 +34,12 @@ def scoring() -> BenchmarkScoring:
     return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
-def node_of(row: Row) -> Node:
+def node_from_row(row: Row) -> Node:
     """Return the question of a row."""
     return Node(row["key"], row["video_id"], row["question"], row["kind"], row["answer"], row["program"])
 
 
-def graph_of(row: Row) -> QuestionGraph:
+def question_graph_from_row(row: Row) -> QuestionGraph:
     """Return the graph of a row."""
     edges = tuple(Edge(edge["parent"], edge["rule"], tuple(edge["children"])) for edge in row["edges"])
     return QuestionGraph(row["root"], row["video_id"], tuple(row["nodes"]), edges)
@@ -47,8 +47,8 @@ def graph_of(row: Row) -> QuestionGraph:
 
 def graphs_of_video(rows: VideoRows) -> VideoGraphs:
     """Return the graphs of a video's rows."""
-    nodes = {key: node_of(row) for key, row in rows.questions.items()}
-    return VideoGraphs(rows.video_id, nodes, [graph_of(row) for row in rows.graphs])
+    nodes = {key: node_from_row(row) for key, row in rows.questions.items()}
+    return VideoGraphs(rows.video_id, nodes, [question_graph_from_row(row) for row in rows.graphs])
 
 
 def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
@@ -57,10 +57,10 @@ def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
 
 
 def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> MatchedPredictions:
-    """Look up the predictions of the questions that are scored.
+    """Look up the predictions for the questions that are scored.
 
     Raises:
-        InputError: Some have none, and `options.partial` is not set.
+        InputError: A question has no prediction, and `options.partial` is not set.
     """
     rows, splits = read_columns(output, config, ("key", "kind"), ALL)
     asked, others = [], set[str]()
@@ -73,34 +73,32 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers on the questions of an output.
+    """Score answers to the questions of an output; questions of banned kinds need no prediction.
 
-    Questions of banned kinds need no prediction. A constant answer and the most common one to each kind are scored
-    beside the model's: who always says yes hardly contradicts itself.
+    Two constant baselines, "yes" and the most common answer to each kind, are scored as well, since a constant answer
+    hardly ever contradicts itself.
     """
     found = matched(output, config, predictions, options)
     said = {key: str(value) for key, value in found.given.items()}
     nodes = [node for video in read_graphs(output, options.split) for node in video.nodes.values()]
-    left_out = () if options.released else alike(nodes)
+    left_out = () if options.released else constant_groups(nodes)
     counting = partial(count, released=options.released, left_out=left_out)
     counted, asked = counting(read_graphs(output, options.split), said)
     scored = estimates(counted, measure(counted.cells), seed=options.seed, resamples=options.resamples)
 
-    def counted_as(given: Mapping[str, str]) -> Tally:
-        answered = {key: answer for key, answer in given.items() if key in said}  # as many as the model answered
-        return counting(read_graphs(output, options.split), answered)[0]
-
-    constants = {name: counted_as(given) for name, given in constant_answers(nodes).items()}
-    missing, unreadable = asked.missing, asked.unreadable
+    constants = {}
+    for name, constant in constant_answers(nodes).items():
+        answered = {key: answer for key, answer in constant.items() if key in said}  # the questions the model answered
+        constants[name] = counting(read_graphs(output, options.split), answered)[0]
     return Scores(
         benchmark="decomp",
         split=options.split,
         answers={
             "read": found.read,
-            "scored": asked.questions - missing[1],
-            "unreadable": unreadable[1],
-            "unreadable_first": [{"id": key, "answer": said[key][:80]} for key in unreadable[0][:SHOWN]],
-            "missing": missing[1],
+            "scored": asked.questions - asked.missing,
+            "unreadable": len(asked.unreadable),
+            "unreadable_first": [{"id": key, "answer": said[key][:80]} for key in asked.unreadable[:SHOWN]],
+            "missing": asked.missing,
             "doubled": len(found.doubled),
             "unknown": len(found.unknown),
             "of_other_splits": found.elsewhere,
@@ -114,21 +112,23 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
-    """Return what a reader of the scores has to know."""
-    found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule takes apart count for accuracy alone."]
+    """Return the notes to print below the scores."""
+    found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule decomposes count for accuracy only."]
     if left_out:
         found.append(
-            f"Left out of accuracy, as all their right answers are the same: questions of {' and '.join(left_out)}."
+            f"Left out of accuracy, as all their correct answers are the same: questions of {' and '.join(left_out)}."
         )
-    if asked.missing[1]:
-        found.append("Parents and rules that need a question without an answer are left out with it.")
+    if asked.missing:
+        found.append("Parents and rules that depend on a question without a prediction are left out as well.")
     if released:
-        found.append("Scored as the released scorer does: texts compared as given, questions told apart by their text.")
+        found.append(
+            "Scored like the released scorer: answers are compared verbatim, and questions identified by text."
+        )
     return tuple(found)
 
 
 def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
-    """Explain how a root was answered: which of its sub-questions are right, and where answers contradict one another.
+    """Explain how a root was answered: which sub-questions are answered correctly, and which answers contradict others.
 
     Raises:
         InputError: No root has that key.
@@ -141,5 +141,5 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             return Explanation(question_path_text(path), question_path_json(path), question_graph_png(path))
     raise InputError(
         f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` "
-        "is true; their keys have no underscore and number behind them."
+        "is true; their keys do not end in an underscore and a number."
     )

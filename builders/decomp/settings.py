@@ -1,4 +1,4 @@
-"""What a build of question graphs is told."""
+"""Settings of a build of question graphs."""
 
 from __future__ import annotations
 
@@ -15,46 +15,37 @@ SAMPLE = "sample"
 
 
 def of_charades(settings: Any) -> bool:
-    """Whether questions are made from Charades' actions."""
+    """Return whether questions are generated from Charades' actions."""
     return settings.charades is not None
 
 
 def of_programs(settings: Any) -> bool:
-    """Whether questions are taken apart here, and not published graphs."""
+    """Return whether questions are decomposed here, unlike published graphs."""
     return settings.release_hierarchies is None
 
 
 def of_agqa(settings: Any) -> bool:
-    """Whether the questions are AGQA's."""
+    """Return whether the questions are AGQA's."""
     return settings.agqa is not None
 
 
 def folder_or_file(given: Path, folder: str) -> str:
-    """Write a path as the recorded command has it: a file by its name, a folder as what it holds."""
+    """Write a path for the recorded command: a file by its name, a folder by what it contains."""
     return folder if given.is_dir() or given.name == folder else given.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
-    """What a build of question graphs is told.
+    """Settings of a build of question graphs; the options describe most of them.
 
     Attributes:
-        charades: Folder of the Charades annotations, or the word `sample`.
-        agqa: Folder or file of AGQA's balanced questions.
-        release_hierarchies: Folder with the published hierarchies of a split, or of both.
-        graphs: AGQA's scene graphs: the `.pkl` files, or their folder.
-        action_genome: Folder of Action Genome's annotations.
-        videos: Folder of the videos.
-        embed: Whether the videos go into the dataset; "auto" for those of the sample only, once decided "yes" or "no".
-        wording: How sub-questions are worded.
-        most_per_video: Most questions that are made about a video; None for all.
-        limit: Plan only the first so many videos by id.
-        collection: Which of the three it is; `decided` says it.
+        embed: Whether the videos are stored in the dataset; once decided, "yes" or "no".
+        collection: One of `COLLECTIONS`; set by `decided`.
     """
 
     charades: str | None = option(
         None,
-        "Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.",
+        "Folder of the Charades annotations, from which questions are generated; or the word `sample`.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
         found_by="Charades_v1_*.csv",
@@ -75,7 +66,7 @@ class DecompSettings(BuildSettings):
     )
     graphs: Path | None = option(
         None,
-        "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-questions.",
+        "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl) or their folder, to answer sub-questions.",
         content=False,
         write=lambda given: folder_or_file(given, "GRAPHS_DIR"),
         found_by="*.pkl",
@@ -83,7 +74,7 @@ class DecompSettings(BuildSettings):
     )
     action_genome: Path | None = option(
         None,
-        "Folder of Action Genome's annotations: contact and spatial relations beside Charades' actions.",
+        "Folder of Action Genome's annotations, which add contact and spatial relations to Charades' actions.",
         content=False,
         write=lambda given: "ACTION_GENOME_DIR",
         found_by="*.pkl",
@@ -93,24 +84,25 @@ class DecompSettings(BuildSettings):
         None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
     )
     embed: Literal["auto", "yes", "no"] = option(
-        "auto", "Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown."
+        "auto",
+        "Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.",
     )
     wording: Literal["ours", "engine"] = option(
         "ours",
-        "Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does; roots stay as they are.",
+        "Word sub-questions in our English, or like the engine of AGQA-Decomp's authors; roots keep their wording.",
         counts=of_programs,
     )
     most_per_video: int | None = option(
         40,
-        "Make so many questions about a video at most, drawn over the templates.",
+        "Maximum number of questions generated about a video, sampled from all templates.",
         name="max-questions-per-video",
         minimum=1,
         counts=of_charades,
     )
     limit: int | None = option(
         None,
-        "Only the first N videos by id, for a trial. Questions that are made are balanced among them, or among the "
-        "first 200 if these are more.",
+        "Only the first N videos by id, for a trial. Generated questions are balanced among these, or among the first "
+        "200 if N is smaller.",
         minimum=1,
         content=False,
     )
@@ -119,10 +111,10 @@ class DecompSettings(BuildSettings):
 
 
 def decided(settings: DecompSettings) -> DecompSettings:
-    """Return the settings that a plan keeps: which collection it is, and whether videos are embedded.
+    """Return the settings with the collection, and whether videos are embedded, filled in.
 
     Raises:
-        UsageError: Not exactly one collection is named.
+        UsageError: None or several collections are named.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:

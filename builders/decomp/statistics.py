@@ -1,4 +1,4 @@
-"""What the card of question graphs counts."""
+"""Count what the card of question graphs shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...evaluation.blind.question_only import Read, blind_shares
 from ...evaluation.metrics.bootstrap import estimates
-from ...evaluation.metrics.compositional_accuracy import alike, count, measure
+from ...evaluation.metrics.compositional_accuracy import constant_groups, count, measure
 from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_answers
 from .scores import read_graphs
 from .tables import QUESTIONS
@@ -17,14 +17,14 @@ from .video_rows import by_video
 
 TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
-MOST_READ = 20_000  # questions that guessers learn, and are asked
-SHOWN_CONSTANTS = {"commonest": "the commonest answer to the kind"}
+MOST_READ = 20_000  # questions that blind baselines train on, and that they are asked
+SHOWN_CONSTANTS = {"commonest": "the most common answer to the kind"}
 CONSTANT_SCORES = ("accuracy", "CA", "IC (defined)")
 
 
 @dataclass
 class KindCounts:
-    """Questions of a kind: how many, roots among them, with an answer, and with "yes" of those answered yes or no."""
+    """Questions of a kind: number of all, of roots, of those with an answer, and of answers "yes" and "no"."""
 
     group: str
     banned: bool
@@ -37,32 +37,33 @@ class KindCounts:
 
 @dataclass
 class TemplateCounts:
-    """Roots of a template: how many, and all their sub-questions."""
+    """Roots of a template, and the sub-questions of all of them."""
 
     roots: int = 0
     sub_questions: int = 0
 
     @property
     def mean(self) -> float:
-        """Sub-questions of a root."""
+        """Sub-questions per root."""
         return self.sub_questions / self.roots
 
 
 @dataclass
 class DecompStatistics:
-    """Everything that the card says, counted from the tables.
+    """Counts for the card.
 
     Attributes:
-        kinds: By name, in the order of frequency.
+        kinds: By name, most frequent first.
         templates: By name.
-        rules: How often each rule composes a question of a graph.
-        depths: Graphs by depth.
+        rules: Number of compositions by each rule.
+        depths: Number of graphs by depth.
         reasons: Questions without an answer, by reason.
-        recomputed: Roots whose answer was found again from the scene graph, and how many of these differ.
-        isolated: Roots that no rule takes apart.
-        sub_questions: Sub-questions of all graphs, a shared one counted in each.
-        blind: For each template the share that each guesser gets right; learnt in train, asked in test.
-        constants: Consistency of constant answers.
+        recomputed: Number of roots that the scene graph answers, and of those with a different answer.
+        isolated: Number of roots that no rule decomposes.
+        sub_questions: Number of sub-questions in all graphs; a shared one counts once per graph.
+        blind: Accuracy of each blind baseline on the roots of test, by template; trained on train.
+        asked: Number of these roots by template.
+        constants: Scores of constant answers.
         example: A graph with its questions, the root last.
     """
 
@@ -80,13 +81,12 @@ class DecompStatistics:
     example: list[Row] = field(default_factory=list)
 
     @property
-    def alike(self) -> tuple[str, ...]:
-        """Groups of yes/no questions that all have the same right answer."""
-        told = {group: (0, 0) for group in SCORED_GROUPS}
-        for kind in self.kinds.values():
-            if kind.group in told:
-                told[kind.group] = told[kind.group][0] + kind.yes, told[kind.group][1] + kind.no
-        return tuple(group for group, (yes, no) in told.items() if (yes == 0) != (no == 0))
+    def constant_groups(self) -> tuple[str, ...]:
+        """Groups of yes/no questions that all have the same correct answer."""
+        given = {group: [kind for kind in self.kinds.values() if kind.group == group] for group in SCORED_GROUPS}
+        return tuple(
+            group for group, kinds in given.items() if any(kind.yes for kind in kinds) != any(kind.no for kind in kinds)
+        )
 
     @property
     def graphs(self) -> int:
@@ -95,14 +95,21 @@ class DecompStatistics:
 
 
 def measure_decomp(output: FinishedOutput) -> DecompStatistics:
-    """Count everything that the card says."""
+    """Count everything on the card."""
     found = DecompStatistics()
-    again = differing = 0
+    recomputed = differing = 0
     for video in by_video(output):
         for row in video.questions.values():
-            _count_question(found, row)
+            kind = found.kinds.setdefault(row["kind"], KindCounts(row["group"], row["banned"]))
+            kind.questions += 1
+            kind.roots += row["is_root"]
+            kind.answered += row["answer"] is not None
+            kind.yes += row["answer"] == "yes"
+            kind.no += row["answer"] == "no"
+            if row["reason"]:
+                found.reasons[row["reason"]] += 1
             if row["is_root"] and row["recomputed"] is not None:
-                again += 1
+                recomputed += 1
                 differing += row["recomputed"] != row["answer"]
         for graph in video.graphs:
             template = found.templates.setdefault(graph["template"] or "unknown", TemplateCounts())
@@ -114,7 +121,7 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
             found.rules.update(edge["rule"] for edge in graph["edges"])
             if len(graph["nodes"]) == 10 and not found.example:
                 found.example = [video.questions[key] for key in graph["nodes"]]
-    found.recomputed = again, differing
+    found.recomputed = recomputed, differing
     found.kinds = dict(sorted(found.kinds.items(), key=lambda item: (-item[1].questions, item[0])))
     found.templates = dict(sorted(found.templates.items()))
     found.blind = _blind(output, found.asked)
@@ -122,19 +129,8 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
     return found
 
 
-def _count_question(found: DecompStatistics, row: Row) -> None:
-    kind = found.kinds.setdefault(row["kind"], KindCounts(row["group"], row["banned"]))
-    kind.questions += 1
-    kind.roots += row["is_root"]
-    kind.answered += row["answer"] is not None
-    kind.yes += row["answer"] == "yes"
-    kind.no += row["answer"] == "no"
-    if row["reason"]:
-        found.reasons[row["reason"]] += 1
-
-
 def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, float]]:
-    """Let guessers who see no video learn the roots of train, and ask them those of test."""
+    """Train blind baselines on the roots of train, and return their accuracies on those of test."""
     splits = output.splits(QUESTIONS.name)
     if TRAIN not in splits or TEST not in splits:
         return {}
@@ -158,7 +154,7 @@ def _reads(output: FinishedOutput, split: str) -> list[Read]:
 
 
 def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
-    """Score who always says yes, and who says the commonest answer to each kind, on the split that scores are of."""
+    """Score constant answers on the split that is scored by default."""
     split = TEST if TEST in output.splits(QUESTIONS.name) else "all"
     videos, graphs = [], 0
     for video in read_graphs(output, split):
@@ -167,7 +163,7 @@ def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
         if graphs >= MOST_READ:
             break
     nodes = [node for video in videos for node in video.nodes.values()]
-    left_out = alike(nodes)
+    left_out = constant_groups(nodes)
     found = {}
     for name, given in constant_answers(nodes).items():
         counted, _ = count(videos, given, left_out=left_out)

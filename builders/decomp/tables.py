@@ -14,31 +14,27 @@ QUESTIONS = Config(
     (
         Column("key", "string", "the question: the id of a root, or `<root>_<number>` of the first root that asks it"),
         Column("video_id", "string", "the video"),
-        Column("question", "string", "its text; a root's is that of the source"),
-        Column("answer", "string", "what is right; null if nothing decides it"),
+        Column("question", "string", "its text; that of a root is the source's"),
+        Column("answer", "string", "the correct answer; null if unknown"),
         Column("reason", "string", "why the answer is null; else empty"),
         Column(
             "decided_by",
             "string",
-            "what the answer comes from: `root` (the source's own), `graph` (the scene graph), or the rule by which it "
-            "follows from other answers; of a `conflict` who says what; else empty",
+            "source of the answer: `root` (the source itself), `graph` (the scene graph), or the rule by which it "
+            "follows from other answers; for a `conflict` the sources with their answers; else empty",
         ),
-        Column(
-            "options", "strings", "what may be answered, if it is yes or no or one of two that are named; else empty"
-        ),
+        Column("options", "strings", "the possible answers, if these are yes and no or two named ones; else empty"),
         Column("kind", "string", "one of the 34 kinds"),
         Column("group", "string", "one of the 13 groups that scores are given for"),
-        Column("banned", "bool", "whether the kind is left out of scores: its answers are lists, or hardly judged"),
-        Column("program", "string", "what it asks, in a short notation: equal for questions that mean the same"),
+        Column("banned", "bool", "whether the kind is left out of scores, as its answers are lists or hard to judge"),
+        Column("program", "string", "its meaning in a short notation: equal for questions with the same meaning"),
         Column("canonical_id", "string", "a hash of `video_id` and `program`"),
         Column("is_root", "bool", "whether the source asks it"),
         Column("template", "string", "the root's template, one of AGQA's 27; empty for other questions"),
-        Column("agqa_program", "string", "the root's program as AGQA writes it; null for other questions"),
-        Column(
-            "recomputed", "string", "a root's answer found again from the scene graph; null if that decides nothing"
-        ),
-        Column("novel_composition", "bool", "of roots: whether it combines what train never does; else null"),
-        Column("more_steps", "bool", "of roots: whether it takes more steps than any in train; else null"),
+        Column("agqa_program", "string", "the root's program in AGQA's notation; null for other questions"),
+        Column("recomputed", "string", "a root's answer according to the scene graph; null if that does not decide it"),
+        Column("novel_composition", "bool", "for roots: whether it has a composition that train never has; else null"),
+        Column("more_steps", "bool", "for roots: whether it takes more steps than any question in train; else null"),
     ),
     default=True,
 )
@@ -49,8 +45,8 @@ GRAPHS = Config(
         Column("root", "string", "the root, in config `questions`"),
         Column("video_id", "string", "the video"),
         Column("template", "string", "the root's template"),
-        Column("isolated", "bool", "whether no rule takes the root apart"),
-        Column("depth", "int32", "rules on the longest way down from the root"),
+        Column("isolated", "bool", "whether no rule decomposes the root"),
+        Column("depth", "int32", "number of rules on the longest path down from the root"),
         Column("nodes", "strings", "`key` of every question of the graph: children before parents, the root last"),
         Column(
             "edges",
@@ -59,7 +55,7 @@ GRAPHS = Config(
             fields=(
                 Column("parent", "int32", "its place in `nodes`"),
                 Column("rule", "string", "one of the 13 composition rules"),
-                Column("children", "integers", "their places in `nodes`, in the order that the rule gives them"),
+                Column("children", "integers", "their places in `nodes`, in the order of the rule"),
             ),
         ),
     ),

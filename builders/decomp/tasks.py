@@ -1,4 +1,4 @@
-"""Question graphs as tasks: every question that is scored, of yes or no and others apart."""
+"""Export question graphs as tasks: all scored questions, yes/no questions separately."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ COLUMNS = ("key", "video_id", "question", "answer", "kind")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Ask every node of the graphs of a split but those of banned kinds, roots and sub-questions alike.
+    """Return tasks with all questions of a split, roots and sub-questions, except those of banned kinds.
 
-    Options are not listed: a Choose names them in its text, and answers are scored by their words.
+    Options are not listed: a choice names them in its text, and answers are scored by their words.
 
     Raises:
         UsageError: There is no such split.

@@ -1,10 +1,9 @@
-"""The questions and graphs of one video: everything is shared inside a video, and nothing between videos."""
+"""The questions and graphs of one video: questions are shared within a video, and never between videos."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,8 +11,8 @@ from ...annotations.scene_graphs import SceneGraph
 from ...core.schema import Row
 from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
-from .answers import ROOT, Answer, Filled, fill
-from .programs.decomposition import DecomposedQuestion, Step, graph_of
+from .answers import ROOT, Answer, VideoAnswers, answer_all
+from .programs.decomposition import DecomposedQuestion, Step, decompose_with_edges
 from .programs.questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
 from .programs.wording import Wording, word
 
@@ -23,16 +22,16 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class Root:
-    """A question that the source asks.
+    """A question of the source.
 
     Attributes:
         key: Its id.
-        text: As the source words it.
-        question: What it asks.
-        answer: What is right.
-        program: As AGQA writes it.
-        novel_composition: Whether it combines what train never does; None if that is not known.
-        more_steps: Whether it takes more steps than any in train; None if that is not known.
+        text: Its wording in the source.
+        question: Its meaning.
+        answer: The correct answer.
+        program: Its program, in AGQA's notation.
+        novel_composition: Whether it has a composition that `train` never has; None if unknown.
+        more_steps: Whether it takes more steps than any question in `train`; None if unknown.
     """
 
     key: str
@@ -44,8 +43,8 @@ class Root:
     more_steps: bool | None = None
 
 
-def in_order(key: str) -> tuple[str | int, ...]:
-    """Return what ids are sorted by: numbers in them by value."""
+def natural_order(key: str) -> tuple[str | int, ...]:
+    """Return a sorting key for ids in which numbers are compared by value."""
     return tuple(int(part) if part.isdigit() else part for part in _NUMBERS.split(key))
 
 
@@ -54,28 +53,28 @@ class DecomposedVideo:
     """The graphs of a video.
 
     Attributes:
-        video_id: The video.
+        video_id: Id of the video.
         roots: Its roots, in order.
-        graphs_by_root: What each root is taken apart into.
-        keys: The key of every question that is asked of the video; of a question that several roots ask, the first's.
-        filled: Answers.
-        wording: How sub-questions are worded.
+        graphs_by_root: The graph of each root.
+        keys: Key of every question; a question of several roots has the key of the first.
+        answers: The answers.
+        wording: Wording of sub-questions.
     """
 
     video_id: str
     roots: tuple[Root, ...]
     graphs_by_root: tuple[DecomposedQuestion, ...]
     keys: Mapping[Question, str]
-    filled: Filled
+    answers: VideoAnswers
     wording: Wording = "ours"
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of config `questions`: of each graph the questions that are new, children before parents."""
+        """Yield the rows of config `questions`: the new questions of each graph, children before parents."""
         first = {root.question: root for root in reversed(self.roots)}
-        sources = dict(self.filled.sources)
-        for conflict in reversed(self.filled.conflicts):  # the first of a question's is named: "graph yes, After no"
-            said = zip(conflict.sources, conflict.values, strict=True)
-            sources[conflict.question] = ", ".join(f"{who} {what}" for who, what in said)
+        sources = dict(self.answers.sources)
+        for conflict in reversed(self.answers.conflicts):  # of several about a question, the first is reported
+            claims = zip(conflict.sources, conflict.values, strict=True)
+            sources[conflict.question] = ", ".join(f"{source} {value}" for source, value in claims)
         seen: set[Question] = set()
         for root, graph in zip(self.roots, self.graphs_by_root, strict=True):
             for step in graph.steps[:-1]:
@@ -87,10 +86,8 @@ class DecomposedVideo:
     def _row(self, step: Step, root: Root | None, decided_by: str) -> Row:
         question = step.question
         kind = load_agqa().kinds[step.kind]
-        found = self.filled.answers[question]
-        answer = Answer(root.answer) if root else found
+        answer = Answer(root.answer) if root else self.answers.answers[question]
         program = notation(question)
-        recomputed = self.filled.recomputed.get(question) if root else None
         return {
             "key": root.key if root else self.keys[question],
             "video_id": self.video_id,
@@ -107,7 +104,7 @@ class DecomposedVideo:
             "is_root": root is not None,
             "template": template_of(question) if root else "",
             "agqa_program": root.program if root else None,
-            "recomputed": recomputed,
+            "recomputed": self.answers.recomputed.get(question) if root else None,
             "novel_composition": root.novel_composition if root else None,
             "more_steps": root.more_steps if root else None,
         }
@@ -127,16 +124,16 @@ class DecomposedVideo:
 
 
 def canonical_id(video_id: str, program: str) -> str:
-    """Return what names a question's meaning in a video: the same for two roots with the same program."""
+    """Return a hash of a question's meaning in a video, which is equal for roots with the same program."""
     return hashlib.sha256(f"{video_id}\0{program}".encode()).hexdigest()[:16]
 
 
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
-    """Return what may be answered, where that is two things with names; else nothing.
+    """Return the possible answers of a question if these are two, named in its text or yes and no; else nothing.
 
     Args:
         question: The question.
-        answer: What its kind is answered by: "yes/no", "choice", …
+        answer: How its kind is answered: "yes/no", "choice", "object" or "action".
     """
     if answer == "yes/no":
         return YES_NO
@@ -152,36 +149,27 @@ def options_of(question: Question, answer: str) -> tuple[str, ...]:
 def graphs_of(
     video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wording: Wording = "ours"
 ) -> DecomposedVideo:
-    """Take a video's questions apart and answer what they are taken apart into.
+    """Decompose a video's questions and answer all sub-questions.
 
-    A sub-question that is itself a root of the video is that root: one meaning is asked once. Two roots may mean the
-    same all the same (AGQA has five such pairs in test); each keeps its row.
+    A sub-question that is also a root of the video is stored once, as that root. If two roots have the same meaning
+    (AGQA has five such pairs in test), both keep their rows.
 
     Args:
-        video_id: The video.
+        video_id: Id of the video.
         roots: Its questions, in any order.
-        graph: What is annotated of it; None if nothing is known but the questions.
-        wording: How sub-questions are worded.
+        graph: Its scene graph; None if nothing is annotated.
+        wording: Wording of sub-questions.
     """
-    ordered = tuple(sorted(roots, key=lambda root: in_order(root.key)))
+    ordered = tuple(sorted(roots, key=lambda root: natural_order(root.key)))
     keys: dict[Question, str] = {}
     for root in ordered:
         keys.setdefault(root.question, root.key)
     taken: list[DecomposedQuestion] = []
     for root in ordered:
-        found = graph_of(root.question)
+        found = decompose_with_edges(root.question)
         for number, step in enumerate(found.steps):
             keys.setdefault(step.question, f"{root.key}_{number}")
         taken.append(found)
     given = {root.question: root.answer for root in reversed(ordered)}
     steps = [step for found in taken for step in found.steps]
-    return DecomposedVideo(video_id, ordered, tuple(taken), keys, fill(steps, given, graph), wording)
-
-
-def sub_questions(graphs: Iterator[Row]) -> Counter[str]:
-    """Count sub-questions by template of their root, as "<template>", and roots, as "<template> roots"."""
-    found = Counter[str]()
-    for graph in graphs:
-        found[graph["template"]] += len(graph["nodes"]) - 1
-        found[f"{graph['template']} roots"] += 1
-    return found
+    return DecomposedVideo(video_id, ordered, tuple(taken), keys, answer_all(steps, given, graph), wording)

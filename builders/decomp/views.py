@@ -1,7 +1,7 @@
-"""A video's graph as the maker of questions looks at it: what is beyond doubt, and what only just holds.
+"""A video's scene graph as question generation uses it: what certainly holds, and what possibly does.
 
-Times that people annotate are about a second off. A part of the video is therefore looked at twice: a second shorter at
-either end, and a second longer. What a question says must be so in both.
+Annotated times are off by about a second. Every part of the video is therefore taken twice: a second shorter at both
+ends, and a second longer. A question is generated only if its answer is the same in both.
 """
 
 from __future__ import annotations
@@ -14,34 +14,34 @@ from ...annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import load_rules
 from .denials import TIME_MARGIN
-from .graph_answers import Answer, Teller
-from .programs.questions import INTERACTING, Action, Edge, ExtremeAction, Object, Question, ToAction, Window
+from .graph_answers import Answer, GraphEvaluator
+from .programs.questions import INTERACTING, Action, ExtremeAction, FirstOrLast, Object, Question, ToAction, Window
 
-Part = tuple[Frames, Frames]
-"""A part of the video, taken shorter and longer."""
+SureAndPossible = tuple[Frames, Frames]
+"""The frames that are certainly in a part of the video, and those that are possibly in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A graph with what is looked up in it again and again.
+    """A graph with cached look-ups.
 
     Attributes:
         graph: The graph.
-        teller: Answers questions by it.
-        single: The actions that happen once and may be named in a part of the video, by phrase.
-        phrases: All actions, by phrase, with the number of their instances.
-        parts: Parts of the video that were looked at.
+        evaluator: Answers questions by it.
+        single: Actions that happen once and may delimit a part of the video, by phrase.
+        phrases: Number of instances of each action, by phrase.
+        parts: Parts of the video looked up so far.
     """
 
     graph: SceneGraph
-    teller: Teller
+    evaluator: GraphEvaluator
     single: dict[str, ActionSpan]
     phrases: dict[str, int]
-    parts: dict[Window, Part | None]
+    parts: dict[Window, SureAndPossible | None]
 
-    def tell(self, question: Question) -> Answer:
+    def answer(self, question: Question) -> Answer:
         """Answer a question by the graph."""
-        return self.teller.answer(question)
+        return self.evaluator.answer(question)
 
     def frames(self, start: float, end: float) -> Frames:
         """Return the frames from `start` to `end` seconds."""
@@ -49,32 +49,31 @@ class View:
         return ((1 << high) - 1) & ~((1 << low) - 1) if high > low else 0
 
     def span(self, action: Action) -> ActionSpan | None:
-        """Return an action that happens once and may be named; None if it is none."""
+        """Return the only instance of an action that may delimit a part of the video; None if there is none."""
         if isinstance(action, str):
             return self.single.get(action)
         if isinstance(action, ExtremeAction):
-            return self.single.get(self.tell(action).value or "")
+            return self.single.get(self.answer(action).value or "")
         fits = [self.single.get(words.phrase) for words in self.meant(action)]
         return fits[0] if len(fits) == 1 else None
 
     def meant(self, action: ToAction) -> list[ActionWords]:
-        """Return the actions that a program's ToAction may mean here."""
+        """Return the actions that a program's ToAction may denote here."""
         words, thing = load_agqa().actions, self.thing(action.object)
         known, verb = [words[phrase] for phrase in self.phrases], load_agqa().relation_of(action.verb)
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:
-        """Return the object that is named or referred to; None if it is not one."""
-        return thing if isinstance(thing, str) else self.tell(thing).value
+        """Return the name of an object that is named or referred to; None if it is not known."""
+        return thing if isinstance(thing, str) else self.answer(thing).value
 
-    def part(self, window: Window) -> Part | None:
-        """Return the frames of a part of the video; None if there is hardly any or it cannot be told."""
+    def part(self, window: Window) -> SureAndPossible | None:
+        """Return the frames of a part of the video; None if it is too short or not known."""
         if window not in self.parts:
-            self.parts[window] = self.part_of(window)
+            self.parts[window] = self._part(window)
         return self.parts[window]
 
-    def part_of(self, window: Window) -> Part | None:
-        """Return what `part` looks up."""
+    def _part(self, window: Window) -> SureAndPossible | None:
         spans = [self.span(action) for action in window.actions]
         off, frames = TIME_MARGIN, self.frames
         end = self.graph.times[-1] + off
@@ -95,24 +94,24 @@ class View:
 
     def having(self, relation: str, part: Frames) -> set[str]:
         """Return the objects that have a relation in some frame of a part."""
-        objects = self.teller.relations.get(relation, {})
+        objects = self.evaluator.relations.get(relation, {})
         return {name for name, frames in objects.items() if frames & part}
 
-    def edge(self, relation: str, part: Frames, edge: Edge) -> set[str]:
-        """Return the objects that have a relation in the first or the last frame of a part in which anything has it."""
-        frames = self.teller.held.get(relation, 0) & part
+    def edge(self, relation: str, part: Frames, edge: FirstOrLast) -> set[str]:
+        """Return the objects that have a relation in the first or last frame of a part in which any object has it."""
+        frames = self.evaluator.held.get(relation, 0) & part
         if not frames:
             return set()
         return self.having(relation, frames & -frames if edge == "first" else 1 << frames.bit_length() - 1)
 
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
-        """Return whether nothing is done with an object, nor with what it may be taken for, in a part.
+        """Return whether neither an object nor a look-alike is touched in a part.
 
         Args:
             thing: The object.
-            part: Where.
-            whole: Whether the part is the whole video: nobody may have seen the object at all then. In a part of it,
-                what is there must be touched at another time: "is there one?" has two answers otherwise.
+            part: The frames.
+            whole: Whether the part is the whole video: then the object must not be visible at all. In a shorter part, a
+                visible object must be touched at another time, as "is there one?" is ambiguous otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
         if thing in self.graph.seen and (whole or thing not in self.graph.contacts):
@@ -121,7 +120,7 @@ class View:
 
 
 def view_of(graph: SceneGraph) -> View:
-    """Look at a graph."""
+    """Return the view of a graph."""
     rules = load_rules()
     phrases: dict[str, int] = defaultdict(int)
     for span in graph.actions:
@@ -131,4 +130,4 @@ def view_of(graph: SceneGraph) -> View:
         for span in graph.actions
         if phrases[span.phrase] == 1 and span.phrase not in rules.never_in_time
     }
-    return View(graph, Teller(graph), single, dict(phrases), {})
+    return View(graph, GraphEvaluator(graph), single, dict(phrases), {})

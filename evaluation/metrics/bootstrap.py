@@ -1,8 +1,7 @@
-"""Confidence intervals for scores: a paired bootstrap over source videos.
+"""Confidence intervals for scores by a paired cluster bootstrap over source videos.
 
-Questions about one source video stand or fall together, so the video is what is drawn, not the question (a cluster
-bootstrap). Every score here is a function of means, and a mean over a drawn sample of videos is a ratio of sums: all
-resamples are one matrix product.
+Answers to questions about one source video are correlated, so videos are resampled, not questions. Every score is a
+function of means, and a mean over a resample of videos is a ratio of sums: all resamples are one matrix product.
 """
 
 from __future__ import annotations
@@ -23,43 +22,41 @@ class Means(dict[str, Floats]):
     """The mean of every cell in each resample; NaN where the cell is empty there.
 
     Attributes:
-        expanded: The same to first order in the weights: m + (Σ w s − m Σ w n) / Σ n, with m the mean of the sample. A
-            score that is a mean over cells, some of them about few videos, is made from these. A cell that drops out of
-            a resample would leave the mean over the others, which is another score: rare classes that a model gets
-            wrong drop out most, so that all resamples may lie above the sample. And to leave out the resamples where
-            one drops out would draw from those alone that are like the sample. Expanded (Taylor linearisation, as of
-            ratios in sample surveys), every cell stays in every resample, one that drops out with its own mean; and the
-            score is a sum of independent draws whose expected value is that of the sample, which the interval thus
-            holds. A cell about one video does not vary: nothing says how it would.
+        expanded: The means to first order in the weights (Taylor linearisation): m + (Σ w s − m Σ w n) / Σ n, with m
+            the mean of the sample. Scores that average over cells, some with few videos, use these. With plain means, a
+            cell that drops out of a resample changes the score into another one, and rare classes that a model gets
+            wrong drop out most, so all resamples may lie above the sample. Here every cell stays in every resample, and
+            the expected value of the score is that of the sample, which the interval therefore contains. A cell of one
+            video does not vary.
     """
 
     def __init__(self, means: Mapping[str, Floats], expanded: Mapping[str, Floats]) -> None:
-        """Hold both."""
+        """Store both."""
         super().__init__(means)
         self.expanded = expanded
 
 
 Measure = Callable[[Means], dict[str, Floats]]
-"""Turns the means of cells into scores; works on the whole sample (number 0) and all resamples at once."""
+"""Computes scores from the means of cells, for the sample (number 0) and all resamples at once."""
 
 RESAMPLES = 1000
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
 FEWEST = 6
-"""Source videos that an interval needs: of five, all five agreeing on a sign happens by chance in 6 % of cases."""
+"""Minimum of source videos for an interval: five of five agree on a sign by chance in 6 % of cases."""
 FEW = 20
-"""With fewer source videos, intervals are too narrow, and a reader is told."""
+"""With fewer source videos, intervals are too narrow, which reports state."""
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums of what was right, by source video and cell: all that means, and so scores, are made from.
+    """Sums by source video and cell, from which all means and scores are computed.
 
     Attributes:
         sources: The source videos.
         cells: Names of the cells, such as "BA" or "jpeg-3 R@5".
-        sums: What was right, shape (sources, cells).
-        counts: Out of how many, the same shape.
+        sums: Sums of the values, shape (sources, cells).
+        counts: Numbers of values, of the same shape.
     """
 
     sources: tuple[str, ...]
@@ -76,13 +73,13 @@ class Tally:
         return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
 
     def answered(self) -> Tally:
-        """Leave out source videos that no answer is about: they are not drawn from."""
+        """Drop source videos without answers, so they are not resampled."""
         there: NDArray[np.bool_] = np.any(self.counts > 0, axis=1)
         names = tuple(name for name, kept in zip(self.sources, there, strict=True) if kept)
         return Tally(names, self.cells, self.sums[there], self.counts[there])
 
     def totals(self) -> dict[str, int]:
-        """Count what each cell's mean is over."""
+        """Return the number of values of each cell."""
         return {cell: round(total) for cell, total in zip(self.cells, self.counts.sum(axis=0), strict=True)}
 
 
@@ -90,8 +87,8 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
     """Sum values by source video.
 
     Args:
-        sources: The source videos' names.
-        cells: For each cell, the source (its position in `sources`) and the value of every item in it.
+        sources: Names of the source videos.
+        cells: For each cell the source (position in `sources`) and the value of every item.
     """
     sums = np.zeros((len(sources), len(cells)))
     counts = np.zeros_like(sums)
@@ -102,24 +99,16 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
 
 
 def by_source(sources: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the source videos of items, sorted, and the place of each item's own among them."""
+    """Return the sorted source videos of items, and the position of each item's own among them."""
     names, where = np.unique(np.asarray(sources, str), return_inverse=True)
     return names.tolist(), where
 
 
 def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Draw how often each source video is in each resample.
+    """Sample how often each source video occurs in each resample; shape (1 + resamples, sources).
 
-    The draw depends on the number of videos and the seed alone, so two models scored on one output share it: that makes
-    their comparison a paired one.
-
-    Args:
-        sources: Number of source videos.
-        seed: Seed of the draw.
-        resamples: Number of resamples.
-
-    Returns:
-        Weights of shape (1 + resamples, sources); row 0 is all ones, the sample itself.
+    Row 0 is all ones, the sample itself. The result depends only on the number of videos and the seed, so two models
+    scored on one output share it, which makes their comparison paired.
     """
     rng = rng_for(seed, "bootstrap", sources)
     drawn = rng.multinomial(sources, np.full(sources, 1 / sources), size=resamples)
@@ -127,7 +116,7 @@ def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
 
 
 def estimate(values: Floats) -> Estimate:
-    """Take value 0 and the percentile interval of the others."""
+    """Return value 0 with the percentile interval of the others."""
     value, drawn = float(values[0]), values[1:]
     undefined = np.isnan(drawn)
     if np.isnan(value) or not drawn.size or undefined.mean() > MOST_UNDEFINED:
@@ -137,14 +126,7 @@ def estimate(values: Floats) -> Estimate:
 
 
 def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Estimate]:
-    """Score a tally, with intervals.
-
-    Args:
-        counted: The sums.
-        measure: The scores as a function of means.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
-    """
+    """Compute the scores of a tally, with intervals."""
     drawn = resamples if len(counted.sources) >= FEWEST else 0
     scores = measure(counted.means(resample(len(counted.sources), seed, drawn)))
     return {name: estimate(values) for name, values in scores.items()}
@@ -153,14 +135,7 @@ def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int
 def differences(
     first: Tally, second: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
-    """Score `second` minus `first` on the same resamples of the same source videos.
-
-    Args:
-        first: One model.
-        second: The other, on the same source videos.
-        measure: The scores as a function of means.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+    """Compute the scores of `second` minus those of `first` on the same resamples.
 
     Raises:
         ValueError: The two are not about the same source videos.

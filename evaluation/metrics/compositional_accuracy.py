@@ -1,42 +1,43 @@
 """Scores of answers to graphs of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022): accuracy, compositional accuracy (CA), right for the wrong reasons (RWR)
-and internal consistency (IC), exactly as in the authors' released scorer but for what `question_graphs` states of its
-two ways of reading. Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXiv 2407.03008).
+AGQA-Decomp (Gandhi et al. 2022): accuracy, compositional accuracy (CA), right for the wrong reasons (RWR) and internal
+consistency (IC), exactly as in the authors' released scorer except for the differences listed in `question_graphs`.
+Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXiv 2407.03008).
 
-* **Accuracy** of a group: mean over right answers of the accuracy on the questions that have them, so that a group
-  where nine of ten answers are yes is not won by yes. Overall is one more group, of all questions.
-* **CA**: accuracy on parents all of whose children are answered right. **RWR**: on those with a wrong one; **RWR-n**
-  with n wrong ones. **Delta** = RWR − CA. Children without a right answer and of banned kinds are not looked at; a
-  parent without other children is not counted. By rule each (parent, rule) counts, by group of the parent each parent,
-  with the children of all its rules; CA, RWR and Delta without a name are those over all rules.
+* **Accuracy** of a group: mean over correct answers of the accuracy on the questions that have them, so always
+answering the most frequent one does not score well. Overall is the same over all questions.
+* **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with a wrong one; **RWR-n**
+with n wrong ones. **Delta** = RWR − CA. Children of banned kinds or without a correct answer are ignored; a parent
+without other children does not count. By rule each (parent, rule) counts, by group of the parent each parent with the
+children of all its rules; unnamed CA, RWR and Delta are over all rules.
 * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
-  is not defined where a counter never counted. Ours is "IC (defined)": the mean of those counters that did.
-* **cP**: with A "the parent is right" and B "all its children are", cP = P(B | A), cR = P(A | B), c-F1 their harmonic
-  mean; cP⁻, cR⁻ and c-F1⁻ are the same of not A and not B. Parents and children are those of CA, so cR is CA by
-  parents.
-* **Correlation**: Pearson's, over graphs, of the share of consistent (parent, rule) and the share of right answers.
+  is undefined if a counter never applied. Our "IC (defined)" is the mean of those that did.
+* **cP**: with A "the parent is right" and B "all its children are right", cP = P(B | A), cR = P(A | B), and c-F1 is
+their harmonic mean; cP⁻, cR⁻ and c-F1⁻ are the same for not A and not B. Parents and children are those of CA, so cR is
+CA by parents.
+* **Correlation**: Pearson's, over graphs, of the fraction of consistent (parent, rule) and the fraction of correct
+  answers.
 
-All are shares from 0 to 1, Delta from −1 to 1; NaN is what the scorer calls N/A. A question counts once a video, where
-it is first asked, except that the correlation takes each graph by itself.
+All are fractions from 0 to 1, Delta from −1 to 1; NaN is the scorer's N/A. A question counts once per video, where it
+is first asked, except that the correlation takes each graph separately.
 
-A question without a prediction is left out of all of them: it is neither right nor wrong, and a parent is not counted
-by CA, RWR, c-F1 and IC if one of the children that they look at has none. To look at the others alone would take
-parents for right in all their children of which nobody knows.
+A question without a prediction is left out of all scores: it is neither right nor wrong, and a parent does not count
+for CA, RWR, c-F1 and IC if a child that they use has none. Using the other children would count parents as right in all
+their children although one is unknown.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...core.errors import InputError
 from ...core.results import Cell, Estimate, Table
 from .bootstrap import Floats, Means, Measure, Tally
-from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, once
+from .internal_consistency import CONSISTENCY, CONSISTENCY_OF_GROUP, COUNTERS, consistency, single_verdict
 from .question_graphs import (
     AFTER,
     ANSWERED_YES_NO,
@@ -47,10 +48,9 @@ from .question_graphs import (
     OVERALL,
     RULES,
     SCORED_GROUPS,
-    SHOWN,
     YES,
-    Answers,
     Node,
+    ReadAnswers,
     VideoGraphs,
     check_graph,
     comparable,
@@ -60,31 +60,31 @@ from .question_graphs import (
 BINARY = frozenset({YES, NO, BEFORE, AFTER})
 BY_RULE, BY_GROUP = "rule", "group"
 MOST_WRONG = 5
-"""Children of one parent that tables tell apart."""
+"""Number of wrong children up to which tables list RWR-n."""
 SLICES = ("all", "main", "sub", "binary", "open")
 ALMOST_CONSTANT = 1e-12
-"""Variance below which a share is the same in all graphs."""
+"""Variance below which a fraction is the same in all graphs."""
 
 Name = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class AnswerCounts:
-    """What was asked and not answered.
+    """Counts of questions and their predictions.
 
     Attributes:
-        questions: Questions that are scored.
-        missing: Keys of the first that have no prediction, and the number of all; they are left out.
-        unreadable: The same of those whose prediction is no answer.
-        graphs: Graphs of more than one question.
-        isolated: Graphs of one.
+        questions: Number of questions that are scored.
+        missing: Number of those without a prediction, which are left out.
+        unreadable: Keys of those whose prediction is unreadable.
+        graphs: Number of graphs with more than one question.
+        isolated: Number of graphs with one question.
     """
 
-    questions: int
-    missing: tuple[tuple[str, ...], int]
-    unreadable: tuple[tuple[str, ...], int]
-    graphs: int
-    isolated: int
+    questions: int = 0
+    missing: int = 0
+    unreadable: list[str] = field(default_factory=list)
+    graphs: int = 0
+    isolated: int = 0
 
 
 class _Sums:
@@ -106,65 +106,63 @@ def count(
     released: bool = False,
     left_out: Collection[str] = (),
 ) -> tuple[Tally, AnswerCounts]:
-    """Sum what is right and what is consistent by video.
-
-    One video is held at a time, and of each that is done its sums.
+    """Sum correct and consistent answers by video; one video is held in memory at a time.
 
     Args:
         videos: The graphs, each video once.
         predictions: Answers by key; a question without one is left out.
         released: Count as the released scorer does; see `question_graphs`.
-        left_out: Groups that do not count for accuracy, as those of `alike`.
+        left_out: Groups that do not count for accuracy, such as `constant_groups`.
 
     Returns:
-        The sums, and what was not answered. Cells are parts joined by "|":
+        The sums, and counts of questions. Cells are parts joined by "|":
         "accuracy|<group>|<answer>"; "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
         "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and "cR⁻"
-        of a slice ("cP|all", main, sub, binary, open); and the moments of both shares of a graph, "graph|IC",
+        of a slice ("cP|all", main, sub, binary, open); and the moments of both fractions of a graph, "graph|IC",
         "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
 
     Raises:
-        InputError: A graph cannot be used (`question_graphs.check_graph`), a video comes twice, or there are no graphs.
+        InputError: A graph is invalid (`question_graphs.check_graph`), a video occurs twice, or nothing can be scored.
     """
     found: dict[str, _Sums] = {}
-    numbers: dict[Name, None] = {}
-    missing, unreadable = list[str](), list[str]()
-    totals = dict.fromkeys(("questions", "missing", "unreadable", "graphs", "isolated"), 0)
+    asked = AnswerCounts()
     for video in videos:
         if video.video_id in found:
-            raise InputError(f"video {video.video_id!r} comes twice. Give all graphs about a video together.")
+            raise InputError(f"video {video.video_id!r} occurs twice. Give all graphs about a video together.")
         used = dict.fromkeys(key for graph in video.graphs for key in graph.nodes)
         for graph in video.graphs:
             check_graph(graph, video.nodes)
         answers = read_answers((video.nodes[key] for key in used), predictions, released=released)
-        found[video.video_id] = _count_video(video, answers, {key: place for place, key in enumerate(used)})
-        _sum_accuracy(found[video.video_id], left_out)
-        numbers |= dict.fromkeys(found[video.video_id].counts)
-        totals["questions"] += sum(node.kind not in BANNED for node in answers.nodes)
-        totals["missing"] += len(answers.missing)
-        totals["unreadable"] += len(answers.unreadable)
-        totals["graphs"] += sum(bool(graph.edges) for graph in video.graphs)
-        totals["isolated"] += sum(not graph.edges for graph in video.graphs)
-        missing += answers.missing[: SHOWN - len(missing)]
-        unreadable += answers.unreadable[: SHOWN - len(unreadable)]
-    if not totals["graphs"] + totals["isolated"]:
+        sums = found[video.video_id] = _count_video(video, answers, {key: place for place, key in enumerate(used)})
+        for name in [name for name in sums.counts if name[0] == "accuracy"]:
+            if name[1] in left_out:
+                del sums.sums[name], sums.counts[name]
+            else:
+                sums.sums["accuracy", OVERALL, name[2]] += sums.sums[name]
+                sums.counts["accuracy", OVERALL, name[2]] += sums.counts[name]
+        asked.questions += sum(node.kind not in BANNED for node in answers.nodes)
+        asked.missing += len(answers.missing)
+        asked.unreadable += answers.unreadable
+        asked.graphs += sum(bool(graph.edges) for graph in video.graphs)
+        asked.isolated += sum(not graph.edges for graph in video.graphs)
+    if not asked.graphs + asked.isolated:
         raise InputError("there are no question graphs to score. Give the graphs of at least one video.")
-    if not numbers:
+    names = sorted({name for sums in found.values() for name in sums.counts})
+    if not names:
         raise InputError(
-            "nothing of these question graphs can be scored: no question that is scored has a right answer, and no "
-            "answer can be held against another. Give graphs with right answers, and answers to their questions."
+            "nothing in these question graphs can be scored: no scored question has a correct answer, and no answer "
+            "can be compared with another. Give graphs with correct answers, and answers to their questions."
         )
-    return _tally(found, list(numbers)), AnswerCounts(
-        totals["questions"],
-        (tuple(missing), totals["missing"]),
-        (tuple(unreadable), totals["unreadable"]),
-        totals["graphs"],
-        totals["isolated"],
+    sources = sorted(found)
+    totals, counts = (
+        np.array([[float(of[name]) for name in names] for of in rows])
+        for rows in ([found[source].sums for source in sources], [found[source].counts for source in sources])
     )
+    return Tally(tuple(sources), tuple("|".join(name) for name in names), totals, counts).answered(), asked
 
 
-def alike(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Name the groups of yes/no questions that all have the same right answer: who always gives it is right in them."""
+def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
+    """Return the groups of yes/no questions that all have the same correct answer, so a constant one is right."""
     truths = defaultdict[str, set[str | None]](set)
     for node in nodes:
         if node.kind in ANSWERED_YES_NO and node.answer is not None:
@@ -172,38 +170,13 @@ def alike(nodes: Iterable[Node]) -> tuple[str, ...]:
     return tuple(group for group in SCORED_GROUPS if len(truths[group]) == 1)
 
 
-def _sum_accuracy(sums: _Sums, left_out: Collection[str]) -> None:
-    """Leave groups out of accuracy, and sum the others as that of all questions."""
-    for name in [name for name in sums.counts if name[0] == "accuracy"]:
-        _, group, truth = name
-        if group in left_out:
-            del sums.sums[name], sums.counts[name]
-        else:
-            sums.sums["accuracy", OVERALL, truth] += sums.sums[name]
-            sums.counts["accuracy", OVERALL, truth] += sums.counts[name]
-
-
-def _tally(found: Mapping[str, _Sums], names: list[Name]) -> Tally:
-    names.sort()
-    column = {name: number for number, name in enumerate(names)}
-    sources = sorted(found)
-    sums = np.zeros((len(sources), len(names)))
-    counts = np.zeros_like(sums)
-    for row, source in enumerate(sources):
-        mine = found[source]
-        for name, number in mine.counts.items():
-            sums[row, column[name]], counts[row, column[name]] = mine.sums[name], number
-    return Tally(tuple(sources), tuple("|".join(name) for name in names), sums, counts).answered()
-
-
-def _count_video(video: VideoGraphs, answers: Answers, place: Mapping[str, int]) -> _Sums:
-    """Sum what is right and consistent in the graphs of one video."""
+def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, int]) -> _Sums:
     sums = _Sums()
     asked, composed, checked = set[str](), set[str](), set[str]()
     roots = {place[graph.root] for graph in video.graphs}
     for graph in video.graphs:
         at = [place[key] for key in graph.nodes]
-        # The released scorer keeps isolated questions in a file of their own, and counts all of them.
+        # The released scorer reads isolated questions from another file and counts all of them.
         apart = answers.released and not graph.edges
         for node in at:
             if answers.right[node] is None or (not apart and answers.names[node] in asked):
@@ -232,19 +205,22 @@ def _count_video(video: VideoGraphs, answers: Answers, place: Mapping[str, int])
                         if wrong is not None:
                             sums.add(("IC", BY_RULE, rule, counter), float(not wrong))
                             sums.add(("IC", BY_GROUP, group, rule, counter), float(not wrong))
-                single = once(verdict, rule, answers.says[parent])
+                single = single_verdict(verdict, rule, answers.says[parent])
                 held += single is not None
                 consistent += single is False
         known = [of for node in at if (of := answers.right[node]) is not None]
         if held and known:
-            _add_graph(sums, consistent / held, sum(known) / len(known))
+            one, other = consistent / held, sum(known) / len(known)
+            moments = {"IC": one, "accuracy": other, "IC²": one * one, "accuracy²": other * other}
+            for moment, value in {**moments, "IC·accuracy": one * other}.items():
+                sums.add(("graph", moment), value)
     return sums
 
 
 def _add_composed(
-    sums: _Sums, answers: Answers, parent: int, by_rule: Mapping[str, Sequence[int]], is_main: bool
+    sums: _Sums, answers: ReadAnswers, parent: int, by_rule: Mapping[str, Sequence[int]], is_main: bool
 ) -> None:
-    """Count a parent by how many of its children are wrong."""
+    """Count a parent by the number of its wrong children."""
     right = bool(answers.right[parent])
     every: dict[str, bool] = {}
     lacking = False
@@ -275,28 +251,15 @@ def _add_bucket(sums: _Sums, by: str, name: str, right: bool, wrong: int) -> Non
             sums.add(("CA", by, each), float(right))
 
 
-def _add_graph(sums: _Sums, consistent: float, right: float) -> None:
-    for name, value in (
-        ("IC", consistent),
-        ("accuracy", right),
-        ("IC²", consistent * consistent),
-        ("accuracy²", right * right),
-        ("IC·accuracy", consistent * right),
-    ):
-        sums.add(("graph", name), value)
-
-
 def measure(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of `count`'s cells.
 
     The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "c-F1⁻" and
-    "IC–accuracy correlation", and with a comma behind what they are of: "CA, After", "CA, parents", "CA, Choose
-    parents", the same of RWR and Delta, "IC, After" and "IC, Choose parents". What no cell is about is left out.
+    "IC–accuracy correlation". What a score is of follows a comma: "CA, After", "CA, parents", "CA, Choose parents", the
+    same for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are left out.
 
-    Accuracy and IC are means over cells, which drop out of no resample (`bootstrap.Means.expanded`).
-
-    Args:
-        cells: Names of the cells.
+    Accuracy and IC are means over cells, so they use `bootstrap.Means.expanded`, in which no cell drops out of a
+    resample.
     """
     by_group: dict[str, list[str]] = {}
     for name in cells:
@@ -348,38 +311,33 @@ def measure(cells: Sequence[str]) -> Measure:
 
 
 def _behind(by: str, name: str) -> str:
-    """Name what a score is of, behind its own name."""
+    """Return the suffix that names what a score is of."""
     if by == BY_RULE:
         return "" if name == OVERALL else f", {name}"
     return ", parents" if name == OVERALL else f", {name} parents"
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Average shares over those that are defined, in each resample; expanded ones may lie beyond 0 and 1."""
+    """Average over the defined values in each resample; expanded ones may exceed 0 and 1."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean: Floats = np.where(there, stacked, 0).sum(axis=0) / there.sum(axis=0)
-    return _share(mean)
+    return np.clip(mean, 0, 1)
 
 
 def _mean(values: Sequence[Floats]) -> Floats:
-    return _share(np.mean(values, axis=0))
-
-
-def _share(values: Floats) -> Floats:
-    bounded: Floats = np.clip(values, 0, 1)
-    return bounded
+    return np.clip(np.mean(values, axis=0), 0, 1)
 
 
 def _harmonic(first: Floats, second: Floats) -> Floats:
-    """Return the harmonic mean; 0 of two zeros, as of a share of nothing right nothing is found."""
+    """Return the harmonic mean; 0 of two zeros."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(first + second == 0, 0.0, 2 * first * second / (first + second))
 
 
 def _pearson(means: Means) -> Floats:
-    """Return the correlation of consistency and accuracy of graphs; NaN where one of them is always the same."""
+    """Return the correlation of consistency and accuracy of graphs; NaN where one of them is constant."""
     first, second = means["graph|IC"], means["graph|accuracy"]
     spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
     varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)
@@ -390,7 +348,7 @@ def _pearson(means: Means) -> Floats:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Choose the numbers to report first: those over everything, and the accuracy by group."""
+    """Select the main numbers: those over everything, and the accuracy by group."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -401,15 +359,15 @@ def tables(
 
     Args:
         counted: The sums.
-        scored: The estimates of `measure`'s scores.
-        constants: Sums of constant answers to the same graphs, by name: shown beside the consistency.
+        scored: Estimates of `measure`'s scores.
+        constants: Sums of constant baselines on the same graphs, by name, shown with the consistency.
     """
     means, totals = _whole(counted), counted.totals()
     return (
         _accuracies(scored, means, totals),
         *(_composed(scored, means, totals, by) for by in (BY_RULE, BY_GROUP)),
         *_consistencies(scored, means, totals, constants or {}),
-        _later(means, totals),
+        _compositional_f1(means, totals),
     )
 
 
@@ -422,18 +380,17 @@ def _accuracies(scored: Mapping[str, Estimate], means: Mapping[str, float], tota
     for group in (*SCORED_GROUPS, OVERALL):
         mine = {name.split("|", 2)[2]: name for name in totals if name.startswith(f"accuracy|{group}|")}
         if mine:
-            plain = sum(means[name] * totals[name] for name in mine.values()) / sum(
-                totals[name] for name in mine.values()
-            )
+            total = sum(totals[name] for name in mine.values())
+            plain = sum(means[name] * totals[name] for name in mine.values()) / total
             score = scored["accuracy" if group == OVERALL else f"accuracy of {group}"]
             sides = (means.get(f"accuracy|{group}|{answer}") for answer in (YES, NO))
-            rows.append((group, score, plain, *sides, len(mine), sum(totals[name] for name in mine.values())))
+            rows.append((group, score, plain, *sides, len(mine), total))
     return Table(
         "accuracy",
         "Accuracy by group",
         ("group", "accuracy", "plain", "on yes", "on no", "answers", "questions"),
         tuple(rows),
-        "Accuracy is the mean over right answers; plain is that over questions.",
+        "Accuracy is the mean over correct answers; plain is the mean over questions.",
     )
 
 
@@ -451,7 +408,7 @@ def _composed(scored: Mapping[str, Estimate], means: Mapping[str, float], totals
         f"Compositional accuracy by {what}",
         (what, "CA", "RWR", "Delta", *(f"RWR-{wrong}" for wrong in range(1, MOST_WRONG + 1)), "n CA", "n RWR"),
         tuple(rows),
-        "Accuracy on parents whose children are all right (CA), and not all (RWR; RWR-n: n of them wrong).",
+        "Accuracy on parents whose children are all right (CA) or not all right (RWR; RWR-n: n of them wrong).",
     )
 
 
@@ -478,7 +435,7 @@ def _consistencies(
         *((f"IC{_behind(BY_RULE, rule)}", f"rule {rule}") for rule in CONSISTENCY),
         *((f"IC{_behind(BY_GROUP, group)}", f"group {group}") for group in CONSISTENCY_OF_GROUP),
         ("IC", OVERALL),
-        ("IC (defined)", "Overall, of counters that counted"),
+        ("IC (defined)", "Overall, of counters that apply"),
     ]
     return (
         Table(
@@ -486,19 +443,19 @@ def _consistencies(
             "Consistency by counter",
             ("rule", "counter", "IC", "counted", *(f"IC of {name}" for name in constants)),
             counters,
-            "Answers that contradict one another can be wrong by both counters of a rule.",
+            "ReadAnswers that contradict one another can be wrong by both counters of a rule.",
         ),
         Table(
             "consistency",
             "Internal consistency",
             ("of", "IC", *(f"IC of {name}" for name in constants)),
             tuple((label, scored.get(name), *(of.get(name) for of in of_others.values())) for name, label in names),
-            "Who gives the same answer to everything contradicts nothing: compare with constant answers.",
+            "Constant answers never contradict each other: compare with them.",
         ),
     )
 
 
-def _later(means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
+def _compositional_f1(means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for part in SLICES:
         values: list[Cell] = []
@@ -511,5 +468,5 @@ def _later(means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
         "Compositional precision, recall and F1",
         ("parents", "cP", "cR", "c-F1", "cP⁻", "cR⁻", "c-F1⁻", "n"),
         tuple(rows),
-        "Main: roots of graphs; sub: their sub-questions. Binary: the right answer is yes, no, before or after.",
+        "Main: roots of graphs; sub: their sub-questions. Binary: the correct answer is yes, no, before or after.",
     )

@@ -1,8 +1,7 @@
-"""Distances of complement pairs, by whether a model answered both of the pair rightly.
+"""Distances of complement pairs, by whether a model answered both questions of the pair correctly.
 
-Rawal et al. 2024, §B.7 and Table 16: mean and variance of the distances between attention maps (`probes` measures
-them), for pairs of which both were answered rightly, and for those of which at least one was not. Intervals over source
-videos are ours, and so is the difference of the two means.
+Rawal et al. 2024, §B.7 and Table 16: mean and variance of the distances between attention maps (measured by `probes`),
+for pairs with two correct answers and for all others. Intervals over source videos and the difference are ours.
 """
 
 from __future__ import annotations
@@ -21,13 +20,13 @@ from .bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 
 @dataclass(frozen=True)
 class DistanceMoments:
-    """Mean and variance of the distances of pairs that were answered alike.
+    """Mean and variance of the distances of a group of pairs.
 
     Attributes:
-        pairs: How many.
-        sources: Source videos that they are from.
+        pairs: Number of pairs.
+        sources: Number of their source videos.
         mean: Mean of the distances; NaN if there is no pair.
-        variance: Their variance, divided by their number.
+        variance: Their population variance.
     """
 
     pairs: int
@@ -41,11 +40,10 @@ class DistanceRow:
     """Distances of one kind of complement.
 
     Attributes:
-        kind: The kind, such as "video" or "text".
-        right: Pairs of which both were answered rightly.
-        wrong: Pairs of which at least one was not.
-        difference: The mean of `right` minus that of `wrong`, on the same resamples; 0 outside its interval tells them
-            apart.
+        kind: The kind, "video" or "text".
+        right: Pairs with two correct answers.
+        wrong: All other pairs.
+        difference: Mean of `right` minus that of `wrong`, on the same resamples.
     """
 
     kind: str
@@ -64,29 +62,26 @@ def distance_table(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> tuple[DistanceRow, ...]:
-    """Compute mean and variance of the distances of complement pairs, answered rightly or not.
+    """Compute mean and variance of the distances of complement pairs; one row per kind, in order of occurrence.
 
     Args:
-        distances: One for each pair, such as `Distance.value`, shape (pairs,).
-        right_first: Whether the first of each pair was answered rightly, booleans of shape (pairs,).
-        right_second: Likewise the second.
-        kinds: What each pair is a complement in, "video" or "text".
-        sources: The source video of each pair; these are drawn for the intervals.
+        distances: Distance of each pair, shape (pairs,).
+        right_first: Whether the first question of each pair was answered correctly, shape (pairs,).
+        right_second: The same for the second question.
+        kinds: Kind of each pair, "video" or "text".
+        sources: Source video of each pair, resampled for the intervals.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
 
-    Returns:
-        A row for each kind, in the order in which they first occur.
-
     Raises:
-        InputError: The arguments are not of one length, or a distance is not finite.
+        InputError: The arguments differ in length, or a distance is not finite.
     """
     values = np.asarray(distances, np.float64)
     both = np.asarray(right_first, bool) & np.asarray(right_second, bool)
     lengths = {np.shape(each) for each in (values, right_first, right_second)} | {(len(kinds),), (len(sources),)}
     if len(lengths) > 1 or values.ndim != 1:
         raise InputError(
-            "distances, answers, kinds and sources must be of one shape (pairs,), and are of the shapes "
+            "distances, answers, kinds and sources must have one shape (pairs,); they have the shapes "
             f"{', '.join(map(str, sorted(lengths)))}."
         )
     if not np.isfinite(values).all():
@@ -102,7 +97,7 @@ def _row(
     kind: str, values: Floats, both: NDArray[np.bool_], sources: Sequence[str], seed: int, resamples: int
 ) -> DistanceRow:
     names, where = by_source(sources)
-    middle = values.mean()  # squares of what lies near 0 lose nothing
+    middle = values.mean()  # centred, so that squares lose no precision
     sides = {"right": both, "wrong": ~both}
     cells = {}
     for side, chosen in sides.items():
@@ -126,14 +121,14 @@ def _row(
 
 
 def as_table(rows: Sequence[DistanceRow]) -> Table:
-    """Set rows as the paper's Table 16 has them, with intervals and the difference."""
+    """Format rows like the paper's Table 16, with intervals and the difference."""
     lines = []
     for row in rows:
         cells = (cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance))
         lines.append((row.kind, *cells, row.difference))
     columns = ("pairs", "mean", "variance")
     headings = ("complements", *(f"{name}, {which}" for which in ("both right", "not both") for name in columns))
-    note = "Divided by the root of the number of tokens, 0 to 1.41. The difference: mean of both right - of not both."
+    note = "Divided by the square root of the number of tokens, 0 to 1.41. Difference: both right minus not both."
     title = "Distances between attention maps of complements [95 % interval]"
     return Table("distances", title, (*headings, "difference"), tuple(lines), note)
 

@@ -1,8 +1,8 @@
-"""What a model loses when features are permuted, by the modality that questions need.
+"""Loss of accuracy when features are permuted, by the modality that questions need.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
-Models", section 4.4 and Table 3: accuracy as asked (Orig.), with the text and with the video of another item (SP, VP),
-over the sets of `stressreel permute`, for the questions of each category of modality importance.
+Models", section 4.4 and Table 3: accuracy without permutation (Orig.), and with the text or the video of another item
+(SP, VP) in the sets of `stressreel permute`, by category of modality importance.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core.errors import InputError
 from ...core.results import Cell, Table
 from .items import Items, join_items
-from .model_table import RunScore, spread
+from .model_table import RunScore, mean_and_std
 from .predictions import ID_NAMES, PickedOptions, Predictions, column, of_output
 
 Right = NDArray[np.bool_]
@@ -23,18 +23,15 @@ ALL_QUESTIONS = "all"
 
 
 def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
-    """Join the answers to permuted sets with the items.
+    """Match the answers to permuted sets with the items, by permuted modality and seed.
 
     Args:
-        given: Rows with `permuted` (whose features are another item's), `seed`, `id` and an answer.
+        given: Rows with `permuted` (the modality taken from another item), `seed`, `id` and an answer.
         items: The items.
-        first: Number of the first option in answers that are numbers.
-
-    Returns:
-        The answers by what is permuted and by seed.
+        first: Number of the first option in numeric answers.
 
     Raises:
-        InputError: A row says no set, or a set lacks ids, has them twice or has unknown ones.
+        InputError: A row names no set, or ids of a set are missing, duplicate or unknown.
     """
     for name in ("permuted", "seed"):
         column(given, [name])
@@ -56,7 +53,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
 
 
 def categories_of(given: Predictions, items: Items) -> list[str]:
-    """Read the category of each item, as `stressreel score modalities --items` writes them.
+    """Return the category of each item from a file written by `stressreel score modalities --items`.
 
     Raises:
         InputError: An item has none.
@@ -75,12 +72,12 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
 def permutation_table(
     categories: Sequence[str], original: Sequence[Right], permuted: Mapping[str, Mapping[str, Right]]
 ) -> Table:
-    """Return accuracies by category, mean ± standard deviation (n - 1), and what permuting takes away.
+    """Return accuracies by category as mean ± standard deviation (n - 1), and the loss by permutation.
 
     Args:
-        categories: The category of each item; none for all of them as one.
-        original: Whether each item was answered right as it is: one array a run.
-        permuted: The same by what was permuted and by seed.
+        categories: Category of each item; empty for all items as one.
+        original: Whether each item was answered correctly without permutation, one array per run.
+        permuted: The same by permuted modality and seed.
     """
     kinds = np.asarray(categories, dtype=object)
     every = np.ones(len(original[0]), np.bool_)
@@ -88,10 +85,10 @@ def permutation_table(
     rows: list[tuple[Cell, ...]] = []
     for name in (*sorted({*categories}), ALL_QUESTIONS):
         there = every if name == ALL_QUESTIONS else kinds == name
-        base = spread([RunScore(float(right[there].mean())) for right in original])
+        base = mean_and_std([RunScore(float(right[there].mean())) for right in original])
         cells: list[Cell] = [name, int(there.sum()), base]
         for sets in permuted.values():
-            found = spread([RunScore(float(right[there].mean())) for right in sets.values()])
+            found = mean_and_std([RunScore(float(right[there].mean())) for right in sets.values()])
             cells += [found, found.mean - base.mean]
         rows.append(tuple(cells))
     runs = f"{len(original)} run{'s' * (len(original) != 1)} as asked"

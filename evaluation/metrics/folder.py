@@ -1,4 +1,4 @@
-"""The folder that a score is written to, and read from for comparisons."""
+"""Write a score to a folder, and read it back for comparisons."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .scores import Scores, as_markdown
 
 FIGURE = re.compile(r"[^\x00-\x1f]+\.png")
 SCORES, REPORT, SUMS = "scores.json", "scores.md", "per_source.parquet"
-COMPARED = (  # what two scores must have in common, and their names
+COMPARED = (  # required texts in scores.json
     ("benchmark",),
     ("config",),
     ("split",),
@@ -32,13 +32,13 @@ COMPARED = (  # what two scores must have in common, and their names
 
 
 @dataclass(frozen=True)
-class Scored:
+class SavedScores:
     """A score read back.
 
     Attributes:
-        name: What to call it.
-        about: The content of `scores.json`.
-        tally: The sums by source video.
+        name: Name to show.
+        about: Content of `scores.json`.
+        tally: Sums by source video.
     """
 
     name: str
@@ -54,14 +54,14 @@ def write_scores(
     beside: bool = False,
     force: bool = False,
 ) -> None:
-    """Write a score: JSON, Markdown, figures, and the sums by source video.
+    """Write a score as JSON and Markdown, with figures and the sums by source video.
 
     Args:
-        folder: Where to: new, empty, or with an earlier score of the same predictions.
-        scores: The score, with what it is about.
-        figures: Pictures by file name.
-        beside: Whether the folder belongs to the predictions, so that these are the same if their name is.
-        force: Whether to write over the score of other predictions too.
+        folder: A new or empty folder, or one with an earlier score of the same predictions.
+        scores: The score.
+        figures: PNGs by file name.
+        beside: Whether the folder lies beside the predictions, so an equal file name means the same predictions.
+        force: Overwrite the score of other predictions.
 
     Raises:
         InputError: The folder holds something else, or the scores of something else.
@@ -78,7 +78,7 @@ def write_scores(
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
-    """Name the pictures of an earlier score of the same predictions, in whose place this one goes."""
+    """Return the names of the figures of an earlier score that is replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -87,18 +87,18 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{folder} holds something that is no score; it stays as it is. Give another folder with --out."
+            f"{folder} holds something else than a score, so it is left unchanged. Give another folder with --out."
         ) from error
     if mine != theirs and not force:
         raise InputError(
-            f"{folder} holds the scores of {theirs}, not of {mine}; it stays as it is. Give another folder with --out, "
-            "or --force to write over it."
+            f"{folder} holds the scores of {theirs}, not of {mine}, so it is left unchanged. Give another folder with "
+            "--out, or --force to overwrite it."
         )
     return figures
 
 
 def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
-    """Describe what a score is of; files of the same name may have other content."""
+    """Describe the predictions and the output of a score."""
     given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
     content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
     return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
@@ -117,21 +117,19 @@ def _parquet(tally: Tally) -> bytes:
     return target.getvalue()
 
 
-def read_scores(path: Path) -> Scored:
-    """Read what `write_scores` wrote.
-
-    Args:
-        path: The folder, or its `scores.json`.
+def read_scores(path: Path) -> SavedScores:
+    """Read a folder written by `write_scores`, given by its path or that of its `scores.json`.
 
     Raises:
-        InputError: It is no such folder, or it is damaged.
+        UsageError: There is no such folder.
+        InputError: It is not a folder of scores, or is damaged.
     """
     if not path.exists():
         raise UsageError(f"there is no {path}. Give a folder that `stressreel score` wrote, or with --on OUT a file.")
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
-            f"{path} is no folder of scores: it has no {SCORES} and {SUMS}. Give what `stressreel score` wrote, "
+            f"{path} is not a folder of scores: it has no {SCORES} and {SUMS}. Give what `stressreel score` wrote, "
             "or two predictions files and --on OUT."
         )
     try:
@@ -148,30 +146,21 @@ def read_scores(path: Path) -> Scored:
         sources = tuple(table.column("source_id").to_pylist())
         if sums.shape != (len(sources), len(cells)) or not (np.isfinite(sums).all() and np.isfinite(counts).all()):
             raise ValueError(f"{SUMS} lacks numbers")
-        return Scored(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
+        return SavedScores(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
     except PARQUET_FAULTS as error:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
 
 
 def _text_at(about: Any, keys: Sequence[str]) -> str:
-    """Return the text that is there.
-
-    Raises:
-        KeyError, TypeError: There is none.
-    """
     for key in keys:
         about = about[key]
     if not isinstance(about, str):
-        raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, no text")
+        raise TypeError(f"{'.'.join(keys)} is {shortened(about)}, not a text")
     return about
 
 
-def check_comparable(one: Scored, other: Scored) -> None:
-    """Refuse scores of two benchmarks, splits or outputs.
-
-    Raises:
-        InputError: They are.
-    """
+def check_comparable(one: SavedScores, other: SavedScores) -> None:
+    """Raise an InputError for scores of different benchmarks, splits or outputs."""
     for what, keys in (("benchmark", ("benchmark",)), ("split", ("split",)), ("output", ("output", "fingerprint"))):
         mine, theirs = (_text_at(each.about, keys) for each in (one, other))
         if mine != theirs:
@@ -181,11 +170,11 @@ def check_comparable(one: Scored, other: Scored) -> None:
             )
 
 
-def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
-    """Bring two scores to the cells that both have; of two tables if these ask the same questions, by their ids.
+def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
+    """Reduce two scores to the cells that both have; two tables are paired by id if they ask the same questions.
 
     Returns:
-        The two tallies, and what a reader has to know.
+        The two tallies, and notes for the report.
 
     Raises:
         InputError: They are not of the same questions.
@@ -201,7 +190,7 @@ def pair_up(one: Scored, other: Scored) -> tuple[Tally, Tally, list[str]]:
     shared = [cell for cell in one.tally.cells if cell in set(other.tally.cells)]
     first, second = _cut(one.tally, shared), _cut(other.tally, shared)
     alone = len(set(one.tally.cells) ^ set(other.tally.cells))
-    notes = [f"{alone} cells are in one of the two only, and left out."] if alone else []
+    notes = [f"{alone} cells are in only one of the two and are left out."] if alone else []
     if tables[0] != tables[1]:
         notes.append(f"A is of table {tables[0]}, B of {tables[1]}: the same questions, paired by id.")
     return first, second, notes

@@ -1,4 +1,4 @@
-"""What of an output is scored, and how: its table, its split, its columns."""
+"""Select the table, split and columns of an output to score."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """How to score.
+    """Options of scoring.
 
     Attributes:
         split: A split of the output, or "all".
-        partial: Score what is there instead of refusing gaps.
+        partial: Score the predictions that match instead of raising for gaps.
         first: Number of the first option in numeric answers.
         seed: Seed of the bootstrap.
-        resamples: Number of its resamples.
+        resamples: Number of resamples.
         config: Table with the questions; by default the output's first.
-        released: Score as the published scorer does, where it differs.
+        released: Score like the published scorer, where it differs.
     """
 
     split: str = ALL
@@ -41,7 +41,7 @@ class ScoreOptions:
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Take the split that was asked for; by default test where there is one, else all.
+    """Return the requested split; by default test if there is one, else all.
 
     Raises:
         UsageError: The output has no such split.
@@ -55,15 +55,10 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
-    """Take the table with questions that was asked for; by default the first.
-
-    Args:
-        output: The output.
-        tables: Its tables with questions.
-        config: What the user asked for.
+    """Return the requested table of questions out of `tables`; by default the first.
 
     Raises:
-        UsageError: The output has no such table of questions.
+        UsageError: The output has no such table.
     """
     if not tables:
         raise UsageError(f"{output.path} has no questions.")
@@ -77,7 +72,7 @@ def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | N
 def read_columns(
     output: FinishedOutput, config: str, names: Sequence[str], split: str
 ) -> tuple[dict[str, list[Any]], list[str]]:
-    """Read columns of a table, and the split of each row; only rows of `split` unless it is "all"."""
+    """Read columns of a table and the split of each row, of one split or of "all"."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     splits: list[str] = []
     for name in output.splits(config) if split == ALL else [split]:
@@ -102,7 +97,7 @@ def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str
 
 
 def predictions_identity(path: Path) -> dict[str, str]:
-    """Name a file without its folder, with its hash; a folder with the hash of its files' names and sizes."""
+    """Return the name of a file with its hash, or that of a folder, for `scores.json`."""
     if path.is_file():
         return {"file": path.name, "sha256": sha256_file(path)}
     return {"file": path.name + "/"}

@@ -1,9 +1,9 @@
-"""Internal consistency: whether a model contradicts itself within a graph of sub-questions.
+"""Internal consistency: whether a model's answers contradict each other within a graph of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022). Only predictions are looked at, never right answers. Each of nine rules has two
-counters; here are their conditions exactly as in the authors' released scorer (its commit "Corrected IC score
-computation"; the paper speaks of ten rules, in a table of its supplement). Rules First, Last, Longer Choose and Shorter
-Choose have none. A parent is not counted by a rule if it or a child that the rule looks at has no prediction.
+AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, never correct answers. Each of nine rules has two
+counters with the exact conditions of the authors' released scorer (commit "Corrected IC score computation"; the paper
+mentions ten rules, in a table of its supplement). First, Last, Longer Choose and Shorter Choose have none. A rule does
+not count a parent if a prediction is missing for it or for a child that the rule uses.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from .question_graphs import (
     OBJECT_VALUED,
     TIMES,
     YES,
-    Answers,
+    ReadAnswers,
     named_object,
     open_answer,
 )
 
 Verdict = tuple[bool | None, bool | None]
-"""What both counters of a rule make of a parent: wrong or not; None if it is not counted."""
-Rules = Mapping[int, Mapping[str, Sequence[int]]]
-"""The rules of a graph: by parent and rule, its children; as positions among the answers."""
+"""Whether a parent is inconsistent by each of a rule's two counters; None if it is not counted."""
+RulesOfGraph = Mapping[int, Mapping[str, Sequence[int]]]
+"""Children by parent and rule, as positions among the answers."""
 
 CONSISTENCY: Mapping[str, tuple[str, str]] = {
     **dict.fromkeys(("Interaction", "Equals", "And", "Xor"), ("Yes", "No")),
@@ -46,22 +46,22 @@ CONSISTENCY_OF_GROUP: Mapping[str, tuple[str, ...]] = {
     "Choose": ("Choose",),
     "Equals": ("Equals",),
 }
-"""The rules that a group's consistency is the mean of; other groups have none."""
+"""The rules whose counters are averaged for the consistency of a group; other groups have none."""
 
 UNCOUNTED: Verdict = (None, None)
 
 
-def consistency(answers: Answers, rules: Rules, parent: int, rule: str) -> Verdict:
-    """Hold the answer to a parent against those to its children by one rule.
+def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: str) -> Verdict:
+    """Compare the answer to a parent with those to its children by one rule.
 
     Args:
         answers: The answers.
         rules: The rules of the graph.
-        parent: The parent, of no banned kind.
+        parent: The parent, whose kind is not banned.
         rule: One of its rules.
 
     Returns:
-        Whether it is wrong by the first ("Yes", or "Temporal") and by the second counter ("No", or "Object").
+        Whether it is inconsistent by the first ("Yes" or "Temporal") and the second counter ("No" or "Object").
     """
     if rule not in CONSISTENCY:
         return UNCOUNTED
@@ -89,18 +89,15 @@ def consistency(answers: Answers, rules: Rules, parent: int, rule: str) -> Verdi
     return None, None if option is None else (first, second) != ((YES, NO), (NO, YES))[option]
 
 
-def once(verdict: Verdict, rule: str, said: str | None) -> bool | None:
-    """Count a parent and rule at most once, as the correlation of consistency and accuracy does.
+def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None:
+    """Reduce a verdict to one counter, as for the correlation of consistency and accuracy.
 
-    The counter is "Yes" if the parent is answered by yes, "No" if by no, and else the one that is counted.
+    The counter is "Yes" if the parent is answered by yes, "No" if by no, and else the one that counts.
 
     Args:
-        verdict: What `consistency` gives.
+        verdict: Result of `consistency`.
         rule: The rule.
-        said: The answer to the parent.
-
-    Returns:
-        Whether it is wrong; None if it is not counted.
+        said: Answer to the parent.
     """
     first, second = verdict
     if rule != "Choose" and said == YES:
@@ -110,24 +107,24 @@ def once(verdict: Verdict, rule: str, said: str | None) -> bool | None:
     return second if first is None else first
 
 
-def _lacking(answers: Answers, parent: int, children: Sequence[int]) -> bool:
+def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool:
     return any(answers.absent[node] for node in (parent, *children))
 
 
 def _both(said: str | None, yes: bool, no: bool) -> Verdict:
-    """Hold an answer against what the children make of it: they are counted where it, or they, say so."""
+    """Compare a yes/no answer with what the children imply; a counter applies if either side supports it."""
     return _one(said == YES, yes, yes), _one(said == NO, no, no)
 
 
 def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
-    """Count one side: what is said has to be agreed to by the children, what they demand has to be said."""
+    """Count one side: an answer must be supported by the children, and an implied answer must be given."""
     if is_said:
         return not agreed
     return True if demanded else None
 
 
-def _equals(answers: Answers, rules: Rules, parent: int, children: Sequence[int]) -> Verdict:
-    """Hold "is it o?" against o's own question and the question whose answer it is compared with."""
+def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Sequence[int]) -> Verdict:
+    """Compare "is it o?" with the question about o and the question whose answer o is compared with."""
     if answers.nodes[parent].kind != "Object Equals":
         return UNCOUNTED
     said, first, second = (answers.says[node] for node in (parent, *children))
@@ -148,8 +145,8 @@ def _equals(answers: Answers, rules: Rules, parent: int, children: Sequence[int]
     return _one(said == YES, named and there, named), _one(said == NO, not named, not (named and there))
 
 
-def _option(answers: Answers, rules: Rules, said: str | None, children: Sequence[int]) -> int | None:
-    """Find which of two options an answer is; None if none, or if the options are not compared with objects."""
+def _option(answers: ReadAnswers, rules: RulesOfGraph, said: str | None, children: Sequence[int]) -> int | None:
+    """Return which of two options an answer is; None if neither, or if the options are not objects."""
     if said is None:
         return None
     compared = [rules.get(child, {}).get("Equals") for child in children]

@@ -1,4 +1,4 @@
-"""Items for modality importance: of an output, or of a user's own questions."""
+"""Items for modality importance: questions of an output or of a user's own file."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Items:
 
     Attributes:
         ids: Their ids.
-        sources: Source video of each; its own id where none is known.
-        videos: Video shown with each; "" where none is known.
-        texts: Text asked with each; "" where none is known.
+        sources: Source video of each; the question's own id if unknown.
+        videos: Video shown with each; "" if unknown.
+        texts: Text asked with each; "" if unknown.
         options: Options of each.
-        truth: Number of the right option; -1 where none is known.
-        split: The split, "all" of a file.
-        config: The output's table; "" of a file.
-        fingerprint: The output's; "" of a file.
+        truth: Number of the correct option; -1 if unknown.
+        split: The split; "all" for a file.
+        config: Table of the output; "" for a file.
+        fingerprint: Fingerprint of the output; "" for a file.
         others: Ids of items of other splits.
     """
 
@@ -63,7 +63,7 @@ class Items:
 
 
 OfOutput = Callable[[FinishedOutput, str | None, str | None], Items]
-"""Reads the items of an output, for a table and a split that the user may have named."""
+"""Reads the items of an output, for an optional table and split."""
 
 
 def read_items(
@@ -78,16 +78,17 @@ def read_items(
     """Read the items of an output, or of a file of questions.
 
     Args:
-        path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, where they are needed,
-            `answer`, `options`, `video_id`, `source_id`, `question`; or with TVQA's columns.
+        path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, as needed, `answer`,
+            `options`, `video_id`, `source_id` and `question`, or with TVQA's columns.
         of_output: Reads those of an output.
-        config: For an output: the table, by default the first.
-        split: For an output: a split or "all"; by default test where there is one.
-        first: For a file: number of the first option in right answers that are numbers.
-        judged: Whether right answers are needed; if not, a file's `answer` and `options` are not looked at.
+        config: Table of an output; by default the first.
+        split: Split of an output, or "all"; by default test if there is one.
+        first: Number of the first option in numeric correct answers of a file.
+        judged: Whether correct answers are needed; if not, a file's `answer` and `options` are ignored.
 
     Raises:
-        InputError: It is neither, or something in it cannot be read.
+        UsageError: There is no such path.
+        InputError: It is neither, or a value in it is invalid.
     """
     if path.is_dir():
         with reading(path) as output:
@@ -102,7 +103,7 @@ def read_items(
         raise InputError(f"{path} has no items in table {items.config}, split {items.split}.")
     if judged and (items.truth < 0).any():
         looked = "its items have none" if items.config else f"it has none of the columns {', '.join(GOLD)}"
-        raise InputError(f"{path} has no right answers to judge by: {looked}.")
+        raise InputError(f"{path} has no correct answers to score against: {looked}.")
     return items
 
 
@@ -116,7 +117,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     if "" in sources and any(sources):
         name = column(given, SOURCES)
         raise InputError(
-            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row, or in none: then each question "
+            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row, or in none, where each question "
             "counts as a source video of its own."
         )
     options: list[Sequence[str]] = [()] * len(ids)
@@ -144,7 +145,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
 
 
 def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
-    """Take a column of texts by the names allowed for it; "" where there is nothing."""
+    """Return a column of texts by its allowed names; "" for missing values."""
     name = column(given, allowed, needed=needed)
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
@@ -154,17 +155,17 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
 
 
 def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
-    """Read which option a row says is right.
+    """Read which option a row marks as correct.
 
     Args:
         row: The row.
-        column: Where it says so: `answer_index` counts from 0, numbers in others from `first`.
+        column: The column with the answer: `answer_index` counts from 0, numbers in others from `first`.
         options: The options.
-        what: What the row is called in an error.
+        what: Name of the row in errors.
         first: Number of the first option.
 
     Raises:
-        InputError: It says no option, or one that can be read in two ways.
+        InputError: It is not an option, or is ambiguous.
     """
     value = row.get(column)
     if column.endswith(("_index", "_idx")):
@@ -174,7 +175,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
         right = read_answer(value, options, first=first)
     if right is None:
         raise InputError(
-            f"{what} has {column} {value!r}, which is none of its options, or not clearly one ({', '.join(options)}). "
+            f"{what} has {column} {value!r}, which is not one of its options, or ambiguous ({', '.join(options)}). "
             f"`{INDEX}` counts from 0, numbers in others from {first}; options that begin with numbers are named by "
             "letter or text. Without `options` answers are yes or no."
         )
@@ -182,7 +183,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
 
 
 def given_options(row: Mapping[str, Any]) -> Any:
-    """Take what a row gives as its options: `options`, or TVQA's columns a0, a1 and on; None if neither is there."""
+    """Return the options in a row, from `options` or TVQA's columns a0, a1 and so on; None if there are none."""
     if row.get("options") not in (None, "") or "a0" not in row:
         return row.get("options")
     named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
@@ -190,10 +191,10 @@ def given_options(row: Mapping[str, Any]) -> Any:
 
 
 def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
-    """Take the options of a question: a list, or the JSON of one as a cell of a CSV has it; without any yes and no.
+    """Return the options of a question from a list, or from JSON text as in a CSV; by default yes and no.
 
     Raises:
-        InputError: They are something else.
+        InputError: The value is something else.
     """
     try:
         found = parse_json(value or "[]") if isinstance(value, str) else value
@@ -224,19 +225,19 @@ def items_of(
     options: list[Sequence[str]],
     truth: Sequence[int],
 ) -> Items:
-    """Put together the items of an output's table; see `Items` for the arguments.
+    """Build the items of an output's table; the other arguments are those of `Items`.
 
     Args:
         output: The output.
         config: The table.
-        split: The split that they are of, or "all".
-        id_column: The column of the table with their ids.
-        ids: Their ids.
+        split: The split, or "all".
+        id_column: Column of the table with the ids.
+        ids: Ids.
         sources: Source videos.
         videos: Videos shown.
         texts: Texts asked.
         options: Options.
-        truth: Numbers of the right options; -1 where none is right.
+        truth: Numbers of the correct options; -1 if there is none.
     """
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(
@@ -247,7 +248,7 @@ def items_of(
 
 
 def annotations_of(path: Path, items: Items, name: str) -> list[str]:
-    """Read a column of the questions, such as the type that their authors annotated; "" where there is nothing.
+    """Read a column of the questions, such as an annotated type; "" for missing values.
 
     Args:
         path: The output or file that the items were read from.
@@ -255,8 +256,7 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
         name: The column.
 
     Raises:
-        UsageError: There is no such column.
-        InputError: It holds something else than texts, numbers, and yes and no.
+        UsageError: There is no such column, or it does not hold texts, numbers or booleans.
     """
     if path.is_dir():
         with reading(path) as output:
@@ -280,15 +280,15 @@ def join_items(predictions: Predictions, items: Items, *, partial: bool = False,
 
 
 def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
-    """Read a predictions file for items; which are right is `PickedOptions.picks == Items.truth`.
+    """Read a predictions file for items; an answer is correct where `PickedOptions.picks == Items.truth`.
 
     Args:
         items: The items.
         path: The file.
-        first: Number of the first option in answers that are numbers.
+        first: Number of the first option in numeric answers.
 
     Raises:
-        InputError: It cannot be read, was made on another output, or ids are missing, doubled or unknown.
+        InputError: It cannot be read, was made on another output, or ids are missing, duplicate or unknown.
     """
     predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:

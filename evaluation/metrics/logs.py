@@ -1,8 +1,8 @@
-"""What harnesses log of the tasks that `stressreel export` writes, as rows: which files are logs, and what is in them.
+"""Read predictions from harness logs of the tasks that `stressreel export` writes.
 
-lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a JSON file for each
-sample, compressed with Zstandard, or all of it as one JSON file; both are read without inspect-ai. Read at lmms-eval
-0.7.3 and inspect-ai 0.3.285.
+lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a Zstandard-compressed JSON
+file for each sample, or one JSON file; both are read without inspect-ai. Tested with lmms-eval 0.7.3 and inspect-ai
+0.3.285.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...core.errors import InputError
 
 LOGGED = "stressreel"  # in every line or score of our tasks: see exports/harness.py
 LOGS = ("*_samples_*.jsonl", "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json")
-"""Names of logs: those of lmms-eval, and both of inspect-ai."""
+"""File names of logs of lmms-eval, and of both kinds of logs of inspect-ai."""
 
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:/sample)?\.json", re.DOTALL)  # of one file, or of several
 ABOUT = ("header.json", "_journal/start.json")  # every `.eval` file has one, the latter from its beginning
@@ -32,15 +32,15 @@ ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, 
 
 
 def sample_logs(folder: Path) -> list[Path]:
-    """List the logs of harnesses in a folder."""
+    """Return the logs of harnesses in a folder."""
     return sorted(path for pattern in LOGS for path in folder.rglob(pattern) if path.is_file())
 
 
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Take predictions out of what harnesses logged.
+    """Return the predictions in logged lines or samples.
 
-    What several tasks ask about one item (its answer, its explanation) becomes one row. The same asked twice stays two
-    rows: which run counts is not guessed.
+    Several tasks about one item (its answer, its explanation) are merged into one row. Repeated answers stay separate
+    rows, as it is unknown which run counts.
 
     Raises:
         InputError: A line or sample is not of a task that `stressreel export` wrote.
@@ -52,7 +52,7 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
         if not isinstance(found, dict) or "id" not in found:
             raise InputError(
                 f"{path}: a line or sample has no {LOGGED!r}: it is of another task than those of `stressreel export`. "
-                "Give the folder or the logs of these alone."
+                "Give only the folder or the logs of these."
             )
         item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
         row = by_item.get(item)
@@ -64,15 +64,15 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def eval_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the scored samples of an `.eval` file, one at a time.
+    """Yield the scored samples of an `.eval` file.
 
     Raises:
-        InputError: It is no such file, damaged, or unpacks to far more than such files do.
+        InputError: It is not such a file, is damaged, or unpacks to far more than such files do.
     """
     try:
         with ZipFile(path) as archive:
             if not any(name in archive.NameToInfo for name in ABOUT):
-                raise InputError(f"{path} is no log of inspect-ai: it has no {ABOUT[0]}.")
+                raise InputError(f"{path} is not a log of inspect-ai: it has no {ABOUT[0]}.")
             samples = [info for name, info in archive.NameToInfo.items() if SAMPLE.fullmatch(name)]
             size, packed = sum(info.file_size for info in samples), path.stat().st_size
             if size > max(LEAST_ROOM, EXPANSION * packed) or any(info.file_size > LARGEST_SAMPLE for info in samples):
@@ -97,10 +97,10 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _unpacked(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
-    """Read a file of an archive of `packed` bytes, never more than the archive says it has.
+    """Read a file of an archive of `packed` bytes, and at most the size that the archive states.
 
     Raises:
-        BadZipFile: It is compressed otherwise, damaged, or has another size.
+        BadZipFile: Its compression is unsupported, it is damaged, or its size differs.
     """
     if info.compress_type in (ZIP_STORED, ZIP_DEFLATED):
         with archive.open(info) as file:
@@ -108,7 +108,7 @@ def _unpacked(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
     elif info.compress_type == ZIP_ZSTANDARD:
         content = _zstandard(archive, info, packed)
     else:
-        raise BadZipFile(f"{info.filename} is compressed by method {info.compress_type}, which is not read")
+        raise BadZipFile(f"{info.filename} is compressed by method {info.compress_type}, which is not supported")
     if len(content) != info.file_size or zlib.crc32(content) != info.CRC:
         raise BadZipFile(f"{info.filename} is damaged")
     return content
@@ -131,28 +131,24 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
 
 
 def is_json_log(content: Any) -> bool:
-    """Return whether JSON is a log of inspect-ai."""
+    """Return whether a JSON value is a log of inspect-ai."""
     return isinstance(content, dict) and {"eval", "samples"} <= set(content)
 
 
 def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Take the scored samples out of a log of inspect-ai as JSON.
+    """Yield the scored samples of a log of inspect-ai as JSON.
 
     Raises:
         InputError: It has no list of samples.
     """
     if not isinstance(content["samples"], list):
-        raise InputError(f"{path}: a log of inspect-ai whose samples are no list. Write it with its samples.")
+        raise InputError(f"{path}: a log of inspect-ai whose samples are not a list. Write it with its samples.")
     for number, sample in enumerate(content["samples"], 1):
         yield from _scored(sample, f"{path}, sample {number}")
 
 
 def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
-    """Yield what a sample logged, once if several scorers logged the same; nothing of a sample that failed.
-
-    Raises:
-        InputError: It is no sample.
-    """
+    """Yield what the scorers of a sample logged, without repetitions; nothing for a failed sample."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
         raise InputError(f"{place}: expected a sample of inspect-ai, with its scores.")

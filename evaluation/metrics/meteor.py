@@ -1,7 +1,7 @@
-"""METEOR: version 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's (Banerjee and Lavie 2005).
+"""METEOR 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's METEOR (Banerjee and Lavie 2005).
 
-The two are different scores. 1.5 is what captioning reports: it matches paraphrases too, weighs function words less,
-and its parameters are fitted to people's judgements. NLTK's is mostly higher, so a name says which is meant.
+These are different scores. Version 1.5, which captioning papers report, also matches paraphrases, gives function words
+less weight, and has parameters tuned to human judgements. NLTK's is usually higher, so names state which one it is.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
 class _Remembered:
-    """A method of another object that remembers its answers: METEOR stems and looks up the same words all the time."""
+    """A method of another object with a cache: METEOR stems and looks up the same words over and over."""
 
     def __init__(self, method: str, of: Any):
         setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
@@ -42,7 +42,7 @@ def _helpers() -> dict[str, Any]:
 
 
 def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
-    """Score the words of a text against those of one reference: 0 to 1, a little below 1 for equal ones.
+    """Score the words of a text against a reference, from 0 to 1; equal texts score a little below 1.
 
     Raises:
         InputError: WordNet is missing.
@@ -52,19 +52,19 @@ def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def java_found() -> bool:
-    """Look whether there is a Java program, which METEOR 1.5 needs."""
+    """Return whether Java, which METEOR 1.5 needs, is installed."""
     return shutil.which("java") is not None
 
 
 def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
-    """Score texts against one reference each with the METEOR 1.5 that pycocoevalcap brings: 0 to 1, 1 for equal ones.
+    """Score texts against one reference each with pycocoevalcap's METEOR 1.5, from 0 to 1; equal texts score 1.
 
-    Called as pycocoevalcap does, in English with `-norm`, but with all texts in files: its own wrapper talks to the
-    program line by line and leaves it running.
+    It is run like pycocoevalcap does, in English with `-norm`, but on files: the package's own wrapper exchanges single
+    lines with the program and leaves it running.
 
     Args:
-        texts: Words between spaces.
-        references: The right ones, in the same order.
+        texts: Words separated by spaces.
+        references: The references, in the same order.
 
     Raises:
         InputError: pycocoevalcap or Java is missing, or the program failed.
@@ -74,10 +74,10 @@ def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     except ModuleNotFoundError as error:
         raise named(error, JAVA) from error
     folder = Path(next(iter((package and package.submodule_search_locations) or ())))
-    advice = "Install a Java runtime (Debian: default-jre-headless), or take NLTK's with --meteor nltk."
+    advice = "Install a Java runtime (Debian: default-jre-headless), or use NLTK's with --meteor nltk."
     java = shutil.which("java")
     if java is None:
-        raise InputError(f"{JAVA} needs Java, which is not here. {advice}")
+        raise InputError(f"{JAVA} needs Java, which is not installed. {advice}")
     with TemporaryDirectory() as place:
         files = [Path(place) / name for name in ("texts", "references")]
         for file, side in zip(files, (texts, references), strict=True):

@@ -1,4 +1,4 @@
-"""Modality importance: which modality a question needs.
+"""Modality importance scores (MIS): which modality a question needs.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
 Models", section 3, equations 1 to 3, Tables 1 and 2.
@@ -25,7 +25,7 @@ NONE = "none"
 
 
 def subsets(modalities: Sequence[str]) -> list[Subset]:
-    """Name the non-empty subsets of modalities, the smaller ones first."""
+    """Return the non-empty subsets of modalities, smaller ones first."""
     sizes = range(1, len(modalities) + 1)
     return [frozenset(chosen) for size in sizes for chosen in combinations(modalities, size)]
 
@@ -33,15 +33,15 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
     """Return each question's importance score of each modality (equation 3).
 
-    perf(q | M+) is the mean correctness over the subsets that hold the modality and at least one other, perf(q | M-)
-    over the non-empty subsets without it; the score is their difference, from -1 to 1.
+    perf(q | M+) is the mean correctness over the subsets with the modality and at least one other, perf(q | M-) over
+    the non-empty subsets without it; the score is their difference, from -1 to 1.
 
     Args:
-        right: For every non-empty subset of modalities, whether each question was answered right from it.
-        modalities: The modalities, two or more.
+        right: For every non-empty subset of modalities, whether each question was answered correctly.
+        modalities: Two or more modalities.
 
     Raises:
-        InputError: Fewer than two modalities, or a subset has no answers.
+        InputError: There are fewer than two modalities, or a subset has no answers.
     """
     if len(modalities) < 2:
         raise InputError(f"modality importance needs two modalities or more; given: {', '.join(modalities) or 'none'}.")
@@ -60,18 +60,14 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 
 
 def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> list[str]:
-    """Sort each question into a category (section 3.2).
+    """Return the category of each question (section 3.2); arguments are those of `importance`.
 
-    "<m>-biased": the score of m is 0 or more, those of all others 0 or less, and none of them equal to m's.
-    "complementary": every score is above 0. "modality-agnostic correct" (or "incorrect"): every score is 0 and every
-    subset is answered right (wrong). "none": everything else.
+    "<m>-biased": the score of m is 0 or more, those of all others 0 or less and different from m's. "complementary":
+    all scores are above 0. "modality-agnostic correct" (or "incorrect"): all scores are 0 and all subsets are answered
+    correctly (incorrectly). "none": everything else.
 
-    With two modalities a question answered right from video alone and subtitles alone, and wrong from both, has
-    scores (-1, -1): "none" (the paper's last row of Table 2).
-
-    Args:
-        right: See `importance`.
-        modalities: The modalities.
+    With two modalities, a question answered correctly from either alone but not from both has scores (-1, -1): "none"
+    (last row of Table 2).
     """
     scores = importance(right, modalities)
     table = np.stack([scores[modality] for modality in modalities], axis=1)
@@ -97,18 +93,18 @@ def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 
 
 def category_names(modalities: Sequence[str]) -> list[str]:
-    """Name the categories in the order of Table 2."""
+    """Return the categories in the order of Table 2."""
     return [*(f"{name}-biased" for name in modalities), COMPLEMENTARY, AGNOSTIC_RIGHT, AGNOSTIC_WRONG, NONE]
 
 
 def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
-    """Return the share of each category among the questions of each annotated type (Figure 3).
+    """Return the fraction of each category among the questions of each annotated type (Figure 3).
 
     Args:
-        types: The type of each question; "" where there is none.
-        found: The category of each.
+        types: Type of each question; "" if there is none.
+        found: Category of each question.
         kinds: The categories, in order.
-        column: What the types are called.
+        column: Name of the type.
     """
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
@@ -120,20 +116,17 @@ def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], 
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return for each item another item, of another source video, for its features (section 4.4).
+    """Return for each item another item, of a different source video, that provides its features (section 4.4).
 
-    A random cyclic shift over items that are in random order inside source videos in random order: every item gives
-    its features once, and never to its own video.
+    It is a random cyclic shift of items in random order within source videos in random order: every item provides its
+    features once, never within its own video.
 
     Args:
-        sources: The source video of each item.
-        rng: For the order and the shift.
-
-    Returns:
-        For each item the item whose features it gets.
+        sources: Source video of each item.
+        rng: Generator for the order and the shift.
 
     Raises:
-        InputError: One source video has more than half of the items, so that no such exchange exists.
+        InputError: One source video has more than half of the items, so this is impossible.
     """
     names, inverse, counts = np.unique(
         np.asarray(sources, dtype=object).astype(str), return_inverse=True, return_counts=True
@@ -142,8 +135,8 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     if 2 * most > total:
         name = str(names[counts.argmax()])
         raise InputError(
-            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; its items cannot all "
-            "get the features of other videos."
+            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; not all of its "
+            "items can get features of other videos."
         )
     order_of_sources = rng.permutation(len(names))
     order = np.lexsort((rng.random(total), order_of_sources[inverse]))

@@ -1,7 +1,7 @@
-"""Several models in one table: the mean of each score over a model's runs, and its standard deviation.
+"""Tables of several models: the mean of each score over a model's runs, and its standard deviation.
 
-What the papers set side by side: CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4
-and 8 to 16 (± over settings; in 4, 10, 11, 14 and 15 those of several models), CausalChaos's Tables 1 and 3.
+As in CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4 and 8 to 16 (± over
+settings; in 4, 10, 11, 14 and 15 those of several models), and CausalChaos's Tables 1 and 3.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 
 from ...core.errors import InputError, UsageError
 from ...core.results import Cell, Result, Spread, Table, cell_json
-from .folder import Scored, check_comparable
+from .folder import SavedScores, check_comparable
 
 HEADLINE = "headline"
 STD, SETTINGS = " std", "settings"
@@ -29,9 +29,9 @@ class RunScore:
     """A score of one run.
 
     Attributes:
-        value: The score; NaN if it is not defined.
-        std: Its standard deviation over the settings that it is the mean of; NaN where it is no such mean.
-        settings: Their number.
+        value: The score; NaN if undefined.
+        std: Standard deviation over the settings that it is the mean of; NaN if it is not such a mean.
+        settings: Number of settings.
     """
 
     value: float
@@ -39,16 +39,15 @@ class RunScore:
     settings: int = 1
 
 
-def values_of(scored: Scored, of: str) -> dict[Label, RunScore]:
-    """Read a table of a score.
+def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
+    """Return the scores in a table of a score, by their labels.
+
+    The labels, such as ("R@5", "text", "bias", "γr"), are the columns before the first with scores and the name of the
+    score's column; counts are left out.
 
     Args:
         scored: The score.
         of: "headline" or the name of a table.
-
-    Returns:
-        For every score of it its labels, such as ("R@5", "text", "bias", "γr"), and its value. The labels are the
-        columns before the first that holds scores, and the name of the score's column; counts are left out.
 
     Raises:
         UsageError: There is no such table.
@@ -90,16 +89,15 @@ def _number(cell: Any) -> float:
     if value is None:
         return nan
     if not abs(value) < GREATEST:
-        raise ValueError(f"{value} is no score")
+        raise ValueError(f"{value} is not a score")
     return float(value)
 
 
-def spread(values: Sequence[RunScore]) -> Spread:
-    """Return the mean of a model's runs and the standard deviation to report with it.
+def mean_and_std(values: Sequence[RunScore]) -> Spread:
+    """Return the mean of a model's runs, and the standard deviation to report with it.
 
-    Of means over settings it is the standard deviation over the settings of all runs, as in the robustness tables:
-    the mean of the runs' variances and of their squared distances from the mean, by numbers of settings. Otherwise it
-    is that of the runs, with n - 1; NaN for one run.
+    For means over settings, it is the standard deviation over the settings of all runs, as in the robustness tables.
+    Otherwise it is that of the runs, with n - 1; NaN for one run.
     """
     means = [each.value for each in values]
     mean = fmean(means)
@@ -115,13 +113,13 @@ class ModelTable(Result):
     """Scores of several models.
 
     Attributes:
-        title: What they are of.
+        title: Title.
         models: Names of the models.
         scores: Names of the scores.
         cells: By score and model; None where a model has no such score.
         over_settings: Whether ± is over settings; otherwise it is over runs.
         transposed: Whether models are shown in rows.
-        written: Lines that say which files were written.
+        written: Lines that report the files written.
     """
 
     title: str
@@ -142,7 +140,7 @@ class ModelTable(Result):
 
     @property
     def note(self) -> str:
-        """Describe what ± is."""
+        """Explanation of ±."""
         runs = {cell.runs for cell in self.cells.values() if cell}
         if self.over_settings:
             return "± is the standard deviation over all settings" + ", of all runs of a model" * (runs != {1}) + "."
@@ -152,7 +150,7 @@ class ModelTable(Result):
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table as it is shown: models in columns, or in rows."""
+        """Return the table with models in columns, or in rows."""
         rows: list[tuple[Cell, ...]]
         if self.transposed:
             headings = ("model", *self.scores)
@@ -163,21 +161,22 @@ class ModelTable(Result):
         return (Table("models", self.title, headings, tuple(rows), self.note),)
 
 
-def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only: Sequence[str] = ()) -> ModelTable:
-    """Put scores of several models into one table.
+def model_table(
+    models: Mapping[str, Sequence[SavedScores]], of: str = HEADLINE, only: Sequence[str] = ()
+) -> ModelTable:
+    """Combine scores of several models into one table.
 
     Args:
-        models: The runs of each model; several tables of one output are told apart in the names of scores.
+        models: The runs of each model; scores on several tables of one output are named after them.
         of: "headline" or a table of the scores.
-        only: Labels and columns to keep, such as "R@5" and "γr"; a label is kept if none of its column is named.
+        only: Labels and columns to keep, such as "R@5" and "γr"; a column of labels is filtered only if one is named.
 
     Raises:
         UsageError: There is no such table, label or column.
-        InputError: The scores are not of the same output and questions, or a model has one score twice as often as
-            another.
+        InputError: The scores are not of the same output and questions.
     """
     runs = [(model, scored) for model, several in models.items() for scored in several]
-    check_alike([scored for _, scored in runs])
+    check_same_questions([scored for _, scored in runs])
     configs = list(dict.fromkeys(str(scored.about["config"]) for _, scored in runs))
     found: dict[Label, dict[str, list[RunScore]]] = {}
     for model, scored in runs:
@@ -189,9 +188,11 @@ def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only
             f"{', '.join(dict.fromkeys(scored.name for _, scored in runs))}: table {of!r} has no scores, or not the "
             "same columns in all. Score again."
         )
-    kept, shared = chosen(list(found), only)
+    kept, shared = select_labels(list(found), only)
     spreads = {
-        (" ".join(part for part in name if part), model): spread(found[label][model]) if model in found[label] else None
+        (" ".join(part for part in name if part), model): mean_and_std(found[label][model])
+        if model in found[label]
+        else None
         for label, name in kept.items()
         for model in models
     }
@@ -203,18 +204,18 @@ def model_table(models: Mapping[str, Sequence[Scored]], of: str = HEADLINE, only
     return ModelTable(title, tuple(models), names, spreads, over_settings)
 
 
-def chosen(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
-    """Keep labels that have the named parts, and leave out of their names what all of them share.
+def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
+    """Select labels, and drop from their names the parts that all of them share.
 
     Args:
         labels: All labels, of one length.
-        only: The named parts: of the parts at one place those are kept that are named, or all if none is.
+        only: Parts to keep; at each position the named ones are kept, or all if none is named.
 
     Returns:
-        For every label that is kept its name, and the parts that all share.
+        The name of every selected label, and the parts that all share.
 
     Raises:
-        UsageError: A part is in no label, or nothing is left.
+        UsageError: A part is unknown, or nothing is left.
     """
     places = [list(dict.fromkeys(parts)) for parts in zip(*labels, strict=True)]
     unknown = [part for part in only if not any(part in parts for parts in places)]
@@ -232,14 +233,10 @@ def chosen(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, La
     return names, tuple(part for part, own in zip(kept[0], varies, strict=True) if not own)
 
 
-def check_alike(scored: Sequence[Scored]) -> None:
-    """Refuse scores that do not belong in one table: of other outputs, splits or questions.
-
-    Raises:
-        InputError: They do not.
-    """
+def check_same_questions(scored: Sequence[SavedScores]) -> None:
+    """Raise an InputError for scores of different outputs, splits or questions."""
     first = scored[0]
-    questions: dict[str, Scored] = {}
+    questions: dict[str, SavedScores] = {}
     for each in scored:
         check_comparable(first, each)
         like = questions.setdefault(each.about["config"], each)

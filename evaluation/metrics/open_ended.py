@@ -1,14 +1,14 @@
-"""Open-ended answers against their references.
+"""Scores of open-ended answers against references.
 
 CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
-SBERT is the cosine of sentence embeddings. Words are split by NLTK's Penn-Treebank tokenizer, lower-cased, and
-punctuation is dropped: what pycocoevalcap's own PTBTokenizer does by way of Java, so scores can differ from its in the
-third decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP at first use. Without Java METEOR is
-NLTK's, another score, and it and the sums that hold it are named so.
+and SBERT is the cosine of sentence embeddings. Texts are split by NLTK's Penn-Treebank tokenizer, lower-cased, and
+stripped of punctuation. This replaces pycocoevalcap's PTBTokenizer, which needs Java; scores can differ in the third
+decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP on first use. Without Java METEOR is NLTK's, a
+different score, and it and the sums that contain it are named accordingly.
 
-All scores are functions of sums over questions, which is what their intervals are drawn from: the mean over questions
-for METEOR, ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths, of the whole
-corpus. CIDEr's document frequencies are those of all references in every resample.
+All scores are functions of sums over questions, so they have bootstrap intervals: the mean over questions for METEOR,
+ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths of the whole corpus. CIDEr's
+document frequencies are those of all references in every resample.
 """
 
 from __future__ import annotations
@@ -32,29 +32,29 @@ from .bootstrap import Floats, Means, Tally, by_source
 from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
-"""Turns texts into unit vectors, one a row."""
+"""Returns unit vectors of texts, one per row."""
 
 NAME = "open-ended"
 SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", JAVA, "ROUGE-L", "SPICE", "CIDEr", "SBERT")
 WITH_NLTK = tuple(NLTK if name == JAVA else name for name in SCORES)
 CAPSMIX, NORMALISED, OTHER_METEOR = "CapsMIX", "normalised mean", " (NLTK METEOR)"
 BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in (*SCORES, NLTK)}
-"""The theoretical best of each: CIDEr-D is a similarity from 0 to 1 times 10."""
+"""The theoretical maximum of each: CIDEr-D is a similarity from 0 to 1 times 10."""
 ASKED = ("A", "E")
 GRAMS = (1, 2, 3)
 NO_GRAMS = 1e-6
-"""The package's precision of n-grams where there are none: 1e-15 / 1e-9."""
+"""The package's precision where there are no n-grams: 1e-15 / 1e-9."""
 PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
 TYPOGRAPHIC = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": " -- ", "—": " -- ", "…": " ... "})
 LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # the tokenizer splits the last sentence's only
 NO_WORDS = ("-", "--")
-"""What stands for a text, and for a reference, without words: the packages cannot take an empty one; they differ."""
+"""Placeholders for a text, and for a reference, without words, which the packages do not accept; they differ."""
 
 Number = TypeVar("Number", float, Floats)
 
 
 def words(text: str) -> str:
-    """Split a text into words between spaces, in lower case and without punctuation."""
+    """Return the words of a text separated by spaces, in lower case and without punctuation."""
     tokenizer = import_extra("nltk.tokenize", what="splitting texts into words").TreebankWordTokenizer()
     plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
     return " ".join(word for word in tokenizer.tokenize(plain) if word not in PUNCTUATION)
@@ -71,18 +71,18 @@ def per_text(
     """Score texts against one reference each.
 
     Args:
-        texts: What was generated.
-        references: What is right, in the same order.
-        encode: Sentence embeddings for SBERT; without it SBERT is left out.
+        texts: The generated texts.
+        references: The references, in the same order.
+        encode: Sentence encoder for SBERT, which is left out without it.
         spice: Whether to compute SPICE.
-        meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 where Java is found.
+        meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 if Java is installed.
 
     Returns:
-        For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches of so many),
-        "length" (words of so many in the reference), and the scores that are means, of 1 each.
+        For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches and n-grams),
+        "length" (words of the text and of the reference), and the scores that are means, each with count 1.
 
     Raises:
-        InputError: A package is not installed, or Java or its models for SPICE cannot be had.
+        InputError: A package is not installed, or Java or its models for SPICE are not available.
     """
     try:
         from pycocoevalcap.bleu.bleu_scorer import BleuScorer
@@ -124,7 +124,7 @@ def per_text(
 
 def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
     if shutil.which("java") is None:
-        raise InputError("SPICE needs Java, which is not here. Leave --spice out, or install a Java runtime.")
+        raise InputError("SPICE needs Java, which is not installed. Leave --spice out, or install a Java runtime.")
     try:
         from pycocoevalcap.spice.spice import Spice
 
@@ -147,21 +147,15 @@ def count(
     spice: bool = False,
     meteor: str | None = None,
 ) -> Tally:
-    """Sum the parts of all scores by source video.
+    """Sum the parts of all scores by source video, in cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
 
     Args:
-        sources: The source video of each question.
-        generated: Under "A" the answers, under "E" the explanations, where there are any.
-        references: The right texts under the same letters.
-        encode: Sentence embeddings for SBERT.
+        sources: Source video of each question.
+        generated: Under "A" the answers, under "E" the explanations, if there are any.
+        references: The references under the same letters.
+        encode: Sentence encoder for SBERT.
         spice: Whether to compute SPICE.
         meteor: See `per_text`.
-
-    Returns:
-        Cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
-
-    Raises:
-        InputError: See `per_text`.
     """
     names, where = by_source(sources)
     cells = {
@@ -179,8 +173,7 @@ def count(
 def measure(means: Means) -> dict[str, Floats]:
     """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
 
-    CapsMIX and the normalised mean need all eight scores of both. With NLTK's METEOR they are named so: the paper's are
-    with another.
+    CapsMIX and the normalised mean need all eight scores of both; with NLTK's METEOR their names say so.
     """
     scores: dict[str, Floats] = {}
     names = wanted(means)
@@ -198,19 +191,19 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def wanted(found: Collection[str]) -> tuple[str, ...]:
-    """Name the eight scores, with NLTK's METEOR if that is what was found."""
+    """Return the names of the eight scores, with the METEOR that was found."""
     return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
-    """Return BLEU of the corpus: the package's, to 1e-5, from the means that a resample has."""
+    """Return the package's corpus BLEU, to 1e-5, from the means of each resample."""
     precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
     brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
 
 
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Describe which METEOR it is if not 1.5, and why there is no CapsMIX if there is none."""
+    """Return notes about NLTK's METEOR, and about scores that CapsMIX lacks."""
     names = wanted(headline)
     found = []
     if NLTK in names:
@@ -227,10 +220,10 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """CapsMIX: the plain sum of the 16 scores, as the paper's Table 3 has it.
+    """CapsMIX: the sum of the 16 scores, as in the paper's Table 3.
 
-    The text says "after normalizing them to their theoretical best values"; the table's sums have CIDEr as it is
-    printed. See `normalised_mean` for the text's reading.
+    The paper's text says "after normalizing them to their theoretical best values", but the sums in the table contain
+    CIDEr unscaled. `normalised_mean` follows the text.
 
     Args:
         answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
@@ -244,15 +237,7 @@ def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -
 
 
 def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """Mean of the 16 scores, each divided by its theoretical best (CIDEr by 10): from 0 to 1.
-
-    Args:
-        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
-        explanations: The same for explanations.
-
-    Raises:
-        KeyError: A score is missing.
-    """
+    """Mean of the 16 scores, each divided by its theoretical maximum (CIDEr by 10), from 0 to 1; see `capsmix`."""
     names = WITH_NLTK if NLTK in answers else SCORES
     parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
     return reduce(add, parts) / len(parts)

@@ -1,4 +1,4 @@
-"""Predictions from a file: read, understood, and joined to the questions by id. Nothing is guessed."""
+"""Read predictions from a file and match them to the questions by id, without guessing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import islice
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,12 +34,7 @@ LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a predictions file.
-
-    Attributes:
-        path: The file.
-        rows: Its rows, by column.
-    """
+    """The rows of a predictions file; each maps columns to values."""
 
     path: Path
     rows: list[dict[str, Any]]
@@ -49,14 +44,14 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     """Read a predictions file.
 
     Args:
-        path: JSON lines (.jsonl, .ndjson), a JSON list of objects (.json), CSV (.csv, with a header; .tsv) or Parquet;
-            or what a harness logged of tasks that `stressreel export` wrote, a log or a folder of them: sample logs of
-            lmms-eval (.jsonl), logs of inspect-ai (.eval, .json).
-        expected: About how many rows there should be. A file with more than ten times as many is not read.
+        path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of tasks
+            from `stressreel export`, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
+            (.eval, .json).
+        expected: Approximate number of rows. Files with more than ten times as many are refused.
 
     Raises:
-        UsageError: No such file.
-        InputError: Another kind of file, one that cannot be read, or one with far too many rows.
+        UsageError: There is no such file.
+        InputError: The file cannot be read, or has far too many rows.
     """
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     if path.is_dir():
@@ -88,11 +83,6 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the rows of a file by what its name ends in.
-
-    Raises:
-        InputError: It cannot be read.
-    """
     try:
         yield from READERS[path.suffix.lower()](path)
     except InputError:
@@ -102,11 +92,6 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
-    """Take rows as long as they are not far too many.
-
-    Raises:
-        InputError: They are.
-    """
     found = list(islice(rows, most + 1))
     if len(found) > most:
         raise InputError(
@@ -116,15 +101,15 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
-    """Keep the rows about a table, of those that say which table they are about.
+    """Keep the rows about a table, and those that name no table.
 
     Args:
         predictions: The rows.
         config: The table; None to keep all.
-        fingerprint: The fingerprint of the output.
+        fingerprint: Fingerprint of the output.
 
     Raises:
-        InputError: None is left, or rows were made on another output.
+        InputError: No row is left, or rows were made on another output.
     """
     odd = next((row for row in predictions.rows if row.get("fingerprint", fingerprint) != fingerprint), None)
     if odd is not None:
@@ -189,7 +174,7 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    """Read rows in batches; equal texts are held once, as a file of few bytes can have many of them."""
+    """Read rows in batches, with equal texts stored once: a small file can hold very many of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -232,30 +217,30 @@ READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
 
 
 def answer_column(predictions: Predictions) -> str:
-    """Find the column with the answers.
+    """Return the name of the column with the answers.
 
     Raises:
-        InputError: There is none, or there are several: one may be the key.
+        InputError: There is none, or there are several, of which one may be the key.
     """
     found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
     if len(found) > 1:
         raise InputError(
-            f"{predictions.path} has the columns {' and '.join(found)}; which one is the model's is not guessed. Keep "
-            "the model's answers in `answer` and rename or drop the others."
+            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which one is the model's. Keep "
+            "the model's answers in `answer`, and rename or drop the others."
         )
     return found[0] if found else column(predictions, ANSWER_NAMES)
 
 
 def identity(ids: Iterable[str]) -> str:
-    """Name a set of questions by a hash: two scores are compared only if they are of the same."""
+    """Return a hash of a set of questions: scores are compared only if they have the same."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str:
-    """Find the name of a column by the names that are allowed for it; "" where there is none and none is needed.
+    """Return the first of the allowed names that is a column; "" if there is none and it is not needed.
 
     Raises:
-        InputError: It is needed and no row has it.
+        InputError: It is needed and missing.
     """
     seen = {name for row in predictions.rows for name in row}
     found = next((name for name in allowed if name in seen), "")
@@ -268,11 +253,7 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
 
 
 def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
-    """Refuse ids that are given more than once.
-
-    Raises:
-        InputError: Some are.
-    """
+    """Raise an InputError if an id occurs more than once."""
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
         raise InputError(f"{path} has ids more than once: {', '.join(doubled[:5])}.")
@@ -283,12 +264,12 @@ class MatchedPredictions:
     """Predictions by id.
 
     Attributes:
-        given: The answer of each id that has one.
+        given: Prediction of each id that has one.
         missing: Ids of questions without a prediction.
-        doubled: Ids given twice: the first counts.
-        unknown: Ids that no question has.
-        elsewhere: How many predictions are for questions that are not scored now (other splits).
-        read: Rows in the file.
+        doubled: Ids that occur twice; the first prediction counts.
+        unknown: Ids that are not questions.
+        elsewhere: Number of predictions for questions of other splits.
+        read: Number of rows in the file.
     """
 
     given: dict[str, Any]
@@ -299,20 +280,20 @@ class MatchedPredictions:
     read: int
 
     def unmatched(self) -> dict[str, int]:
-        """Count what does not fit, as `scores.json` has it."""
+        """Return the counts of ids that do not match, for `scores.json`."""
         counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
         return {**counts, "of_other_splits": self.elsewhere}
 
 
 @dataclass(frozen=True)
 class PickedOptions:
-    """Which option each prediction means, in the order of the questions.
+    """The option that each prediction means, in the order of the questions.
 
     Attributes:
-        ids: The questions.
-        picks: Number of the option for each question; -1 for an answer that cannot be read, -2 for none.
-        unreadable: The ids and answers that could not be read.
-        matched: What the file has, by id.
+        ids: Ids of the questions.
+        picks: Number of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
+        unreadable: Ids and answers that could not be read.
+        matched: The predictions by id.
     """
 
     ids: Sequence[str]
@@ -321,7 +302,7 @@ class PickedOptions:
     matched: MatchedPredictions
 
     def summary(self) -> dict[str, Any]:
-        """Return the counts, and what could not be read, as JSON values."""
+        """Return the counts, and the first unreadable answers, as JSON values."""
         return {
             "read": self.matched.read,
             "scored": int((self.picks != MISSING).sum()),
@@ -332,7 +313,7 @@ class PickedOptions:
         }
 
     def scored(self) -> list[str]:
-        """List the questions with a prediction."""
+        """Return the ids of the questions with a prediction."""
         return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
 
 
@@ -344,7 +325,7 @@ def match(
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
-    """Look up the predictions of questions; see `join` for the arguments and for what is raised."""
+    """Look up the predictions for questions; arguments and errors are those of `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
@@ -353,7 +334,7 @@ def match(
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled[name] += 1
-        elif row.get(answer_name) is not None:  # null, or a row about something else: no answer, not a wrong one
+        elif row.get(answer_name) is not None:  # null is a missing answer, not a wrong one
             given[name] = row[answer_name]
     wanted = set(ids)
     missing = [name for name in ids if name not in given]
@@ -379,19 +360,19 @@ def join(
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
-    """Bring predictions into the order of the questions.
+    """Bring predictions into the order of the questions, and read which option each means.
 
     Args:
         predictions: The file.
         ids: Ids of the questions to score.
         options: Options of each question; None if all are answered by no or yes.
         others: Ids of questions that exist and are not scored now.
-        answer: Name of the column with the answers; by default the first of `ANSWER_NAMES` that is there.
-        partial: Score what is there: missing, doubled and unknown ids are counted instead of refused.
+        answer: Name of the column with the answers; by default the one of `ANSWER_NAMES` that exists.
+        partial: Count missing, duplicate and unknown ids instead of raising.
         first: Number of the first option in numeric answers.
 
     Raises:
-        InputError: Ids are missing, doubled or unknown, and `partial` is not set.
+        InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
     """
     found = match(predictions, ids, others=others, answer=answer, partial=partial)
     picks = np.full(len(ids), MISSING, np.int64)
@@ -414,18 +395,10 @@ def join(
     return PickedOptions(ids, picks, unreadable, found)
 
 
-def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> None:
-    """Describe which ids do not fit.
-
-    Raises:
-        InputError: Always.
-    """
-
-    def first(names: Sequence[str], most: int = 5) -> str:
-        return ", ".join(names[:most]) + (", …" if len(names) > most else "")
-
+def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> NoReturn:
+    """Raise an InputError that lists the ids that do not match."""
     faults = [
-        f"{len(names):,} {what} ({first(names)})"
+        f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"
         for names, what in (
             (missing, f"of {wanted:,} ids have no prediction"),
             (doubled, "ids are given more than once"),
@@ -435,11 +408,11 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
     ]
     raise InputError(
         f"{path}: {'; '.join(faults)}. Every question needs one prediction. `score OUT` and `score open-ended` have "
-        "--partial, which scores what is there (of doubled ids the first) and counts the rest; --split chooses which "
-        "questions are asked."
+        "--partial, which scores the predictions that match (of duplicates the first) and counts the others; --split "
+        "selects the questions."
     )
 
 
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
-    """Take the options of each row; a question without options is one of no and yes."""
+    """Return the options of each row; a question without options is answered by no or yes."""
     return [row.get(name) or YES_NO for row in rows]

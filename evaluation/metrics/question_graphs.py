@@ -1,23 +1,24 @@
-"""Graphs of sub-questions: what they are made of, and how answers to them are read.
+"""Graphs of sub-questions, and how answers to them are read.
 
-AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering"): a
-compositional question is taken apart into a directed acyclic graph of sub-questions. An edge is a composition rule that
-makes a parent from its children; a parent can have several. Names of kinds, groups and rules are those of the authors'
-released scorer.
+AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering") decomposes a
+compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that makes a parent
+from its children; a parent can have several. Kinds, groups and rules are named as in the authors' released scorer; they
+are defined in `templates/agqa.yaml`.
 
-There are two ways of reading. *Released* is that scorer's: answers are compared as they are given, and a question is
-known by its text within a video. *Default*, ours, differs from it so:
+Answers are read in one of two ways. *Released* reproduces that scorer: answers are compared verbatim, and a question is
+identified by its text within a video. *Default*, ours, differs as follows:
 
-* Answers are normalised. Kinds that are answered by yes or no are read by `answers.read_answer`; all others without
-  case, marks around them, leads such as "Answer:", and articles. An answer that is no yes or no where one is asked is
-  unreadable and wrong.
-* A question is known by its key, so two questions of a video with one text and different meanings are two.
-* The option of a Choose is known by the object that its program names, not by whether "<answer> exist" is in its text,
+* Answers are normalised. Kinds with yes/no answers are read by `answers.read_answer`; for others, case, surrounding
+  marks, lead-ins such as "Answer:", and articles are ignored. Anything but yes or no to a yes/no question is unreadable
+  and wrong.
+* A question is identified by its key, so two questions with the same text and different meanings are distinct.
+* The option of a Choose is identified by the object in its program, not by whether "<answer> exist" is in its text,
   which finds a table in "Does a vegetable exist?".
-* The first child of an Equals is taken by what it asks, not by whether it has children: with a program `objExists(o)` o
-  is the object compared with, a question about an object gives its own answer; neither gives no check.
+* The first child of an Equals is read by its kind, not by whether it has children: the program `objExists(o)` names the
+  object compared with, a question about an object supplies its own answer, and anything else is not checked.
 
-In both a question without a prediction is left out, with all that its answer decides; the released scorer stops there.
+In both, a question without a prediction is left out, and so is everything that depends on its answer; the released
+scorer stops there.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ GROUP_OF = {name: kind.group for name, kind in _KINDS.items()}
 GROUPS: Mapping[str, tuple[str, ...]] = {
     group: tuple(kind for kind, its in GROUP_OF.items() if its == group) for group in dict.fromkeys(GROUP_OF.values())
 }
-"""The kinds of questions by group."""
+"""Kinds of questions by group."""
 BANNED = frozenset(name for name, kind in _KINDS.items() if kind.banned)
-"""Kinds that are neither scored nor asked: they can have several answers."""
+"""Kinds that are neither scored nor asked, as they can have several answers."""
 SCORED_GROUPS = tuple(group for group, kinds in GROUPS.items() if not BANNED.issuperset(kinds))
 ANSWERED_YES_NO = frozenset(name for name, kind in _KINDS.items() if kind.answer == "yes/no")
 EXISTENCE = ANSWERED_YES_NO - {*GROUPS["Equals"]}
-"""Kinds whose answers count as yes or no when a parent is held against its children."""
+"""Kinds whose yes/no answers are compared with that of a parent."""
 OBJECT_VALUED = frozenset(name for name, kind in _KINDS.items() if kind.answer == "object")
 RULES = tuple(sorted(load_agqa().rules, key=lambda rule: rule in TIMES))
 TWO_CHILDREN = frozenset({"Equals", "Xor", "Choose"})
@@ -56,8 +57,7 @@ TWO_CHILDREN = frozenset({"Equals", "Xor", "Choose"})
 ARTICLES = frozenset({"a", "an", "the", "some"})
 NAMED = re.compile(r"(?:objExists\(([^(),]+)\)|equals\(([^(),]+),.*\))$", re.DOTALL)
 CUT = (10, -1)
-"""What the released scorer takes of a program as its object: all of `objExists(phone)` but 10 characters and 1."""
-SHOWN = 5
+"""Slice of a program that the released scorer takes for its object, as of `objExists(phone)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +65,13 @@ class Node:
     """A question of a graph.
 
     Attributes:
-        key: What predictions are given by; nodes of one video that are one question share it.
-        video_id: The video that it is about.
-        text: The question.
+        key: Key of its prediction, shared by all nodes of a video that are the same question.
+        video_id: Id of the video.
+        text: Text of the question.
         kind: Its kind, one of those in `GROUPS`.
-        answer: The right answer; None if it is not known.
-        program: What it asks, canonically: `equals(phone, firstObject(touching, video))`. It is read for the object of
-            Object Exists and Object Equals.
+        answer: The correct answer; None if unknown.
+        program: Its meaning, such as `equals(phone, firstObject(touching, video))`. The object of Object Exists and
+            Object Equals is read from it.
     """
 
     key: str
@@ -83,7 +83,7 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """A composition rule that makes a parent from its children, all by their position in the graph."""
+    """A composition rule that makes a parent from its children, all given by their positions in the graph."""
 
     parent: int
     rule: str
@@ -92,14 +92,14 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionGraph:
-    """A question taken apart.
+    """The graph of a question.
 
     Attributes:
         root: Key of the question.
-        video_id: The video that it is about.
+        video_id: Id of the video.
         nodes: Keys of all its questions, children before parents, the root last.
-        edges: The rules; children are in their order, which Equals, Choose and Xor look at. Without edges the question
-            is isolated: it counts for accuracy alone.
+        edges: The rules. The order of children matters for Equals, Choose and Xor. A question without edges is isolated
+            and counts for accuracy only.
     """
 
     root: str
@@ -118,10 +118,10 @@ class VideoGraphs:
 
 
 def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
-    """Check what the scores take for granted of a graph.
+    """Check that a graph can be scored.
 
     Raises:
-        InputError: It is cyclic or not in order, or names a question, kind or rule that there is not.
+        InputError: It is cyclic or not in order, or has an unknown question, kind or rule.
     """
     known = [nodes.get(key) for key in graph.nodes]
     if fault := _fault(graph, known):
@@ -132,17 +132,17 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
     """Describe what is wrong with a graph; empty if nothing is."""
     if not graph.nodes or graph.nodes[-1] != graph.root:
         last = repr(graph.nodes[-1]) if graph.nodes else "nothing"
-        return f"ends with {last}. Its root has to be the last of its nodes."
+        return f"ends with {last}. The last node must be the root."
     for key, node in zip(graph.nodes, nodes, strict=True):
         if node is None:
-            return f"has the node {key!r}, which is no question of that video. Give the questions of all its nodes."
+            return f"has the node {key!r}, which is not a question of that video. Give the questions of all nodes."
         if node.kind not in GROUP_OF:
             return f"has {key!r} of kind {node.kind!r}. Kinds are {', '.join(GROUP_OF)}."
         if node.video_id != graph.video_id:
-            return f"has {key!r}, which is about video {node.video_id!r}. All nodes of a graph are about one video."
+            return f"has {key!r}, which is about video {node.video_id!r}. All nodes of a graph must be about one video."
     if len(set(graph.nodes)) < len(graph.nodes):
         twice = next(key for key, times in Counter(graph.nodes).items() if times > 1)
-        return f"has {twice!r} more than once. A question is one node, however many parents it has."
+        return f"has {twice!r} more than once. A question must be one node, even with several parents."
     seen = set[tuple[int, str]]()
     for parent, rule, children in graph.edges:
         if not 0 <= parent < len(nodes):
@@ -158,25 +158,21 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
             return f"has rule {rule!r} at {key!r} with {len(children)} children. It needs {wanted}."
         if not 0 <= min(children) <= max(children) < parent:
             return (
-                f"has an edge from node {parent} ({key!r}) to {list(children)}: that is a cycle, or not in order. "
-                "Children have to stand before their parents."
+                f"has an edge from node {parent} ({key!r}) to {list(children)}: a cycle, or not in order. Children "
+                "must come before their parents."
             )
     return ""
 
 
 def named_object(program: str) -> str | None:
-    """Take the object that `objExists(phone)` or `equals(phone, …)` names; None if it is described instead."""
+    """Return the object that `objExists(phone)` or `equals(phone, …)` names; None if it is a reference."""
     found = NAMED.match(program.strip())
     return (found[1] or found[2]).strip() if found else None
 
 
 @lru_cache(maxsize=1 << 16)
 def open_answer(text: str) -> str | None:
-    """Normalise an answer that is no yes or no: case, marks around it, leads and articles do not count.
-
-    Returns:
-        The words; None if there are none.
-    """
+    """Normalise an answer other than yes or no; None if it has no words."""
     said = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
     words = said.split()
     kept = [word for word in words if word not in ARTICLES]
@@ -184,32 +180,29 @@ def open_answer(text: str) -> str | None:
 
 
 @lru_cache(maxsize=1 << 16)
-def yes_or_no(text: str) -> str | None:
-    """Read an answer as yes or no; None if it is neither."""
+def comparable(text: str, kind: str) -> str | None:
+    """Normalise an answer to a question of a kind for comparison; None if it is unreadable."""
+    if kind not in ANSWERED_YES_NO:
+        return open_answer(text)
     pick = read_answer(text, YES_NO)
     return None if pick is None else YES_NO[pick]
 
 
-def comparable(text: str, kind: str) -> str | None:
-    """Bring an answer to a question of a kind into the form that is compared by default."""
-    return yes_or_no(text) if kind in ANSWERED_YES_NO else open_answer(text)
-
-
 @dataclass(frozen=True)
-class Answers:
-    """What was answered to the questions of a video, in the form that is compared; all lists have one entry a question.
+class ReadAnswers:
+    """Answers to the questions of a video, normalised; all lists but the last two have one entry per question.
 
     Attributes:
         nodes: The questions.
-        says: The answers; None if there is none, or none that can be read.
-        truths: The right answers; None if not known.
-        right: Whether the answer is right; None where that is not counted, for want of a right answer or of a
-            prediction, or as the kind is banned.
-        absent: Whether the question should have a prediction and has none.
-        names: What a question is known by.
-        released: Which way of reading it is.
-        missing: Keys of the questions that are absent.
-        unreadable: Keys of questions whose prediction could not be read.
+        says: The predicted answers; None if missing or unreadable.
+        truths: The correct answers; None if unknown.
+        right: Whether the prediction is correct; None if it is not scored: no correct answer, no prediction or a banned
+            kind.
+        absent: Whether a prediction is required and missing.
+        names: Identities of the questions.
+        released: Whether they were read as by the released scorer.
+        missing: Keys of questions whose prediction is missing.
+        unreadable: Keys of questions whose prediction is unreadable.
     """
 
     nodes: list[Node]
@@ -223,15 +216,18 @@ class Answers:
     unreadable: list[str]
 
 
-def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> Answers:
-    """Look up and read the predictions on questions of one video.
+def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
+    """Look up and read the predictions for questions of one video.
 
     Args:
         nodes: The questions.
         predictions: Answers by key.
-        released: Read as the released scorer does.
+        released: Read them as the released scorer does.
+
+    Raises:
+        InputError: A correct answer is not valid for its kind.
     """
-    found = Answers([], [], [], [], [], [], released, [], [])
+    found = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
         given, truth = predictions.get(node.key), node.answer
@@ -241,8 +237,8 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
             truth = None if truth is None else comparable(truth, node.kind)
             if truth is None and node.answer is not None and not banned:
                 raise InputError(
-                    f"question {node.key!r} of kind {node.kind!r} has the right answer {node.answer!r}, which is none: "
-                    f"{'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'} is expected, or null if not known."
+                    f"question {node.key!r} of kind {node.kind!r} has the invalid correct answer {node.answer!r}: "
+                    f"{'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'} is expected, or null if unknown."
                 )
         if said is None and not banned:
             (found.missing if given is None else found.unreadable).append(node.key)
@@ -256,10 +252,10 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
 
 
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
-    """Return the answers of models that do not look, by name: who always says yes is nearly perfectly consistent.
+    """Return the predictions of constant baselines, by name: always yes is almost perfectly consistent.
 
-    "commonest" answers every question by the most common right answer to its kind: of equally common ones by the first
-    in the alphabet, and by yes where no right answer to the kind is known.
+    "commonest" is the most common correct answer to a question's kind; of equally common ones the first in the
+    alphabet, and yes where no correct answer is known.
     """
     given: dict[str, Counter[str]] = {}
     for node in {(node.video_id, node.key): node for node in nodes}.values():

@@ -1,7 +1,7 @@
-"""Where the answer to one question goes wrong: its graph of sub-questions, with verdicts and contradictions.
+"""Show where the answer to one question goes wrong: its graph of sub-questions, with verdicts and contradictions.
 
-AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path, in pink there, leads from a wrong answer down through wrong
-answers to sub-questions; contradictions, in blue, are answers to a parent and to its children that cannot all hold.
+AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path, pink there, leads from a wrong answer down through wrong
+answers to sub-questions; contradictions, blue there, are answers to a parent and its children that cannot all be true.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ UNANSWERED = "not answered"
 
 @dataclass(frozen=True)
 class JudgedQuestion:
-    """A question of a graph and what became of it.
+    """A question of a graph with its verdict.
 
     Attributes:
         node: The question.
-        prediction: What was answered, as it was given; None if nothing was.
+        prediction: The predicted answer as given; None if missing.
         verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for kinds that are not.
         on_path: Whether it is on the error path.
     """
@@ -43,8 +43,8 @@ class QuestionPath:
         root: Key of the question.
         steps: All questions of the graph, children before parents, the root last.
         edges: The rules, by position in `steps`.
-        error_edges: Those pairs of a parent and a child that the error path runs along. It starts at the root if that
-            is wrong, and goes on to every child that is wrong, or that is not judged and has such a child.
+        error_edges: Pairs of parent and child on the error path. It starts at the root if that is wrong, and continues
+            to every child that is wrong, or that is not judged and leads to a wrong one.
         contradictions: Parents, with the rule, whose answer contradicts those to its children.
     """
 
@@ -56,7 +56,7 @@ class QuestionPath:
 
     @property
     def origins(self) -> tuple[int, ...]:
-        """Positions of wrong answers where the error path ends: no question below them is wrong."""
+        """Positions of wrong answers below which no answer is wrong: the ends of the error path."""
         going_on = {parent for parent, _ in self.error_edges}
         return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
 
@@ -73,13 +73,13 @@ def question_path(
         released: Read answers as the released scorer does; see `question_graphs`.
 
     Raises:
-        InputError: The question has no graph there, or one that cannot be used.
+        InputError: The question has no graph there, or the graph is invalid.
     """
     graph = next((each for each in video.graphs if each.root == root), None)
     if graph is None:
         known = ", ".join(repr(each.root) for each in video.graphs[:5]) + ", …" * (len(video.graphs) > 5)
         raise InputError(
-            f"question {root!r} is the root of no graph of video {video.video_id!r}; it has {len(video.graphs)}: "
+            f"question {root!r} is not the root of a graph of video {video.video_id!r}, which has {len(video.graphs)}: "
             f"{known or 'none'}. Give the key of a root."
         )
     check_graph(graph, video.nodes)
@@ -132,7 +132,7 @@ def _verdict(node: Node, right: bool | None) -> str:
 
 
 def question_path_json(path: QuestionPath) -> dict[str, Any]:
-    """Return a question's graph with verdicts and contradictions as JSON values; edges are by place in `nodes`."""
+    """Return a question's graph with verdicts and contradictions as JSON values; edges are by position in `nodes`."""
     contradictory = {parent for parent, _ in path.contradictions}
     return {
         "root": path.root,
@@ -163,7 +163,7 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
 
 
 def step_text(step: JudgedQuestion) -> str:
-    """Describe in one line what was asked, what was answered and what is right."""
+    """Describe a question, its prediction and the correct answer in one line."""
     if step.prediction is None:
         judged = step.verdict
     elif step.verdict == WRONG:
@@ -174,10 +174,10 @@ def step_text(step: JudgedQuestion) -> str:
 
 
 def question_path_text(path: QuestionPath) -> str:
-    """Write a question's graph as a tree: what was answered, where it went wrong, and what contradicts itself.
+    """Write a question's graph as a tree with answers, verdicts and contradictions.
 
-    A question that several parents share is written out below the first, and named below the others. "✗" marks the
-    error path, "↯" a rule by which the parent's answer contradicts its children's.
+    A question with several parents is expanded below the first only. "✗" marks the error path, "↯" a rule by which the
+    parent's answer contradicts its children's.
     """
     rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
     for parent, rule, children in path.edges:

@@ -1,4 +1,4 @@
-"""Text-to-video retrieval: recall at 1, 5 and 10 from similarities or from ranked lists."""
+"""Text-to-video retrieval: recall at 1, 5 and 10 from similarities or ranked lists."""
 
 from __future__ import annotations
 
@@ -14,21 +14,18 @@ CUTS = (1, 5, 10)
 
 
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
-    """Return, for each caption, the chance that its clip is among the first K.
+    """Return for each caption the probability that its clip is among the first K, shape (captions, cuts).
 
-    Equal similarities are in random order, so a matrix without information scores chance and not 1: with g clips above
-    the right one and e others equal to it, the chance is (K - g) / (e + 1), from 0 to 1.
+    Ties are ordered randomly, so an uninformative matrix scores chance and not 1: with g clips above the correct one
+    and e others equal to it, the probability is (K - g) / (e + 1), from 0 to 1.
 
     Args:
-        similarity: Shape (clips, captions), greater is more alike.
-        target: Row of the right clip for each caption.
+        similarity: Shape (clips, captions), greater is more similar.
+        target: Row of the correct clip for each caption.
         cuts: The values of K.
 
-    Returns:
-        Shape (captions, cuts).
-
     Raises:
-        InputError: The shape does not fit or a value is NaN.
+        InputError: The shape does not match, or a value is NaN.
     """
     if similarity.ndim != 2 or similarity.shape[1] != len(target):
         raise InputError(
@@ -46,19 +43,16 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
 def ranked_hits(
     ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str], cuts: Sequence[int] = CUTS
 ) -> Floats:
-    """Return, for each caption, whether its clip is among the first K of a ranked list.
+    """Return for each caption whether its clip is among the first K of its ranked list, shape (captions, cuts).
 
     Args:
-        ranked: Clip ids by caption id, the best first, at least the greatest K of them (or all clips).
+        ranked: Clip ids by caption id, the best first, at least the largest K of them (or all clips).
         captions: Ids of the captions.
-        clips: The right clip of each.
+        clips: The correct clip of each.
         cuts: The values of K.
 
-    Returns:
-        Shape (captions, cuts).
-
     Raises:
-        InputError: A caption has no list, a list is too short or names a clip twice.
+        InputError: A caption has no list, or a list is too short or repeats a clip.
     """
     hits = np.zeros((len(captions), len(cuts)))
     most = min(max(cuts), len(set(clips)))

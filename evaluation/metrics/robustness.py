@@ -20,7 +20,7 @@ CLEAN = "clean"
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """What was shown: a visual perturbation at a severity, a text perturbation, both, or neither.
+    """A visual perturbation at a severity, a text perturbation, both, or neither.
 
     Attributes:
         visual: Name of the visual perturbation, or "".
@@ -34,43 +34,43 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Name as files and cells have it: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
+        """Name in files and cells: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
         visual = f"{self.visual}-{self.severity}" if self.visual else ""
         return "+".join(filter(None, (visual, self.text))) or CLEAN
 
     @property
     def modality(self) -> str:
-        """Return "clean", "video", "text" or "multimodal"."""
+        """Perturbed modality: "clean", "video", "text" or "multimodal"."""
         if self.visual and self.text:
             return "multimodal"
         return "video" if self.visual else "text" if self.text else "clean"
 
 
 def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
-    """Absolute robustness."""
+    """Return the absolute robustness."""
     return 1 - (clean - perturbed)
 
 
 def gamma_relative(clean: Floats, perturbed: Floats) -> Floats:
-    """Relative robustness; NaN where the clean score is 0."""
+    """Return the relative robustness; NaN where the clean score is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(clean > 0, 1 - (clean - perturbed) / clean, np.nan)
 
 
 def cell(setting: Setting, score: str) -> str:
-    """Name the cell of a score under a setting."""
+    """Return the name of the cell of a score under a setting."""
     return f"{setting.name} {score}"
 
 
 @dataclass(frozen=True)
 class Suite:
-    """What was measured.
+    """The settings and scores that were measured.
 
     Attributes:
         settings: The settings, clean first.
         scores: Names of the scores, such as "R@1".
         families: Family of each perturbation.
-        kinds: Kind of each text perturbation: natural, machine or synthetic (the paper's Table 16).
+        kinds: Kind of each text perturbation: natural, machine or synthetic (Table 16).
     """
 
     settings: tuple[Setting, ...]
@@ -79,7 +79,7 @@ class Suite:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
-        """Group settings: by (modality, family), then by perturbation. Pairs of both modalities are one family."""
+        """Group settings by (modality, family), then by perturbation. Multimodal ones are one family."""
         found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
         for setting in self.settings:
             if setting.modality == "clean":
@@ -92,7 +92,7 @@ class Suite:
         return found
 
     def by_kind(self) -> dict[str, list[Setting]]:
-        """Group the settings with text alone by kind, and all that are not synthetic (Table 4) together."""
+        """Group text-only settings by kind, and add a group of all that are not synthetic (Table 4)."""
         found: dict[str, list[Setting]] = {}
         for setting in self.settings:
             if setting.modality == "text" and setting.text in self.kinds:
@@ -101,7 +101,7 @@ class Suite:
         return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
 
     def wholes(self) -> dict[str, list[list[Setting]]]:
-        """Name what robustness is averaged over: each modality, family and, of text, kind; settings by perturbation."""
+        """Return the settings that robustness is averaged over, by modality, family or kind, then by perturbation."""
         groups = self.groups()
         found: dict[str, list[list[Setting]]] = {}
         for (modality, _), members in groups.items():
@@ -120,13 +120,9 @@ PAIRS = "pairs"
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
-    """Return each score's clean value and its robustness by modality, family and, of text, kind.
+    """Return each score's clean value and its robustness by modality, family and, for text, kind.
 
-    Robustness is averaged over severities, then over the perturbations of the family (of the modality, of the kind).
-
-    Args:
-        suite: What was measured.
-        means: Means of the cells (`cell`).
+    Robustness is averaged over severities, then over the perturbations of the family, modality or kind.
     """
     result: dict[str, Floats] = {}
     wholes = suite.wholes()
@@ -144,7 +140,7 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Choose the numbers to report first: clean, and both robustnesses of each modality; families are in a table."""
+    """Select the main numbers: clean scores, and robustness by modality."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -156,13 +152,13 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
 def tables(
     suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
 ) -> tuple[Table, ...]:
-    """Return the robustness by family, by perturbation, by kind of text perturbation, and every setting.
+    """Return the robustness by family, perturbation and kind of text perturbation, and every setting.
 
     Args:
-        suite: What was measured.
+        suite: The settings and scores.
         counted: The sums.
-        scored: The estimates of `measure`'s scores.
-        changed: The share of captions that each text perturbation changes.
+        scored: Estimates of `measure`'s scores.
+        changed: Fraction of captions that each text perturbation changes.
     """
     changed = changed or {}
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
@@ -206,8 +202,8 @@ def tables(
         "Robustness by kind of text perturbation (the paper's Table 16)",
         ("score", "kind", *heads),
         tuple(kinds),
-        "Kinds as in the released list of perturbations, where the two swaps of synonyms are synthetic, beside what "
-        "drops and moves words. What is not synthetic is the text of the paper's Table 4.",
+        "Kinds as in the released list of perturbations, where synthetic ones drop, move or swap words, including the "
+        "two synonym swaps. Those that are not synthetic are the text of the paper's Table 4.",
     )
     return (
         Table(
@@ -222,7 +218,7 @@ def tables(
             "Robustness by perturbation",
             ("score", "modality", "family", "perturbation", *heads, "captions changed"),
             tuple(single),
-            "Mean and std over severities. A caption that a perturbation leaves as it is scores as it does clean.",
+            "Mean and std over severities. Captions that a perturbation does not change keep their clean scores.",
         ),
         Table(
             "settings",

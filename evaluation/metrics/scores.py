@@ -1,4 +1,4 @@
-"""What scoring gives: headline numbers with intervals, tables, and the sums that they come from."""
+"""The result of scoring: main numbers with intervals, tables, and the sums behind them."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class Scores(Result):
     """The scores of one predictions file on one output.
 
     Attributes:
-        benchmark: The builder's name.
+        benchmark: Name of the builder.
         split: The split scored, or "all".
-        answers: Counts of what was read, missing, unreadable; see `predictions.PickedOptions.summary`.
-        headline: The numbers to report, with intervals.
-        tables: Everything else.
-        tally: The sums by source video, for comparisons.
-        footnotes: What a reader has to know.
-        about: What was scored: config, output, predictions, interval, names of figures.
-        written: Lines that say where the scores were written.
+        answers: Counts as in `predictions.PickedOptions.summary`.
+        headline: The main numbers, with intervals.
+        tables: All other numbers.
+        tally: Sums by source video, for comparisons.
+        footnotes: Notes for the report.
+        about: Config, output, predictions, interval and names of figures.
+        written: Lines that report where the scores were written.
     """
 
     benchmark: str
@@ -40,11 +40,13 @@ class Scores(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the headline numbers, then the other tables."""
-        return (headline_table(self), *self.tables)
+        """Return the main numbers, then the other tables."""
+        rows = tuple(self.headline.items())
+        title = f"{self.benchmark}, {self.split}"
+        return (Table("headline", title, ("score", "value [95 % interval]"), rows), *self.tables)
 
     def __str__(self) -> str:
-        """Write what was read, the tables that are not too long, and what the intervals are."""
+        """Return the counts, the shorter tables and a line about the intervals."""
         lines = [answers_line(self)]
         for counts in (self.answers, self.answers.get("explanations", {})):
             for row in counts.get("unreadable_first", [])[:5]:
@@ -65,13 +67,6 @@ class Scores(Result):
             "tables": {table.name: rows_json(table) for table in self.tables},
             "notes": list(self.footnotes),
         }
-
-
-def headline_table(scores: Scores) -> Table:
-    """Put the headline numbers into a table."""
-    rows = tuple((name, estimate) for name, estimate in scores.headline.items())
-    title = f"{scores.benchmark}, {scores.split}"
-    return Table("headline", title, ("score", "value [95 % interval]"), rows)
 
 
 def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
@@ -97,7 +92,7 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
 
 
 def answers_line(scores: Scores) -> str:
-    """Describe what was read and what was not: a line, and one for explanations if they are asked."""
+    """Return the counts of answers and, if there are any, of explanations."""
     explanations = scores.answers.get("explanations")
     lines = [counts_line(scores.answers, "answers")] + (
         [counts_line(explanations, "explanations")] if explanations else []
@@ -106,7 +101,7 @@ def answers_line(scores: Scores) -> str:
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
-    """Describe in one line what was read of a file; see `predictions.PickedOptions.summary`."""
+    """Return the counts of `predictions.PickedOptions.summary` in one line."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),
@@ -122,7 +117,7 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Describe what the intervals are, and why there are none or not to trust them."""
+    """Describe the intervals, and why there are none or they are unreliable."""
     sources: int = interval["sources"]
     if sources < FEWEST:
         return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."

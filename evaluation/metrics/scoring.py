@@ -1,4 +1,4 @@
-"""From an output and predictions to scores."""
+"""Score the predictions on an output."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Explanation(Result):
 
     Attributes:
         text: For a terminal.
-        content: The same for machines.
-        picture: As a PNG.
-        written: Says where the picture was written.
+        content: The same as JSON values.
+        picture: The same as a PNG.
+        written: Lines that report where the picture was written.
     """
 
     text: str
@@ -44,11 +44,11 @@ class Explanation(Result):
         return self.text
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for machines."""
+        """Return the JSON values."""
         return dict(self.content)
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the picture."""
+        """Return the picture, for a notebook."""
         return (
             f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
         )
@@ -59,13 +59,13 @@ class BenchmarkScoring:
     """How predictions on a benchmark are scored.
 
     Attributes:
-        answers: Scores answers on a table of an output; its split is in the options.
-        measure: Returns the scores as a function of the means of a tally's cells, which it may read from their names.
-        similarity: Scores a folder of similarities instead; None if that makes no sense.
-        figures: Draws the pictures of a score besides those that all have.
-        by_table: Whether its tables are scored apart, so that commands name them.
-        released: Whether it can score as the published scorer does (`ScoreOptions.released`).
-        explain: Explains how one question was answered; None if there is no more to say than right or wrong.
+        answers: Scores answers on a table of an output; the split is in the options.
+        measure: Returns the scores as a function of the means of a tally's cells.
+        similarity: Scores a folder of similarities, for benchmarks with retrieval.
+        figures: Draws figures of a score in addition to the common ones.
+        by_table: Whether its tables are scored separately, so that commands must name them.
+        released: Whether it can score like the published scorer (`ScoreOptions.released`).
+        explain: Explains how one question was answered, for benchmarks with more to show than right or wrong.
     """
 
     answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
@@ -94,11 +94,12 @@ def score(
         config: The table.
         predictions: Answers.
         similarity: A folder of similarities instead.
-        split: What the user asked for.
-        options: How to score; its split is chosen here.
+        split: The requested split.
+        options: Options; the split is filled in here.
 
     Raises:
-        InputError: What was given cannot be scored.
+        UsageError: The benchmark has no published scorer, and `options.released` is set.
+        InputError: The benchmark cannot score what was given.
     """
     options = replace(options, split=choose_split(output, config, split))
     if options.released and not scoring.released:
@@ -106,8 +107,8 @@ def score(
     if similarity is not None:
         if scoring.similarity is None:
             raise InputError(
-                f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval to score by "
-                "similarities. Give --predictions."
+                f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval task to score "
+                "by similarities. Give --predictions."
             )
         return scoring.similarity(output, similarity, options)
     if predictions is None:
@@ -118,11 +119,7 @@ def score(
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:
-    """Score by accuracy alone: what a benchmark without scores of its own gets.
-
-    Args:
-        read_items: Reads its items.
-    """
+    """Return scoring by accuracy, for benchmarks without scores of their own."""
 
     def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
         items = read_items(output, config, options.split)

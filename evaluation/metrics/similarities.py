@@ -1,4 +1,4 @@
-"""Similarities of clips and captions, and ranked lists, from files."""
+"""Read similarities of clips and captions, and ranked lists, from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
-    """Read in which order a matrix has the names; their own order if there is no such file."""
+    """Read the order of names in a matrix; by default that of `names`."""
     if not path.is_file():
         return np.arange(len(names))
     given = read_text(path).split("\n")
@@ -28,13 +28,13 @@ def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     place = {name: number for number, name in enumerate(names)}
     if sorted(given) != sorted(names):
         odd = [name for name in given if name not in place] or [n for n in names if n not in set(given)]
-        what = f"the first that differs: {odd[0]!r}" if odd else "names come twice"
+        what = f"the first that differs: {odd[0]!r}" if odd else "names occur twice"
         raise InputError(f"{path} must name each of the {len(names)} {path.stem} of this output once; {what}.")
     return np.array([place[name] for name in given], np.intp)
 
 
 def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
-    """Read the one tensor of a file; NumPy has no bfloat16, which is the upper half of a float32."""
+    """Read the only tensor of a file. NumPy has no bfloat16, which is the upper half of a float32."""
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
@@ -44,7 +44,7 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
     if path.stat().st_size > largest:
         raise InputError(
             f"{path} has {path.stat().st_size:,} bytes, more than the one tensor of {shape[0]} clips x {shape[1]} "
-            "captions can take. Save that tensor alone."
+            "captions can take. Save only that tensor."
         )
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
@@ -61,7 +61,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     """Read a similarity matrix.
 
     Raises:
-        InputError: It is not a matrix of numbers of that shape.
+        InputError: The file does not hold a matrix of numbers of that shape.
     """
     regular(path)
     try:
@@ -82,18 +82,17 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
 
 
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
-    """Read ranked lists: `{"id": caption id (or clip id, if it has one caption), "ranked": [clip ids]}` a line.
+    """Read ranked lists, one `{"id": …, "ranked": [clip ids]}` per line, as clip ids by caption id, the best first.
+
+    An id is that of a caption, or of a clip with only one caption.
 
     Args:
         path: The file.
         clip_of: The clip of each caption, by id.
         clips: Ids of all clips.
 
-    Returns:
-        Clip ids by caption id, the best first.
-
     Raises:
-        InputError: A line is something else, or names what is no caption or clip, or a caption comes twice.
+        InputError: A line is malformed, names an unknown caption or clip, or repeats a caption.
     """
     captions = Counter(clip_of.values())
     by_clip = {clip: name for name, clip in clip_of.items() if captions[clip] == 1}
@@ -109,11 +108,11 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
             raise InputError(f'{path}, line {number}: expected {{"id": …, "ranked": […]}}.') from error
         odd = next((clip for clip in found if clip not in known), None)
         if odd is not None:
-            raise InputError(f"{path}, line {number}: {odd!r} is no clip of this output.")
+            raise InputError(f"{path}, line {number}: {odd!r} is not a clip of this output.")
         name = by_clip.get(name, name)
         if name not in clip_of:
-            raise InputError(f"{path}, line {number}: {name!r} is no caption of this output and split.")
+            raise InputError(f"{path}, line {number}: {name!r} is not a caption of this output and split.")
         if name in ranked:
-            raise InputError(f"{path}, line {number}: caption {name!r} comes twice.")
+            raise InputError(f"{path}, line {number}: caption {name!r} occurs twice.")
         ranked[name] = found
     return ranked

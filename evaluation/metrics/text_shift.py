@@ -24,14 +24,14 @@ from ...language.words import tokenize
 from .meteor import nltk_meteor
 
 FILE = "text_shift.json"
-"""Where an output keeps its numbers, beside `build.json`."""
+"""File of an output with these numbers, beside `build.json`."""
 
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500
-"""Perplexity above which the paper's Figure 11 takes a caption for an outlier."""
+"""Perplexity above which the paper's Figure 11 counts a caption as an outlier."""
 
 TOKENS = 8192
-"""Tokens in a batch of the language model, padding included."""
+"""Number of tokens in a batch of the language model, with padding."""
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Perplexity:
     """Perplexities of captions.
 
     Attributes:
-        mean: Over all.
-        mean_without_outliers: Over those of at most 500; 0 if there is none.
-        outliers: Share of the others.
+        mean: Mean over all captions.
+        mean_without_outliers: Mean over those of at most 500; 0 if there are none.
+        outliers: Fraction of the others.
     """
 
     mean: float
@@ -50,22 +50,22 @@ class Perplexity:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Perplexity:
-        """Measure one caption or more."""
+        """Summarise the perplexities of one or more captions."""
         inner = [value for value in values if value <= OUTLIER]
         return cls(_mean(values), _mean(inner) if inner else 0.0, 1 - len(inner) / len(values))
 
 
 @dataclass(frozen=True)
 class Shift:
-    """How far the captions of one perturbation are from their originals, on average; 1 for equal ones.
+    """Mean similarity of the captions of one perturbation to their originals; 1 for equal captions.
 
     Attributes:
-        captions: Their number, unchanged ones included.
-        changed: Share of those that differ.
+        captions: Number of captions, unchanged ones included.
+        changed: Fraction of those that differ.
         bleu4: BLEU-4 of a caption against its original, 0 to 1.
-        meteor: METEOR, 0 to 1; a little below 1 for equal captions, as it is defined.
+        meteor: METEOR, 0 to 1; by its definition a little below 1 for equal captions.
         rouge_l: F1 of ROUGE-L, 0 to 1.
-        perplexity: If a language model was given.
+        perplexity: Perplexities, if a language model was given.
     """
 
     captions: int
@@ -77,15 +77,15 @@ class Shift:
 
 
 Judge = Callable[[Sequence[str]], list[float]]
-"""Gives the perplexity of each text."""
+"""Returns the perplexity of each text."""
 
 
 def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
     """Measure how far captions are from their originals.
 
     Args:
-        pairs: Each caption and its original, one pair or more.
-        judge: Gives perplexities.
+        pairs: Captions with their originals, at least one.
+        judge: Function for perplexities.
 
     Raises:
         InputError: A package or WordNet is missing.
@@ -103,15 +103,7 @@ def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) 
 
 
 def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Average over the perturbations of each family, each with the same weight, as Table 7 does.
-
-    Args:
-        shifts: By perturbation.
-        families: The family of each.
-
-    Returns:
-        `METRICS` by family, and "perturbations", their number.
-    """
+    """Average `METRICS` over the perturbations of each family with equal weights (Table 7), with their number."""
     members: dict[str, list[Shift]] = {}
     for name, shift in shifts.items():
         members.setdefault(families[name], []).append(shift)
@@ -126,24 +118,20 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
 
 @cache
 def table7() -> dict[str, dict[str, dict[str, float]]]:
-    """Return Table 7 of the paper: data set ("msrvtt", "youcook2"), family, metric."""
+    """Return Table 7 of the paper by data set ("msrvtt", "youcook2"), family and metric."""
     table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
     return {name: table[name] for name in ("msrvtt", "youcook2")}
 
 
 @lru_cache(maxsize=1 << 14)
 def similarity(caption: str, original: str) -> tuple[float, float, float]:
-    """Compare a caption with its original.
+    """Return BLEU-4, METEOR and the F1 of ROUGE-L of a caption and its original, each 0 to 1.
 
-    BLEU-4 is sacrebleu's for sentences, with exponential smoothing and effective order, so that a caption of fewer than
-    four words that did not change has 1. METEOR is NLTK's with WordNet and takes the perturbed caption for the
-    reference: that gives Table 7's numbers, where words that were added lower it (recall weighs nine times as much as
-    precision). ROUGE-L is that of rouge-score without stemming.
-    BLEU and METEOR see this package's tokens, of which [UNK] is one as it stands for one word; sacrebleu's own would
-    make three of it. Capitals count in BLEU alone.
-
-    Returns:
-        BLEU-4, METEOR and the F1 of ROUGE-L, each 0 to 1.
+    BLEU-4 is sacrebleu's sentence score with exponential smoothing and effective order, so that an unchanged caption of
+    fewer than four words scores 1. METEOR is NLTK's with WordNet and the perturbed caption as the reference, which
+    reproduces Table
+    7: added words lower it, as recall has nine times the weight of precision. ROUGE-L is rouge-score's without
+    stemming. BLEU and METEOR use this package's tokens, where [UNK] is one token; only BLEU is case-sensitive.
     """
     bleu, rouge = _scorers()
     if caption == original and not any(character.isalnum() for character in original):
@@ -167,7 +155,7 @@ def _scorers() -> tuple[Any, Any]:
 
 
 def scorer_versions() -> dict[str, str]:
-    """Name what decides the numbers: packages and WordNet."""
+    """Return the versions of the packages and of WordNet that determine the numbers."""
     _scorers()
     versions = {name: version(name) for name in ("sacrebleu", "nltk", "rouge-score")}
     return {**versions, "wordnet": load_wordnet().name}
@@ -175,10 +163,10 @@ def scorer_versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A causal language model that gives perplexities.
+    """A causal language model for perplexities.
 
     Attributes:
-        name: Name or folder, and revision or hash of the weights, for records.
+        name: Name or folder, with the revision or a hash of the weights.
         tokenizer: Its tokenizer.
         model: The model, in evaluation mode.
     """
@@ -190,8 +178,9 @@ class LanguageModel:
     def perplexities(self, texts: Sequence[str]) -> list[float]:
         """Return the perplexity of each text: exp of the mean loss of its tokens.
 
-        A text begins with the tokenizer's mark of beginning (or of end, as GPT-2's), so that its first word counts;
-        a tokenizer without one predicts from the first token on, and a text of one token then has none: 1.
+        The tokenizer's token for the beginning (or, as for GPT-2, the end) of a text is prepended, so the first word
+        counts. With a tokenizer that has neither, prediction starts after the first token, and a text of one token has
+        perplexity 1.
         """
         known: dict[str, float] = {}
         waiting = sorted({*texts}, key=lambda text: (len(text), text))
@@ -232,10 +221,7 @@ class LanguageModel:
 
 
 def load_language_model(name: str) -> LanguageModel:
-    """Load a causal language model, on a GPU where there is one.
-
-    Args:
-        name: A folder, or a name on the hub.
+    """Load a causal language model from a folder or by its name on the hub, on a GPU if there is one.
 
     Raises:
         InputError: transformers is not installed, or there is no such model.
@@ -269,18 +255,15 @@ def shift_report(
     model: LanguageModel | None = None,
     each: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure all perturbations of an output.
+    """Measure all perturbations of an output, as JSON values.
 
     Args:
         tables: Pairs of caption and original by perturbation.
-        families: The family of each perturbation.
-        fingerprint: Of the output.
-        paper: The data set of Table 7 that the captions are of.
-        model: For perplexity.
-        each: Told the name of each perturbation that is done.
-
-    Returns:
-        JSON values: "fingerprint", "tools", "originals", "perturbations", "families" and "paper".
+        families: Family of each perturbation.
+        fingerprint: Fingerprint of the output.
+        paper: Data set of Table 7 to compare with.
+        model: Language model for perplexities.
+        each: Called with the name of each perturbation that is done.
     """
     judge = model.perplexities if model else None
     shifts: dict[str, Shift] = {}
@@ -302,11 +285,11 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Read what `stressreel score text-shift` left in an output; None if it did not, or for another content.
+    """Read the report of an output; None if there is none for this content.
 
     Args:
         folder: The output.
-        fingerprint: Of its content.
+        fingerprint: Fingerprint of its content.
     """
     file = folder / FILE
     if not file.is_file():

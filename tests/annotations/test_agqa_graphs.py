@@ -11,7 +11,7 @@ import pytest
 from agqa_files import two_videos, write_graphs
 from stressreel.annotations.agqa_graphs import id_names, open_graphs, read_graphs
 from stressreel.annotations.scene_graphs import SceneGraph
-from stressreel.builders.decomp.answers import answer
+from stressreel.builders.decomp.graph_answers import answer
 from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.core.errors import InputError
 

@@ -120,7 +120,7 @@ def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suit
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "scores.md").write_text("mine")
     done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
-    refuses(done, "holds something that is no score")
+    refuses(done, "holds something else than a score")
     assert (tmp_path / "mine" / "scores.md").read_text() == "mine"
     folder = matrices(suite, tmp_path / "sim")
     assert run("stressreel", "score", suite, "--similarity", folder).code == 0
@@ -256,7 +256,7 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
         assert json.loads(done.out)["headline"]["A BLEU-1"]["value"] == pytest.approx(1)
     bad = write(tmp_path / "bad.jsonl", [{"id": "0", "options": ["a", "b"], "answer_index": -1}])
     done = run("stressreel", "score", "open-ended", bad, "--predictions", said, *QUICK)
-    refuses(done, "'0' has answer_index -1, which is none of its options")
+    refuses(done, "'0' has answer_index -1, which is not one of its options")
 
 
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
@@ -268,6 +268,6 @@ def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     done = run(*command, short, *QUICK, "--partial")
     assert done.code == 0, done.err
     assert "1 answers scored, 1 empty, 5 missing (left out), 1 not in this output (left out).\n" in done.out
-    for answer, says in ((None, "6 of 6 ids have no prediction"), (3, "`answer` of '0' is 3, no text")):
+    for answer, says in ((None, "6 of 6 ids have no prediction"), (3, "`answer` of '0' is 3, not a text")):
         odd = write(tmp_path / "odd.jsonl", [{"id": str(n), "answer": answer} for n in range(6)])
         refuses(run(*command, odd), says)

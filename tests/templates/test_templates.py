@@ -198,9 +198,9 @@ def test_hashes_are_of_the_bytes_of_every_table(tables: Path) -> None:
         ("clavi", set_in("e-c", complement="e-c"), "do not link back"),
         ("clavi", lambda table: table["questions"].pop(), ""),
         ("clavi", set_in("e-a", template="missing"), "damaged"),
-        ("clavi", set_in("e-a", x="D"), "a slot or an answer"),
+        ("clavi", set_in("e-a", x="D"), "an unknown slot or answer"),
         ("clavi", set_in("e-a", answer=["yes"]), "damaged"),
-        ("clavi", set_in("e-a", answer=["yes", "maybe"]), "a slot or an answer"),
+        ("clavi", set_in("e-a", answer=["yes", "maybe"]), "an unknown slot or answer"),
         ("clavi_events", lambda table: table["templates"].update({"E": "{asked_y}?"}), "e-a does not fill the slots"),
     ],
 )

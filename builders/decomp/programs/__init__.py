@@ -1,1 +1,1 @@
-"""Compositional questions as programs: read, written, taken apart, worded."""
+"""Compositional questions as programs: parsing, decomposition and wording."""

@@ -1,20 +1,20 @@
-"""Take compositional questions apart into graphs of sub-questions.
+"""Decompose compositional questions into graphs of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: the program is walked down to its leaves; every function on
-the way is a question, and what stands for its answer goes into the question above it. Kinds, rules and the order of
-children are those of the released scoring programs and of the one graph that the authors' notebooks show whole; where
-those leave it open, `docs/decomp.md` says what we do.
+AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: every function of a program, down to its leaves, becomes a
+question, and the question above it refers to its answer. Kinds, rules and the order of children follow the released
+scoring programs and the one graph that the authors' notebooks show in full; `docs/decomp.md` lists our choices where
+these leave a case open.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ....templates.agqa import PERSON, load_agqa
 from . import questions as ask
-from .questions import VIDEO, Action, Object, Question, Window, Windowed, at, kind_of
+from .questions import VIDEO, Action, Object, Question, Window, Windowed, kind_of
 from .wording import word
 
 RuleChildren = tuple[str, tuple[Question, ...]]
@@ -22,12 +22,12 @@ RuleChildren = tuple[str, tuple[Question, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A question and what it is composed of.
+    """A question and the questions that it is composed of.
 
     Attributes:
         question: The question.
         kind: Its leaf kind, such as "Interaction After".
-        rules: Names of composition rules with their children in order; none if it is a leaf.
+        rules: Composition rules with their children in order; empty for a leaf.
     """
 
     question: Question
@@ -37,12 +37,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DecomposedQuestion:
-    """A question taken apart.
+    """The graph of one question.
 
     Attributes:
-        steps: Every question of it once, children before parents and in the order of the rules, the root last.
-        edges: Each parent's place in `steps`, a rule, and the places of the children that the rule gives it.
-        depths: For each step the number of rules on the longest way down.
+        steps: All questions, children before parents and in the order of the rules, the root last.
+        edges: Position of a parent in `steps`, a rule, and the positions of the rule's children.
+        depths: Number of rules on the longest path down from each step.
     """
 
     steps: list[Step]
@@ -50,47 +50,43 @@ class DecomposedQuestion:
     depths: list[int]
 
 
-def graph_of(root: Question) -> DecomposedQuestion:
-    """Take a question apart, down to its leaves. A root that no rule applies to comes alone: it is isolated."""
+def decompose_with_edges(root: Question) -> DecomposedQuestion:
+    """Decompose a question down to its leaves. A root that no rule applies to is isolated: its graph has one node."""
     found = DecomposedQuestion([], [], [])
-    _collect(_root(root), {}, found)
+    places: dict[Question, int] = {}
+
+    def add(step: Step) -> None:
+        depth, edges = 0, []
+        for rule, children in step.rules:
+            # The engine numbers the objects of an interaction before its relation.
+            by_number = sorted(children, key=lambda child: rule == "Interaction" and kind_of(child) != "Object Exists")
+            for child in by_number:
+                if child not in places:
+                    add(decompose_once(child))
+            below = [places[child] for child in children]
+            edges.append((rule, below))
+            depth = max(depth, 1 + max(found.depths[place] for place in below))
+        here = places[step.question] = len(found.steps)
+        found.steps.append(step)
+        found.depths.append(depth)
+        found.edges.extend((here, rule, below) for rule, below in edges)
+
+    add(_root(root))
     return found
 
 
 def decompose(root: Question) -> list[Step]:
-    """Return the questions of a question's graph: children before parents, the root last."""
-    return graph_of(root).steps
-
-
-def _collect(step: Step, places: dict[Question, int], found: DecomposedQuestion) -> None:
-    depth, edges = 0, []
-    for rule, children in step.rules:
-        for child in _in_order(rule, children):
-            if child not in places:
-                _collect(take_apart(child), places, found)
-        below = [places[child] for child in children]
-        edges.append((rule, below))
-        depth = max(depth, 1 + max(found.depths[place] for place in below))
-    here = places[step.question] = len(found.steps)
-    found.steps.append(step)
-    found.depths.append(depth)
-    found.edges.extend((here, rule, below) for rule, below in edges)
-
-
-def _in_order(rule: str, children: Sequence[Question]) -> Sequence[Question]:
-    """Return children as the engine numbers them: of an interaction the objects, then the relation."""
-    if rule != "Interaction":
-        return children
-    return sorted(children, key=lambda child: kind_of(child) != "Object Exists")
+    """Return the questions of a question's graph, children before parents, the root last."""
+    return decompose_with_edges(root).steps
 
 
 def _root(question: Question) -> Step:
-    """Take a root apart.
+    """Decompose a root once.
 
-    One about a relation to anything has the person for a child, and is an interaction in a part of the video: only so
-    do the groups of roots in the authors' tables come about.
+    A root that asks for a relation to any object also has the person as a child, and is an interaction if it asks about
+    a part of the video: this reproduces the groups of roots in the authors' tables.
     """
-    step = take_apart(question)
+    step = decompose_once(question)
     if not isinstance(question, ask.RelationExists):
         return step
     kind = step.kind if question.window == VIDEO else f"Interaction {question.window.word.title()}"
@@ -98,8 +94,8 @@ def _root(question: Question) -> Step:
 
 
 @lru_cache(maxsize=1 << 16)
-def take_apart(question: Question) -> Step:
-    """Return a question's kind, and the children that rules give it."""
+def decompose_once(question: Question) -> Step:
+    """Return a question with its kind and the children by each rule."""
     return Step(question, kind_of(question), tuple(_rules(question)))
 
 
@@ -109,11 +105,11 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
             yield from _localized(question)
         case ask.Interaction(relation, thing, window):
             yield from _localized(question)
-            yield _joined(relation, thing, window)
+            yield _interaction(relation, thing, window)
         case ask.ActionHappens(action, window):
             yield from _localized(question)
-            if parts := _parts(action):
-                yield _joined(*parts, window)
+            if parts := _relation_and_object(action):
+                yield _interaction(*parts, window)
         case ask.ObjectsOf(relation, window):
             yield from _localized(question)
             yield "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window))
@@ -126,18 +122,19 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
         case ask.ObjectEquals(thing, asked):
             yield "Equals", (ask.ObjectExists(thing) if isinstance(thing, str) else thing, asked)
         case ask.ActionEquals(action, compared):
-            yield "Equals", (_happening(action), compared)
+            yield "Equals", (_question_about(action), compared)
         case ask.ObjectChoose(first, second, asked):
             yield "Choose", (ask.ObjectEquals(first, asked), ask.ObjectEquals(second, asked))
         case ask.LengthChoose(_, one, other):
-            yield kind_of(question), (_happening(one), _happening(other))
+            yield kind_of(question), (_question_about(one), _question_about(other))
         case ask.OrderChoose(asked, action):
-            whole = _related(asked.action) or asked if isinstance(asked, ask.ActionHappens) else asked
-            yield "Choose", (at(whole, Window("before", (action,))), at(whole, Window("after", (action,))))
+            whole = _same_interaction(asked.action) or asked if isinstance(asked, ask.ActionHappens) else asked
+            sides = (Window("before", (action,)), Window("after", (action,)))
+            yield "Choose", tuple(replace(whole, window=side) for side in sides)
 
 
-def _joined(relation: str, thing: Object, window: Window) -> RuleChildren:
-    """Compose an interaction. An object that is spoken of is known by the question that it is the answer of."""
+def _interaction(relation: str, thing: Object, window: Window) -> RuleChildren:
+    """Compose an interaction. The child for an object given by a reference is the question that it refers to."""
     known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
     return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
@@ -146,32 +143,33 @@ def _localized(question: Windowed) -> Iterator[RuleChildren]:
     window = question.window
     if window.word == "between":
         after, before = window.actions
-        yield "Between", (at(question, Window("after", (after,))), at(question, Window("before", (before,))))
+        halves = (Window("after", (after,)), Window("before", (before,)))
+        yield "Between", tuple(replace(question, window=half) for half in halves)
     elif window != VIDEO:
-        yield window.word.title(), (at(question, VIDEO), _happening(*window.actions))
+        yield window.word.title(), (replace(question, window=VIDEO), _question_about(*window.actions))
 
 
-def _happening(action: Action) -> Question:
-    """Return the question that an action is known by: whether it happens, or which one is the longest.
+def _question_about(action: Action) -> Question:
+    """Return the sub-question for an action: whether it happens, or which one is the longest or shortest.
 
-    "Is the person holding a phone?" asks for the action and for the relation in the same words: it is one question.
+    "Is the person holding a phone?" asks for the action and for the relation in the same words, so it is one question.
     """
     if isinstance(action, ask.ExtremeAction):
         return action
-    return _related(action) or ask.ActionHappens(action)
+    return _same_interaction(action) or ask.ActionHappens(action)
 
 
-def _related(action: Action) -> ask.Interaction | None:
-    """Return the interaction that asks the same in the same words of ours or of the engine; None if there is none."""
-    if parts := _parts(action):
+def _same_interaction(action: Action) -> ask.Interaction | None:
+    """Return the interaction that is worded like the action, in our wording or the engine's; else None."""
+    if parts := _relation_and_object(action):
         related, happens = ask.Interaction(*parts), ask.ActionHappens(action)
         same = word(related) == word(happens) or word(related, "engine") == word(happens, "engine")
         return related if same else None
     return None
 
 
-def _parts(action: Action) -> tuple[str, Object] | None:
-    """Return the relation and the object of an action; None if it has none or is not known."""
+def _relation_and_object(action: Action) -> tuple[str, Object] | None:
+    """Return the relation and the object of an action; None if it has none or is unknown."""
     match action:
         case str():
             words = load_agqa().actions.get(action)

@@ -1,4 +1,4 @@
-"""One graph of sub-questions for people: as a tree, as JSON, for Graphviz."""
+"""Show one graph of sub-questions as a tree, as JSON or for Graphviz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wording import Wording, word
 
 
 def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours") -> dict[Question, str]:
-    """Return the text of every question; the root's own one if it is given."""
+    """Return the text of every question, with `root` as the text of the root if it is given."""
     texts = {step.question: word(step.question, wording) for step in steps}
     if root:
         texts[steps[-1].question] = root
@@ -19,12 +19,12 @@ def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours")
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Write a graph as a tree; a question that several are composed of is written out where it comes first.
+    """Write a graph as a tree; a question with several parents is expanded at its first occurrence only.
 
     Args:
-        steps: As `decompose` returns them.
-        root: The root's own words.
-        wording: Of the others.
+        steps: As returned by `decompose`.
+        root: Wording of the root; by default it is worded from its program.
+        wording: Wording of the other questions.
     """
     texts = texts_of(steps, root, wording)
     by_question = {step.question: step for step in steps}
@@ -50,7 +50,7 @@ def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "
 
 
 def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> dict[str, Any]:
-    """Return a graph as JSON values: its template, its questions in order, and its edges by their numbers."""
+    """Return a graph as JSON values: template, questions in order, and edges by the numbers of their questions."""
     texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     return {
@@ -67,7 +67,7 @@ def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "
 
 
 def as_dot(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Write a graph for Graphviz."""
+    """Write a graph in the DOT language of Graphviz."""
     texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     lines = ["digraph questions {", "  node [shape=box, style=rounded];"]

@@ -1,8 +1,8 @@
-"""AGQA's functional programs: from text to `Question` and back, byte for byte.
+"""Parse AGQA's functional programs into questions and write them back, byte for byte.
 
-The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11, and the
-benchmark's own slips: `relation` in the singular in AND and XOR). What a program refers to indirectly, as "the object
-that they were holding", is a program inside it. `FORMS` is the grammar: programs are read and written by it.
+The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), with the
+irregularities of the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that
+they were holding", is a nested program. The table `FORMS` serves both directions.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Tree:
     """A program as written.
 
     Attributes:
-        name: Of a function, or an atom's text; "[" for a list.
+        name: Name of a function, text of an atom, or "[" for a list.
         arguments: Arguments or elements; None for an atom.
-        at: Which token of the program it begins with, from 0.
+        at: Number of the token that it begins with, from 0.
     """
 
     name: str
@@ -48,10 +48,10 @@ class Tree:
 
 
 def read_tree(program: str) -> Tree:
-    """Read the brackets of a program.
+    """Parse the brackets of a program.
 
     Raises:
-        InputError: They do not match, or something is missing; the message has the position.
+        InputError: Brackets do not match, or an argument is missing; the message states the position.
     """
     tokens = [text for text in map(str.strip, _TOKEN.findall(program)) if text]
     # A stack of (name, token, arguments so far); the outermost holds the program itself.
@@ -96,7 +96,7 @@ def read_tree(program: str) -> Tree:
 
 
 def _position(program: str, token: int) -> int:
-    """Return where a token begins, in characters; the program's length behind the last."""
+    """Return the character that a token begins at; after the last token, the length of the program."""
     found = (match for match in _TOKEN.finditer(program) if match.group().strip())
     starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
     return starts[token] if token < len(starts) else len(program) * bool(token)
@@ -112,15 +112,15 @@ def _refuse(program: str, token: int, why: str) -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Form:
-    """How questions of a type are written.
+class _Form:
+    """Program of a type of question.
 
     Attributes:
         of: The type.
-        pattern: The program, in which `{question.relation}` stands for the relation of its question. What may stand in
-            a field follows from the field's name, or is given behind a colon: `{first:action}`.
-        parts: Types of the fields that the pattern takes apart.
-        fixed: Values of fields that the pattern does not have.
+        pattern: The program, in which `{question.relation}` is the relation of its question. The sort of value that a
+            field allows is the last part of its name, or follows a colon: `{first:action}`.
+        parts: Types of the fields that the pattern reads from.
+        fixed: Values of the fields that the pattern does not contain.
     """
 
     of: type
@@ -130,11 +130,9 @@ class Form:
 
     @cached_property
     def tree(self) -> Tree:
-        """The pattern's brackets."""
         return read_tree(self.pattern)
 
     def fits(self, question: object) -> bool:
-        """Return whether a question is written so."""
         return (
             type(question) is self.of
             and all(type(attrgetter(path)(question)) is part for path, part in self.parts.items())
@@ -142,7 +140,6 @@ class Form:
         )
 
     def build(self, values: Mapping[str, Any]) -> Any:
-        """Make a question of the values of its fields."""
         given = {**values, **self.fixed}
         own = {path: value for path, value in given.items() if "." not in path}
         for name, part in self.parts.items():
@@ -150,8 +147,8 @@ class Form:
         return self.of(**own)
 
 
-def _forms() -> Iterator[Form]:
-    """Yield the forms; where two fit, the first is meant."""
+def _forms() -> Iterator[_Form]:
+    """Yield the forms; where two match, the first applies."""
 
     def holding(what: str, window: str, kind: str) -> str:
         return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
@@ -165,73 +162,73 @@ def _forms() -> Iterator[Form]:
         return f"IterateUntil({{{of}edge}}, {{{of}window}}, {until}, {filtered})"
 
     any_contact = {"relation": INTERACTING}
-    yield Form(ask.Interaction, holding("{object}", "{window}", "objects"), fixed=any_contact)
-    yield Form(ask.RelationExists, holding("{relation}", "{window}", "relations"))
-    yield Form(ask.Interaction, holding("{object}", "{window}", "relations, {relation}, objects"))
+    yield _Form(ask.Interaction, holding("{object}", "{window}", "objects"), fixed=any_contact)
+    yield _Form(ask.RelationExists, holding("{relation}", "{window}", "relations"))
+    yield _Form(ask.Interaction, holding("{object}", "{window}", "relations, {relation}, objects"))
     first, second = (
         holding(f"{{{of}.object}}", f"{{{of}.window}}", f"relation, {{{of}.relation}}, objects")
         for of in ("first", "second")
     )
     both = {"first": ask.Interaction, "second": ask.Interaction}
     for word in ("and", "xor"):
-        yield Form(ask.Both, f"{word.upper()}({first}, {second})", both, {"word": word})
-    yield Form(ask.ObjectsOf, having("", "objects"), fixed=any_contact)
-    yield Form(ask.ActionsIn, having("", "actions"))
-    yield Form(ask.ObjectsOf, having("", "relations, {relation}, objects"))
-    yield Form(ask.EdgeObject, f"Query(class, OnlyItem({edge('')}))")
+        yield _Form(ask.Both, f"{word.upper()}({first}, {second})", both, {"word": word})
+    yield _Form(ask.ObjectsOf, having("", "objects"), fixed=any_contact)
+    yield _Form(ask.ActionsIn, having("", "actions"))
+    yield _Form(ask.ObjectsOf, having("", "relations, {relation}, objects"))
+    yield _Form(ask.EdgeObject, f"Query(class, OnlyItem({edge('')}))")
     acting = "Filter(frame, [actions])"
-    yield Form(
+    yield _Form(
         ask.EdgeAction, f"Query(class, OnlyItem(IterateUntil({{edge}}, {{window}}, HasItem({acting}), {acting})))"
     )
     asked = {"question": ask.EdgeObject}
-    yield Form(ask.ObjectEquals, f"Equals({{object}}, OnlyItem({edge('question.')}))", asked)
+    yield _Form(ask.ObjectEquals, f"Equals({{object}}, OnlyItem({edge('question.')}))", asked)
     options = "{first:object}, {second:object}"
     filtered = "Filter(frame, [relations, {question.relation}, objects])"
     either = f"XOR(Exists({{first:object}}, {filtered}), Exists({{second:object}}, {filtered}))"
     until = f"IterateUntil({{question.edge}}, {{question.window}}, {either}, {filtered})"
-    yield Form(ask.ObjectChoose, f"Choose({options}, {until})", asked)
+    yield _Form(ask.ObjectChoose, f"Choose({options}, {until})", asked)
     one_of = having("question.", "relations, {question.relation}, objects")
-    yield Form(ask.ObjectChoose, f"Choose({options}, {one_of})", {"question": ask.ObjectsOf})
+    yield _Form(ask.ObjectChoose, f"Choose({options}, {one_of})", {"question": ask.ObjectsOf})
     for most, extreme, comparison in (("max", "longest", "longer"), ("min", "shortest", "shorter")):
         longest = f"Superlative({most}, Filter(video, [actions]), {_LENGTH})"
-        yield Form(ask.ExtremeAction, longest, fixed={"word": extreme})
+        yield _Form(ask.ExtremeAction, longest, fixed={"word": extreme})
         two = ", ".join(f"Filter(video, [actions, {{{name}:action}}])" for name in ("first", "second"))
         compared = f"Superlative({most}, [{two}], {_LENGTH})"
-        yield Form(ask.LengthChoose, compared, fixed={"word": comparison})
+        yield _Form(ask.LengthChoose, compared, fixed={"word": comparison})
         equal = f"Equals({{action}}, {compared.replace('{', '{question.')})"
-        yield Form(ask.ActionEquals, equal, {"question": ask.LengthChoose}, {"question.word": comparison})
+        yield _Form(ask.ActionEquals, equal, {"question": ask.LengthChoose}, {"question.word": comparison})
     for part, what, kind, known in (
         (ask.Interaction, "object", "objects", {"asked.relation": INTERACTING}),
         (ask.RelationExists, "relation", "relations", {}),
         (ask.ActionHappens, "action", "actions", {}),
     ):
         exists = holding(f"{{asked.{what}}}", "Localize(temporal tag, {action})", kind)
-        yield Form(ask.OrderChoose, f"Compare([before, after], {exists})", {"asked": part}, known)
+        yield _Form(ask.OrderChoose, f"Compare([before, after], {exists})", {"asked": part}, known)
 
 
 FORMS = tuple(_forms())
-_TO_ACTION = Form(ask.ToAction, "ToAction({verb}, {object:reference})")
+_TO_ACTION = _Form(ask.ToAction, "ToAction({verb}, {object:reference})")
 
 
 @lru_cache(maxsize=1 << 14)
 def parse_program(program: str) -> Question:
-    """Read one of AGQA's programs.
+    """Parse one of AGQA's programs.
 
     Args:
-        program: As in the field `program` of its questions.
+        program: Text of the field `program` of a question.
 
     Raises:
-        InputError: It is none; the message has the position and what is allowed there.
+        InputError: It is not a program; the message states the position and what is allowed there.
     """
     found: Question = _Reader(program).question(read_tree(program))
     return found
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
-    """Fit a program to a pattern, and note what stands in the pattern's fields.
+    """Match a program with a pattern, and collect the parts that fill the pattern's fields in `holes`.
 
     Returns:
-        The part that does not fit, and what is allowed there; None if all fits.
+        The first part that does not match, and what is allowed there; None if all matches.
     """
     if pattern.name.startswith("{"):
         known = holes.setdefault(pattern.name.strip("{}"), tree)
@@ -247,8 +244,6 @@ def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, 
 
 
 class _Reader:
-    """Turns trees into questions; keeps the program for messages."""
-
     def __init__(self, program: str) -> None:
         self.program = program
 
@@ -256,8 +251,8 @@ class _Reader:
         choice = f"{'one of ' * (len(allowed) > 1)}{', '.join(allowed)}"
         _refuse(self.program, tree.at, f"here should be {choice}, and is {str(tree)[:60]!r}")
 
-    def question(self, tree: Tree, forms: Sequence[Form] = ()) -> Any:
-        """Read a program by the form that it has; if it has none, say what the nearest ones have where they end."""
+    def question(self, tree: Tree, forms: Sequence[_Form] = ()) -> Any:
+        """Parse by the first form that matches; if none does, report what the closest ones allow."""
         mismatches = []
         for form in forms or FORMS:
             holes: dict[str, Tree] = {}
@@ -299,7 +294,7 @@ class _Reader:
         return tree.name
 
     def relation(self, tree: Tree) -> str:
-        """Read a relation. AGQA never names that of any contact, so that two programs would mean the same."""
+        """Parse a relation. AGQA has a form of its own for any contact; allowing its name makes two programs equal."""
         found = self.name(tree)
         if found == INTERACTING:
             self.refuse(tree, "another relation: any contact is Filter(frame, [objects])")
@@ -338,23 +333,19 @@ class _Reader:
 _HOLE = re.compile(r"\{([\w.]+)[^}]*\}")
 
 
-def program_of(question: Question) -> str:
-    """Write a question as AGQA does.
+def program_of(part: Question | Object | Action | Window) -> str:
+    """Write a question, or a part of one, as AGQA does.
 
     Raises:
         ValueError: AGQA has no program for it.
     """
-    return _write(question)
-
-
-def _write(part: Question | Object | Action | Window) -> str:
     if isinstance(part, str):
-        return {edge: way for way, edge in _DIRECTIONS.items()}.get(part, part)
+        return {edge: direction for direction, edge in _DIRECTIONS.items()}.get(part, part)
     if isinstance(part, Window):
-        named = ", ".join(map(_write, part.actions))
+        named = ", ".join(map(program_of, part.actions))
         inside = f"[{named}]" if len(part.actions) > 1 else named
         return f"Localize({part.word}, {inside})" if named else part.word
     form = next((form for form in (*FORMS, _TO_ACTION) if form.fits(part)), None)
     if form is None:
         raise ValueError(f"AGQA has no program for {part}")
-    return _HOLE.sub(lambda hole: _write(attrgetter(hole[1])(part)), form.pattern)
+    return _HOLE.sub(lambda hole: program_of(attrgetter(hole[1])(part)), form.pattern)

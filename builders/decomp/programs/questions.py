@@ -1,38 +1,41 @@
-"""Compositional questions as typed values: what AGQA's programs mean, and what they are taken apart into.
+"""Compositional questions as typed values: the meaning of AGQA's programs and of their sub-questions.
 
 AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them
-into sub-questions, some of which AGQA does not ask: whether an action happens, before or after another one for example.
-All are values of `Question`; parts of them that stand for the answer of another question (an indirect reference) are
-that question itself.
+into sub-questions, some of which AGQA does not ask, such as whether an action happens. An indirect reference ("the
+object that they held first") is stored as the question whose answer it refers to.
+
+To add a question type: a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
+`decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it: also `proposals`,
+`drop_rules`, `root_wording` and the tables `templates/agqa*.yaml`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeVar, dataclass_transform
 
-Edge = Literal["first", "last"]
+from ....templates.agqa_making import load_rules
+
+FirstOrLast = Literal["first", "last"]
 Extreme = Literal["longest", "shortest"]
 Comparison = Literal["longer", "shorter"]
 Conjunction = Literal["and", "xor"]
 WindowWord = Literal["video", "before", "after", "while", "between"]
-Class = TypeVar("Class")
+QuestionClass = TypeVar("QuestionClass")
 
 INTERACTING = "interacting with"
-"""The relation of whoever has any contact with an object; AGQA's programs leave it out."""
+"""Any contact with an object; AGQA's programs leave this relation out."""
 
 
 class _Hashed:
-    """Has room for its hash: questions hold one another and are keys of most tables, so it is computed once."""
-
     __slots__ = ("_hash",)
 
 
 @dataclass_transform(frozen_default=True)
-def _value(cls: type[Class]) -> type[Class]:
-    """Make a frozen dataclass that remembers its hash."""
+def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
+    """Make a frozen dataclass that caches its hash: questions are nested and are the keys of most tables."""
     made: Any = dataclass(frozen=True, slots=True)(cls)
     compute = made.__hash__
 
@@ -53,8 +56,8 @@ class Window(_Hashed):
     """A part of the video.
 
     Attributes:
-        word: Which part; "video" is all of it.
-        actions: What it lies before, after, at the time of, or between: none, one or two.
+        word: Relation to the actions; "video" is the whole video.
+        actions: The actions that delimit it: none, one, or two for "between".
     """
 
     word: WindowWord
@@ -66,7 +69,7 @@ VIDEO = Window("video")
 
 @_value
 class ObjectExists(_Hashed):
-    """Is there the object in the window? A sub-question only: AGQA's objExists asks for an interaction."""
+    """Is the object in the window? Only a sub-question: AGQA's objExists asks for an interaction."""
 
     object: Object
     window: Window = VIDEO
@@ -74,7 +77,7 @@ class ObjectExists(_Hashed):
 
 @_value
 class RelationExists(_Hashed):
-    """Does the person have the relation to anything in the window? Template relExists."""
+    """Does the person have the relation to any object in the window? Template relExists."""
 
     relation: str
     window: Window = VIDEO
@@ -91,7 +94,7 @@ class Interaction(_Hashed):
 
 @_value
 class ActionHappens(_Hashed):
-    """Does the person do the action in the window? A sub-question only."""
+    """Does the person do the action in the window? Only a sub-question."""
 
     action: Action
     window: Window = VIDEO
@@ -99,9 +102,9 @@ class ActionHappens(_Hashed):
 
 @_value
 class Both(_Hashed):
-    """Two interactions: the first and the second ("and"), or the first but not the second ("xor").
+    """Two interactions: both ("and"), or the first but not the second ("xor").
 
-    Templates andObjRelExists and xorObjRelExists. AGQA calls the second XOR; its answers are those of "but not".
+    Templates andObjRelExists and xorObjRelExists; AGQA's answers to XOR are those of "but not".
     """
 
     word: Conjunction
@@ -121,7 +124,7 @@ class ObjectsOf(_Hashed):
 class EdgeObject(_Hashed):
     """Which object has the relation to the person first or last? Templates objFirst and objLast."""
 
-    edge: Edge
+    edge: FirstOrLast
     relation: str
     window: Window = VIDEO
 
@@ -137,7 +140,7 @@ class ActionsIn(_Hashed):
 class EdgeAction(_Hashed):
     """What does the person do first (earliest start) or last (latest end)? Templates actFirst and actLast."""
 
-    edge: Edge
+    edge: FirstOrLast
     window: Window = VIDEO
 
 
@@ -184,11 +187,11 @@ class ActionEquals(_Hashed):
 
 @_value
 class OrderChoose(_Hashed):
-    """Is it so before or after the action? Templates objTime, relTime and actTime.
+    """Does it happen before or after the action? Templates objTime, relTime and actTime.
 
     Attributes:
-        asked: What is asked about, of the whole video.
-        action: Before or after what.
+        asked: What is ordered, in the whole video.
+        action: The action it is ordered by.
     """
 
     asked: Interaction | RelationExists | ActionHappens
@@ -197,7 +200,7 @@ class OrderChoose(_Hashed):
 
 @_value
 class ToAction(_Hashed):
-    """An action whose object is the answer of a question: "taking the thing that they held first from somewhere"."""
+    """An action whose object is the answer of a question: "taking the object that they held first from somewhere"."""
 
     verb: str
     object: Reference
@@ -211,13 +214,13 @@ Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | Lengt
 
 
 class QuestionType(NamedTuple):
-    """How questions of a type are called; `{word}` and `{Edge}` stand for what is in those fields, in capitals or not.
+    """Names of a type of question; `{word}` and `{Edge}` are filled from its fields, as they are or capitalised.
 
     Attributes:
-        notation: In the short notation; every field that is not named so follows in brackets.
-        kind: The leaf kind of the released hierarchies.
-        kind_in_part: That of questions about a part of the video, if it is another.
-        template: AGQA's template; empty if `template_of` has to look closer, or if AGQA does not ask it.
+        notation: Name in the short notation; all fields that it does not use follow in brackets.
+        kind: Kind of leaf in the released hierarchies.
+        kind_in_part: Kind if it asks about a part of the video, where that differs.
+        template: AGQA's template; empty if AGQA does not ask it, or if it depends on the fields (`template_of`).
     """
 
     notation: str
@@ -252,22 +255,22 @@ _ORDERED = {Interaction: "objTime", RelationExists: "relTime", ActionHappens: "a
 _IN_WINDOWS = {"before": "actWhatBefore", "after": "actWhatAfterAll"}
 
 
-def _called(pattern: str, question: Question | ToAction) -> str:
+def _fill_in(pattern: str, question: Question | ToAction) -> str:
     word, edge = getattr(question, "word", ""), getattr(question, "edge", "")
     return pattern.format(word=word, Word=word.title(), edge=edge, Edge=edge.title())
 
 
 def kind_of(question: Question) -> str:
-    """Name the leaf kind of a question."""
+    """Return the leaf kind of a question."""
     its = QUESTION_TYPES[type(question)]
     window = getattr(question, "window", VIDEO)
     if window == VIDEO or not its.kind_in_part:
-        return _called(its.kind, question)
+        return _fill_in(its.kind, question)
     return its.kind_in_part.format(Window=window.word.title())
 
 
 def template_of(question: Question) -> str:
-    """Name AGQA's template of a question; empty if AGQA does not ask it."""
+    """Return AGQA's template of a question; empty if AGQA does not ask it."""
     match question:
         case Interaction(relation) if relation == INTERACTING:
             return "objExists"
@@ -283,21 +286,23 @@ def template_of(question: Question) -> str:
             return template_of(compared).replace("Choose", "Verify")
         case OrderChoose(asked):
             return _ORDERED[type(asked)]
-    return _called(QUESTION_TYPES[type(question)].template, question)
+    return _fill_in(QUESTION_TYPES[type(question)].template, question)
 
 
-TEMPLATES = (
-    *("objExists", "objRelExists", "relExists", "andObjRelExists", "xorObjRelExists", "objWhatGeneral", "objWhat"),
-    *("objWhatChoose", "actWhatBefore", "actWhatAfterAll", "objFirst", "objLast", "objFirstChoose", "objLastChoose"),
-    *("objFirstVerify", "objLastVerify", "actFirst", "actLast", "actLengthLongerChoose", "actLengthShorterChoose"),
-    *("actLengthLongerVerify", "actLengthShorterVerify", "actLongest", "actShortest", "actTime", "relTime", "objTime"),
+NAME_TEMPLATES = frozenset(
+    (
+        *("objWhatGeneral", "objWhat", "actWhatBefore", "actWhatAfterAll", "objFirst", "objLast", "actFirst"),
+        *("actLast", "actLongest", "actShortest"),
+    )
 )
+"""Templates that are answered by an object or an action; the others have two possible answers each."""
+TEMPLATES = tuple(load_rules().steps)
 """AGQA's 27 templates."""
 
 
 @lru_cache(maxsize=1 << 16)
 def notation(part: Question | Action | Window) -> str:
-    """Write a question, or a part of one, in a short notation: equal for equal questions, and only for those.
+    """Write a question, or a part of one, in a short notation that is the same for equal questions only.
 
     An object that exists in the whole video is `objExists(phone)`, as in the released hierarchies.
     """
@@ -305,18 +310,13 @@ def notation(part: Question | Action | Window) -> str:
         return part
     if isinstance(part, Window):
         return f"{part.word}({', '.join(map(notation, part.actions))})"
-    name = _called(QUESTION_TYPES[type(part)].notation, part)
+    name = _fill_in(QUESTION_TYPES[type(part)].notation, part)
     inside = [getattr(part, field) for field in _IN_BRACKETS[type(part)]]
     return f"{name}({', '.join(notation(each) for each in inside if each != VIDEO)})"
 
 
-def at(question: Windowed, window: Window) -> Windowed:
-    """Ask the same of another part of the video."""
-    return replace(question, window=window)
-
-
 def window_of(question: Question) -> Window:
-    """Return the part of the video that a question is about; of two interactions, that of the first."""
+    """Return the window of a question; of two interactions, that of the first."""
     match question:
         case Both(_, first):
             return first.window
@@ -328,7 +328,7 @@ def window_of(question: Question) -> Window:
 
 
 def objects_in(question: Question) -> tuple[Object, ...]:
-    """Return the objects that a question names or refers to."""
+    """Return the objects of a question, as names or references."""
     match question:
         case Both(_, first, second):
             return first.object, second.object
@@ -342,7 +342,7 @@ def objects_in(question: Question) -> tuple[Object, ...]:
 
 
 def actions_in(question: Question) -> tuple[Action, ...]:
-    """Return the actions that a question names or refers to, but for those that name its part of the video."""
+    """Return the actions that a question asks about; those that delimit its window are not among them."""
     match question:
         case LengthChoose(_, first, second) | ActionEquals(_, LengthChoose(_, first, second)):
             return first, second

@@ -1,7 +1,7 @@
-"""The text of every sub-question: present tense, one text for one meaning.
+"""Word sub-questions in the present tense, with a text of its own for every meaning.
 
-Gandhi et al. 2022, Table 1; wordings that the paper does not show are ours (`templates/agqa.yaml`), or those of the
-authors' engine, as far as their notebooks show it.
+Wordings are those of Gandhi et al. 2022, Table 1; those that the paper does not show are ours (`templates/agqa.yaml`)
+or, as far as their notebooks show them, those of the authors' engine.
 """
 
 from __future__ import annotations
@@ -23,14 +23,12 @@ def word(question: Question, wording: Wording = "ours") -> str:
 
     Args:
         question: The question.
-        wording: In our words, or in those of the paper's engine, which are not all grammatical.
+        wording: Ours, or that of the paper's engine, which is not always grammatical.
     """
     return _Writer(load_agqa(), wording == "engine").question(question)
 
 
 class _Writer:
-    """Words questions with a vocabulary."""
-
     def __init__(self, vocabulary: Vocabulary, engine: bool) -> None:
         self.words, self.engine = vocabulary, engine
 
@@ -42,7 +40,9 @@ class _Writer:
     def question(self, question: Question) -> str:
         match question:
             case ask.ObjectExists(thing, window):
-                return self.fill("object_exists", Does=self.does(thing), o=self.a(thing), t=self.window(window))
+                return self.fill(
+                    "object_exists", Does="Do" if self.plural(thing) else "Does", o=self.a(thing), t=self.window(window)
+                )
             case ask.RelationExists(relation, window):
                 return self.fill("relation_exists", r_anything=self.anything(relation), t=self.window(window))
             case ask.Interaction(relation, thing, window):
@@ -75,17 +75,17 @@ class _Writer:
     def both(self, question: ask.Both) -> str:
         first, second = question.first, question.second
         one, other, when = self.the(first.object), self.the(second.object), self.window(first.window)
+        relations = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
         if first.window != second.window:
-            said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
             whole = self.words.windows["video"]
-            return self.fill(f"{question.word}_apart", **said, t=when or whole, u=self.window(second.window) or whole)
+            later = self.window(second.window) or whole
+            return self.fill(f"{question.word}_apart", **relations, t=when or whole, u=later)
         if first.relation == second.relation:
             join = "and" if question.word == "and" else "but not"
             name = {"and": "r_both", "xor": "r_not"}[question.word]
-            said = {name: self.related(first.relation, f"{one} {join} {other}")}
-            return self.fill(f"{question.word}_same", **said, t=when)
-        said = {"r_the_o": self.related(first.relation, one), "s_the_p": self.related(second.relation, other)}
-        return self.fill(question.word, **said, t=when)
+            joined = {name: self.related(first.relation, f"{one} {join} {other}")}
+            return self.fill(f"{question.word}_same", **joined, t=when)
+        return self.fill(question.word, **relations, t=when)
 
     def order(self, question: ask.OrderChoose) -> str:
         action = self.action(question.action)
@@ -104,8 +104,8 @@ class _Writer:
         choices = self.words.engine_wordings.get(window.word) if self.engine else None
         if not choices:
             return self.words.windows[window.word].format(**names)
-        drawn = sha256(notation(window).encode()).digest()[0]
-        return choices[drawn % len(choices)].format(**names)
+        number = sha256(notation(window).encode()).digest()[0]
+        return choices[number % len(choices)].format(**names)
 
     def action(self, action: Action) -> str:
         match action:
@@ -143,9 +143,6 @@ class _Writer:
 
     def plural(self, thing: Object) -> bool:
         return isinstance(thing, str) and self.words.thing(thing).plural
-
-    def does(self, thing: Object) -> str:
-        return "Do" if self.plural(thing) else "Does"
 
     def verb(self, thing: Object) -> str:
         return "Are" if self.plural(thing) else "Is"

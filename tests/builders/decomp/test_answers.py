@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
-from stressreel.builders.decomp.answers import Answer, Filled, answer, fill
-from stressreel.builders.decomp.graph_answers import REASONS
+from stressreel.builders.decomp.answers import VideoAnswers, answer_all
+from stressreel.builders.decomp.graph_answers import REASONS, Answer, answer
 from stressreel.builders.decomp.programs.decomposition import Step, decompose
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -211,8 +211,8 @@ def test_no_object_is_told_apart_from_one_without_a_name(asked: ObjectsOf) -> No
 
 def filled(
     given: Mapping[Question, str], *more: Question, of: SceneGraph | None = None
-) -> tuple[Filled, Mapping[Question, Answer]]:
-    found = fill([step for root in [*given, *more] for step in decompose(root)], given, of)
+) -> tuple[VideoAnswers, Mapping[Question, Answer]]:
+    found = answer_all([step for root in [*given, *more] for step in decompose(root)], given, of)
     return found, found.answers
 
 
@@ -384,7 +384,7 @@ def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -
     rng = random.Random(seed)
     of = random_graph(rng, "drawn")
     roots, steps = some_of(rng, of)
-    whole = fill(steps, {}, of)
+    whole = answer_all(steps, {}, of)
     assert whole.conflicts == ()
     assert contradictions(steps, whole.answers) == []
     by_graph = {question: answer(question, of) for question in whole.answers}
@@ -392,12 +392,12 @@ def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -
     assert whole.answers.items() >= kept.items()
     # The graph's own answers, given as AGQA's: all agree, and nothing else changes.
     given = {root: by_graph[root].value for root in roots if by_graph[root].value}
-    again = fill(rng.sample(steps, len(steps)), given, of)  # type: ignore[arg-type]
+    again = answer_all(rng.sample(steps, len(steps)), given, of)  # type: ignore[arg-type]
     assert (again.conflicts, again.recomputed) == ((), given)
     assert again.answers.items() >= kept.items()
     # Without the graph, from the roots alone: what follows is what the graph says.
-    alone = fill(steps, given, None)  # type: ignore[arg-type]
-    shuffled = fill(rng.sample(steps, len(steps)), given, None)  # type: ignore[arg-type]
+    alone = answer_all(steps, given, None)  # type: ignore[arg-type]
+    shuffled = answer_all(rng.sample(steps, len(steps)), given, None)  # type: ignore[arg-type]
     assert (alone.conflicts, alone.answers) == ((), shuffled.answers)
     for question, one in alone.answers.items():
         assert one.value is None or by_graph[question].value in (one.value, None)
@@ -410,7 +410,7 @@ def test_order_has_no_effect_where_answers_contradict_each_other(seed: int) -> N
     roots, steps = some_of(rng, of)
     given = {root: rng.choice(("yes", "no")) for root in roots if load_agqa().kinds[kind_of(root)].answer == "yes/no"}
     for graph_of_video in (None, of):
-        found = fill(steps, given, graph_of_video)
-        again = fill(rng.sample(steps, len(steps)), dict(sorted(given.items(), key=repr)), graph_of_video)
+        found = answer_all(steps, given, graph_of_video)
+        again = answer_all(rng.sample(steps, len(steps)), dict(sorted(given.items(), key=repr)), graph_of_video)
         assert (found.answers, found.sources, found.conflicts) == (again.answers, again.sources, again.conflicts)
         assert {root: found.answers[root].value for root in given} == given

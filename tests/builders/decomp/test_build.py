@@ -83,7 +83,7 @@ class TestCharades:
     """Annotations in a folder, of which questions are asked in pairs."""
 
     def units(self, folder: Path, limit: int | None) -> dict[str, Any]:
-        plan = read_inputs(decided(DecompSettings(charades=str(folder), limit=limit))).plan
+        plan, _ = read_inputs(decided(DecompSettings(charades=str(folder), limit=limit)))
         return {unit.id: unit.payload for unit in plan.units}
 
     def test_a_limit_takes_the_first_videos_in_any_order(

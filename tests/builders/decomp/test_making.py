@@ -1,4 +1,4 @@
-"""Made questions: the rules that drop them, their balance, their words, and that they are true."""
+"""MadeQuestions questions: the rules that drop them, their balance, their words, and that they are true."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from stressreel.annotations.charades_graphs import charades_graph, frame_times, 
 from stressreel.annotations.samples.charades import sample_videos
 from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph
 from stressreel.builders.decomp.balance import AskedQuestion, needs_of, partners_of, thin
-from stressreel.builders.decomp.compositions import compositions_of
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
 from stressreel.builders.decomp.graph_answers import answer
-from stressreel.builders.decomp.making import OPEN, TWO_ANSWERS, Made, Making, make_split
+from stressreel.builders.decomp.making import TWO_ANSWERS, MadeQuestions, MakingOptions, compositions_of, make_split
 from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
+    NAME_TEMPLATES,
     TEMPLATES,
     VIDEO,
     ActionEquals,
@@ -182,9 +182,9 @@ def test_charades_never_denies_an_object() -> None:
     assert judged(Interaction(INTERACTING, "phone"), PHONE, provenance="charades") == "yes"
 
 
-def made_of_sample(split: str = "train", **changes: object) -> Made:
+def made_of_sample(split: str = "train", **changes: object) -> MadeQuestions:
     graphs = [drawn_graph(video) for video in sample_videos() if video.split == split]
-    return make_split(split, graphs, Making(paired=False, **changes))  # type: ignore[arg-type]
+    return make_split(split, graphs, MakingOptions(paired=False, **changes))  # type: ignore[arg-type]
 
 
 def test_answers_of_the_sample_are_the_truth() -> None:
@@ -214,7 +214,11 @@ def test_the_sample_is_even() -> None:
 def test_order_of_videos_changes_nothing() -> None:
     graphs = [drawn_graph(video) for video in sample_videos()]
     drawn = []
-    for making in (Making(paired=False, per_video=12), Making(per_video=12), Making(per_video=12, seed=1)):
+    for making in (
+        MakingOptions(paired=False, per_video=12),
+        MakingOptions(per_video=12),
+        MakingOptions(per_video=12, seed=1),
+    ):
         drawn.append(make_split("train", graphs, making).questions)
         assert make_split("train", graphs[::-1], making).questions == drawn[-1]
     assert drawn[1] != drawn[2]
@@ -261,7 +265,7 @@ def test_pairs_have_both_answers_and_caps_hold() -> None:
         graph(("holding a bag", 5, 9 + n), ("opening a door", 20, 22), ("holding a phone", 30, 35), video_id=f"B{n}")
         for n in range(4)
     ]
-    made = make_split("test", graphs, Making(per_video=9, per_template=2))
+    made = make_split("test", graphs, MakingOptions(per_video=9, per_template=2))
     questions = [each for found in made.questions.values() for each in found]
     answers: dict[Question, Counter[str]] = defaultdict(Counter)
     for each in questions:
@@ -275,7 +279,7 @@ def test_pairs_have_both_answers_and_caps_hold() -> None:
 
 def test_held_out_compositions_and_steps_are_not_in_train() -> None:
     graphs = [drawn_graph(video) for video in sample_videos()]
-    making = Making(paired=False, held_out=0.3, train_steps=3)
+    making = MakingOptions(paired=False, held_out=0.3, train_steps=3)
     train = [each for found in make_split("train", graphs, making).questions.values() for each in found]
     test = [each for found in make_split("test", graphs, making).questions.values() for each in found]
     assert max(steps_of(each.question) for each in train) <= 3
@@ -319,7 +323,7 @@ def test_steps() -> None:
 
 
 def test_every_template_has_frames_and_an_answer_type() -> None:
-    assert set(load_frames().frames) == set(TEMPLATES) == OPEN | set(TWO_ANSWERS)
+    assert set(load_frames().frames) == set(TEMPLATES) == NAME_TEMPLATES | set(TWO_ANSWERS)
 
 
 def test_golden_words() -> None:
@@ -347,7 +351,7 @@ def test_real_charades(shared: Path) -> None:
     """One video in ten: every question is true, can be read back, and does not tell its answer."""
     videos = [video for video in read_charades(shared / "data" / "charades").videos if video.split == "test"][::10]
     graphs = {video.id: charades_graph(video) for video in videos}
-    made = make_split("test", list(graphs.values()), Making())
+    made = make_split("test", list(graphs.values()), MakingOptions())
     questions = [each for found in made.questions.values() for each in found]
     assert len(questions) > 1000
     answers: dict[Question, Counter[str]] = defaultdict(Counter)

@@ -17,10 +17,10 @@ from stressreel.annotations.samples.acting import held_at, picture_at
 from stressreel.annotations.samples.charades import SampleVideo, sample_videos
 from stressreel.annotations.scene_graphs import SceneGraph
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
-from stressreel.builders.decomp.graph_answers import Teller
-from stressreel.builders.decomp.making import Making, make_split
+from stressreel.builders.decomp.graph_answers import GraphEvaluator
+from stressreel.builders.decomp.making import MakingOptions, make_split
 from stressreel.builders.decomp.programs import questions as ask
-from stressreel.builders.decomp.programs.decomposition import graph_of as taken_apart
+from stressreel.builders.decomp.programs.decomposition import decompose
 from stressreel.builders.decomp.programs.questions import Question, kind_of, notation
 from stressreel.builders.decomp.video_graphs import graphs_of
 from stressreel.templates import read_table
@@ -36,7 +36,7 @@ def differences(asked: Iterable[Asked]) -> tuple[Counter[str], list[tuple[str, .
     """Count the questions that the builder answers, by kind; list what the plain evaluator answers otherwise."""
     counts, found = Counter[str](), []
     for graph, question in asked:
-        told, plain = Teller(graph).answer(question), Evaluator(graph).value(question)
+        told, plain = GraphEvaluator(graph).answer(question), Evaluator(graph).value(question)
         counts[kind_of(question)] += told.value is not None
         if told.value != plain:
             said = f"{told.value}{told.reason and f' ({told.reason})'}, plainly {plain}"
@@ -44,12 +44,11 @@ def differences(asked: Iterable[Asked]) -> tuple[Counter[str], list[tuple[str, .
     return counts, found
 
 
-def made_of(split: str, graphs: Sequence[SceneGraph], making: Making) -> list[tuple[SceneGraph, list[Question]]]:
+def made_of(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> list[tuple[SceneGraph, list[Question]]]:
     """Make questions; with each graph its roots and sub-questions, once each."""
     made = make_split(split, graphs, making).questions
     every = {
-        name: [step.question for each in found for step in taken_apart(each.question).steps]
-        for name, found in made.items()
+        name: [step.question for each in found for step in decompose(each.question)] for name, found in made.items()
     }
     return [(graph, list(dict.fromkeys(every[graph.video_id]))) for graph in graphs]
 
@@ -57,7 +56,7 @@ def made_of(split: str, graphs: Sequence[SceneGraph], making: Making) -> list[tu
 @pytest.mark.parametrize("split", ["train", "test"])
 def test_the_sample(split: str) -> None:
     graphs = [drawn_graph(video) for video in sample_videos() if video.split == split]
-    made = made_of(split, graphs, Making(paired=False))
+    made = made_of(split, graphs, MakingOptions(paired=False))
     counts, found = differences((graph, question) for graph, asked in made for question in asked)
     assert found == []
     assert counts.total() > 250
@@ -72,7 +71,7 @@ def chosen_graphs(shared: Path, number: int) -> list[SceneGraph]:
 @pytest.mark.full
 def test_real_charades(shared: Path) -> None:
     """Each of 400 videos is asked its own questions, and those of another."""
-    made = made_of("test", chosen_graphs(shared, 400), Making())
+    made = made_of("test", chosen_graphs(shared, 400), MakingOptions())
     pairs = zip(made, (*made[1:], made[0]), strict=True)
     asked = ((graph, each) for (graph, own), (_, others) in pairs for each in dict.fromkeys([*own, *others]))
     counts, found = differences(asked)
@@ -99,12 +98,12 @@ def test_random_graphs(number: int) -> None:
 
 
 def answered(
-    split: str, graphs: Sequence[SceneGraph], making: Making
+    split: str, graphs: Sequence[SceneGraph], making: MakingOptions
 ) -> Iterator[tuple[SceneGraph, dict[Question, str]]]:
     """Make questions; with each graph the answers of roots and sub-questions, those that are implied too."""
     made = make_split(split, graphs, making).questions
     for graph in graphs:
-        filled = graphs_of(graph.video_id, made[graph.video_id], graph).filled
+        filled = graphs_of(graph.video_id, made[graph.video_id], graph).answers
         yield graph, {question: one.value for question, one in filled.answers.items() if one.value}
 
 
@@ -140,14 +139,16 @@ def test_what_exists_in_the_sample_is_drawn(split: str) -> None:
     """Every existence that is answered; and in the same parts of the video that of all other objects."""
     videos = {video.id: video for video in sample_videos() if video.split == split}
     counts = Counter[str]()
-    for graph, answers in answered(split, [drawn_graph(video) for video in videos.values()], Making(paired=False)):
+    for graph, answers in answered(
+        split, [drawn_graph(video) for video in videos.values()], MakingOptions(paired=False)
+    ):
         asked = {question: value for question, value in answers.items() if isinstance(question, ask.ObjectExists)}
         for window in {question.window for question in asked}:
             readings = Evaluator(graph).parts(window)[0]
             # What an action is done with is taken to be there from its first frame, before the hand has it.
             touched = {ROWS[action]["object"] for action in window.actions if isinstance(action, str)}
             for name in load_agqa().objects.keys() - touched:
-                if value := Teller(graph).answer(ask.ObjectExists(name, window)).value:
+                if value := GraphEvaluator(graph).answer(ask.ObjectExists(name, window)).value:
                     asked[ask.ObjectExists(name, window)] = value
             seen = [shown(videos[graph.video_id], [graph.times[frame] for frame in sorted(part)]) for part in readings]
             for question, value in asked.items():

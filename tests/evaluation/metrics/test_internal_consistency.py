@@ -11,7 +11,7 @@ from stressreel.evaluation.metrics.internal_consistency import (
     UNCOUNTED,
     Verdict,
     consistency,
-    once,
+    single_verdict,
 )
 from stressreel.evaluation.metrics.question_graphs import GROUPS, RULES, VideoGraphs, read_answers
 from sub_questions import Asked, choice, figure_one, one_graph
@@ -169,4 +169,4 @@ def test_what_is_not_compared_with_an_object_is_not_counted(released: bool) -> N
 def test_a_graph_counts_each_rule_of_a_parent_once(
     verdict: Verdict, rule: str, answer: str | None, single: bool | None
 ) -> None:
-    assert once(verdict, rule, answer) is single
+    assert single_verdict(verdict, rule, answer) is single

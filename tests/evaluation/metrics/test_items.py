@@ -50,7 +50,7 @@ def test_options_and_right_answers(tmp_path: Path) -> None:
 def test_numbers_in_keys_begin_where_they_are_said_to(tmp_path: Path, first: int) -> None:
     file = write(tmp_path / "q.jsonl", *({"id": n, "answer": n + first, "options": XYZ} for n in range(3)))
     assert read_items(file, first=first).truth.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match=r"none of its options, or not clearly one \(x, y, z\)"):
+    with pytest.raises(InputError, match=r"not one of its options, or ambiguous \(x, y, z\)"):
         read_items(file, first=1 - first)
     index = write(tmp_path / "i.jsonl", *({"id": n, "answer_index": n, "options": XYZ} for n in range(3)))
     assert read_items(index, first=first).truth.tolist() == [0, 1, 2]
@@ -88,9 +88,9 @@ def test_json_in_a_cell_is_the_list_itself_and_no_text_is_split(options: list[st
     [
         ([{"id": "a", "answer": 1}, {"answer": 1}], "row 2 has no id"),
         ([{"id": "a", "answer": 1}, {"id": "a", "answer": 1}], "ids more than once: a"),
-        ([{"id": "a", "answer": "maybe"}], r"'a' has answer 'maybe', which is none"),
-        ([{"id": "a", "answer": 1}, {"id": "b"}], r"'b' has answer None, which is none"),
-        ([{"id": "a", "question": "why?"}], "no right answers to judge by: it has none of the columns answer"),
+        ([{"id": "a", "answer": "maybe"}], r"'a' has answer 'maybe', which is not one"),
+        ([{"id": "a", "answer": 1}, {"id": "b"}], r"'b' has answer None, which is not one"),
+        ([{"id": "a", "question": "why?"}], "no correct answers to score against: it has none of the columns answer"),
         ([{"id": "a", "answer": 1, "source": "s"}, {"id": "b", "answer": 1}], "'b' has no source"),
         ([{"id": "a", "answer": 1, "video": {"bytes": "…"}}], "column 'video' holds dict"),
     ],

@@ -79,7 +79,7 @@ def of(content: bytes, *more: Any, **how: Any) -> bytes:
     [
         (b"", "cannot be read as a log of inspect-ai"),
         (b"PK\x03\x04 no archive", "cannot be read as a log of inspect-ai"),
-        (archive({"word/document.xml": b"<a/>"}), "is no log of inspect-ai"),
+        (archive({"word/document.xml": b"<a/>"}), "is not a log of inspect-ai"),
         (of(GOOD, method=12), "compressed by method 12"),
         (of(GOOD)[:-200], "cannot be read as a log of inspect-ai"),
         (of(b"{"), "not JSON"),
@@ -126,7 +126,7 @@ def test_bombs_are_refused_before_they_are_unpacked(method: int, tmp_path: Path,
 def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.json"
     for content, said in (
-        ({"eval": {}, "samples": None}, "samples are no list"),
+        ({"eval": {}, "samples": None}, "samples are not a list"),
         ({"eval": {}, "samples": [1]}, "sample 1: expected a sample"),
         ({"eval": {}, "samples": []}, "holds no predictions"),
     ):

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.results import Spread
 from stressreel.evaluation.metrics.bootstrap import Tally
-from stressreel.evaluation.metrics.folder import Scored
-from stressreel.evaluation.metrics.model_table import RunScore, model_table, spread
+from stressreel.evaluation.metrics.folder import SavedScores
+from stressreel.evaluation.metrics.model_table import RunScore, mean_and_std, model_table
 
 NOTHING = Tally((), (), np.zeros((0, 0)), np.zeros((0, 0)))
 FINE = [
@@ -28,7 +28,7 @@ def family(name: str, mean: float, std: float, settings: int) -> dict[str, Any]:
     return {"score": "R@5", "family": name, "γr": estimate, "γr std": std, "settings": settings}
 
 
-def scored(accuracy: float | None, name: str = "a", config: str = "questions", **about: Any) -> Scored:
+def scored(accuracy: float | None, name: str = "a", config: str = "questions", **about: Any) -> SavedScores:
     value = {"value": accuracy, "low": None, "high": None}
     whole = {
         "benchmark": "clavi",
@@ -39,7 +39,7 @@ def scored(accuracy: float | None, name: str = "a", config: str = "questions", *
         "headline": {"accuracy": value, "CAcc_V": {"value": 0.5, "low": 0.4, "high": 0.6}},
         "tables": {"fine": FINE, "families": [family("blur", 0.5, 0.1, 2), family("noise", 0.3, 0.2, 2)]},
     }
-    return Scored(name, whole | about, NOTHING)
+    return SavedScores(name, whole | about, NOTHING)
 
 
 def test_runs_of_a_model_by_hand() -> None:
@@ -62,7 +62,7 @@ def test_runs_of_a_model_by_hand() -> None:
 def test_means_over_settings_have_the_deviation_of_all_settings(runs: list[list[float]]) -> None:
     """That of all settings of all runs at once, as NumPy has it."""
     values = [RunScore(float(np.mean(run)), float(np.std(run)), len(run)) for run in runs]
-    found = spread(values)
+    found = mean_and_std(values)
     assert found.mean == pytest.approx(np.mean(runs))
     assert found.std == pytest.approx(np.std(runs), abs=1e-7)
 

@@ -104,7 +104,7 @@ def test_a_right_answer_that_is_none_is_refused() -> None:
     [
         ({"nodes": ("a", "b")}, "ends with 'b'"),
         ({"nodes": ()}, "ends with nothing"),
-        ({"nodes": ("a", "x", "root")}, "no question of that video"),
+        ({"nodes": ("a", "x", "root")}, "not a question of that video"),
         ({"nodes": ("a", "a", "root")}, "'a' more than once"),
         ({"edges": (Edge(3, "And", (0, 1)),)}, "nodes are 0 to 2"),
         ({"edges": (Edge(2, "Or", (0, 1)),)}, "rule 'Or' at 'root'. Rules are"),

@@ -107,5 +107,7 @@ def test_a_deep_graph_is_written() -> None:
 
 
 def test_a_question_without_a_graph_is_refused() -> None:
-    with pytest.raises(InputError, match=r"'phone' is the root of no graph of video 'v1'; it has 1: 'root'\. Give"):
+    with pytest.raises(
+        InputError, match=r"'phone' is not the root of a graph of video 'v1', which has 1: 'root'\. Give"
+    ):
         question_path(figure_one(), "phone", {})

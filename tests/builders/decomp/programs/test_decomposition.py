@@ -10,7 +10,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.builders.decomp.programs.decomposition import Step, decompose, graph_of
+from stressreel.builders.decomp.programs.decomposition import Step, decompose, decompose_with_edges
 from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -76,10 +76,10 @@ def test_the_graphs_that_the_authors_show_come_out_node_by_node() -> None:
 @pytest.mark.parametrize(("window", "kind"), [(VIDEO, "Relation Exists"), (PHOTO, "Interaction After")])
 def test_a_root_about_any_object_has_the_person_below_it(window: Window, kind: str) -> None:
     root = RelationExists("holding", window)
-    graph = graph_of(root)
+    graph = decompose_with_edges(root)
     assert graph.steps[-1].kind == kind
     assert graph.steps[-1].rules[-1] == ("Interaction", (ObjectExists("person", window),))
-    inner = graph_of(Interaction("holding", "phone", window)).steps
+    inner = decompose_with_edges(Interaction("holding", "phone", window)).steps
     assert next(step for step in inner if step.question == root).kind in ("Relation Exists", "Exists After")
 
 
