@@ -67,43 +67,45 @@ def build_causal(
 
     Args:
         annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
-        columns: Columns that are called otherwise, such as question=Q,answer=A.
-        videos: Folder of the episodes, if not beside the annotations.
-        fps_map: Frames per second that annotated frames were counted at, by episode: S01E01=23.976 on each line,
-            or JSON. Frames are then found by time; by default a frame's number is that of the frame in the file.
-        offsets: CSV with Episode and Offset (frames to add for your copies), or your own frames in the layout of
-            Video_synchonization_frames.csv.
-        released_offsets: The released Video_synchonization_frames.csv, which `offsets` is compared with.
-        splits: Divisions 70:15:15: UD at random, PS by place in the episode, UN by episodes; `--splits UD PS`
-            works too.
-        ps_by: PS by the middle of a clip, or by a row's place in the file as released.
-        negatives: Hard negatives, or random ones as a baseline with the same exclusions.
-        balance: Draw hard negatives that blind models cannot tell from right options, or take the best by score
-            (none).
-        style: Balanced options in one style: capitals, no stop, no because in front; or as annotated.
-        num_options: Options of a question, the right one too.
-        top_k: Nearest questions that lend their answers.
-        alpha: Weight of the questions' cosine.
-        beta: Factor of answers at or above `tau`.
-        tau: Cosine from which an answer is too similar.
-        same_question: Cosine from which two questions ask the same and lend each other nothing; above 1 is never.
-        same_text: Cosine from which two answers say the same and are never options together, like answers of
-            which one has all content words of the other; above 1 only equal words count.
-        max_lend: An answer lends at most this many times its even share, else the rarest option gives the right
-            one away; 0 is no limit, as released.
-        ties: Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.
-        confuse: Wrong options that causal_confusion replaces at most; 0 leaves that config out.
-        twins: Turn right and wrong options round alike, so that twins give nothing away; or the right one alone,
-            as the paper does, and as with `imitate_release` and `llm_model`.
-        cast: Names besides those found in the annotations: one on each line, with `, female` or `, male` if
-            wanted.
-        tagger: Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.
-        llm_base_url: Let a language model confuse: URL of an OpenAI-compatible endpoint.
-        llm_model: Its model; without `llm_base_url` the folder of a model of transformers.
-        render: Cut the clips, or write the rest only.
-        crf: x264's rate factor.
+        columns: Names of columns that differ, such as question=Q,answer=A.
+        videos: Folder of the episodes, if not in that of the annotations.
+        fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
+            or JSON. Frames are then located by time, and by default by their number.
+        offsets: CSV with Episode and Offset, the frames to add for your copies; or your own frames in the layout
+            of Video_synchonization_frames.csv.
+        released_offsets: The released Video_synchonization_frames.csv, if `offsets` has that layout.
+        splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also
+            `--splits UD PS`.
+        ps_by: Divide PS by the middle of a clip, or by the row number, as released.
+        negatives: Mine hard negatives, or sample random ones as a baseline with the same exclusions.
+        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take the
+            highest scores (none).
+        style: Write balanced options in one style (initial capital, no full stop, no leading because), or as
+            annotated.
+        num_options: Number of options per question, including the correct one.
+        top_k: Number of nearest questions whose answers are candidates.
+        alpha: Weight of the cosine of the questions.
+        beta: Factor for answers with a cosine of `tau` or more.
+        tau: Cosine with the correct answer at which a candidate is too similar.
+        same_question: Cosine at which two questions ask the same and share no answers; above 1: never.
+        same_text: Cosine at which two answers mean the same and are never options of one question, like answers
+            of which one has all content words of the other; above 1: only equal words count.
+        max_lend: Limit on the use of an answer as a distractor, in multiples of its even share; without it the
+            rarest option is often correct. 0: no limit, as released.
+        ties: Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as
+            released.
+        confuse: Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.
+        twins: Confuse correct options and distractors alike, so that a counterpart reveals nothing; or only
+            correct ones, as in the paper. `imitate_release` and `llm_model` imply right.
+        cast: Names in addition to those found in the annotations: one per line, optionally with `, female` or `,
+            male`.
+        tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
+        llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
+        llm_model: Model of the endpoint; without `llm_base_url`, folder of a transformers model.
+        render: Cut the clips, or write only the other tables.
+        crf: x264's constant rate factor; lower is better.
         preset: x264's preset.
-        audio: Drop or keep the sound.
+        audio: Drop or keep the audio.
         seed: Random seed.
         split: Splits to build.
         limit: Only the first N units by id, for a trial.
@@ -111,16 +113,14 @@ def build_causal(
             towards `max_skip`.
         max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
         version: Semantic version of the dataset.
-        model: Sentence encoder: folder or name on the hub.
-        pool: Take options from the question's own split, and outside of train never one that is right in train;
-            or from all questions, as released (which leaks).
-        imitate_release: Choose options as the released CausalChaos: `balance` none `pool` all `tau` .75 `rank_by`
-            explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
-        rank_by: Score answers by their own cosine, or by that of their explanations, as in the released
-            CausalChaos.
-        keep_apart: Take no option from a question of the same group, or about the same moment of the video.
-        apart_frames: Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2
-            s).
+        model: Sentence encoder: a folder, or a name on the Hub.
+        pool: Take distractors from the question's own split (with `balance` none, outside of train never one that
+            is correct in train), or from all questions, as released (which leaks).
+        imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
+            `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
+        rank_by: Score answers by their own cosine, or by that of their explanations, as in the release.
+        keep_apart: Take no distractor from a question of the same group, or about the same moment of the video.
+        apart_frames: Two clips show the same moment if fewer frames are between them (50 are about 2 s).
         out: Output folder: new, empty, or an earlier run of the same build.
         workers: Worker processes; the result does not depend on it.
         executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
@@ -193,10 +193,10 @@ def build_clavi(
 
     Args:
         charades: Folder of the Charades annotations, or the word `sample`.
-        causalchaos: CausalChaos' Annotations.csv: the events that its questions tell of.
+        causalchaos: CausalChaos' Annotations.csv: the events of its questions.
         youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
-        segments: Your own: CSV or JSON lines with video, start, end, phrase, or JSON in the form of ActivityNet
-            Captions; or the word `sample`.
+        segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
+            ActivityNet Captions; or the word `sample`.
         videos: Folder of the videos, if not beside the annotations.
         charades_sta: Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for `source`
             sta).
@@ -204,20 +204,20 @@ def build_clavi(
         rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
         pairs: Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given
             twice.
-        phrases: Phrases of `segments`: turned into the form that questions need, or taken as gerund phrases as
-            they are.
-        fps: Frames per second: `causalchaos`, of all episodes (by default each video's own, or 25 where there is
-            none); `segments`, if its times are frames.
+        phrases: Phrases of `segments`: converted to the form that questions need (turn), or used unchanged as
+            gerund phrases.
+        fps: Frames per second: for `causalchaos` of all episodes (by default each video's own, or 25 if it is
+            missing); for `segments` if its times are frames.
         shortest: Shortest action, in seconds.
         longest: Longest action, in seconds.
         max_span: Longest time from the start of A to the end of B, in seconds.
         min_gap: Shortest time from the end of A to the start of B, in seconds.
-        max_pairs_per_video: Keep so many pairs of a source video, drawn and spread over it.
+        max_pairs_per_video: The most pairs of a source video, sampled and spread over it.
         strict: Drop pairs whose A or B (its verb with its objects) is annotated anywhere else in the source.
-        order: Balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as
+        order: balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as
             often as second.
-        same_by: What tells that two phrases say the same: lemmas of verb and objects, or sentence embeddings too;
-            auto takes these where sentence-transformers is installed.
+        same_by: How phrases are compared in meaning: by lemmas of verb and objects, or by sentence embeddings
+            too; auto uses embeddings where sentence-transformers is installed.
         render: Make the videos, or only questions and pairs.
         crf: x264's rate factor, lower is better.
         preset: x264's preset.
@@ -395,9 +395,9 @@ def build_perturbed(
         text_perturbations: Names, families (add_text, bias, change_char, drop_text, positional, swap_text,
             text_style) or all, separated by commas.
         pairs: Combinations, such as jpeg:no_verbs,jumble:typos.
-        caption_style: What captions are: statements and noun phrases, orders, or either.
-        text_mode: released repeats the word tables of the released code in the family bias, with their faults.
-        tagger: Part-of-speech tagger; auto takes NLTK's where its data is found, else Pattern's.
+        caption_style: Form of captions: statements and noun phrases, instructions, or either.
+        text_mode: released: use the word tables of the released code in the family bias, with their faults.
+        tagger: Part-of-speech tagger; auto uses NLTK's where its data is found, else Pattern's.
         mlm: Masked language model for mlm_suggestion: a folder, or a name.
         translate: Translation models for back_trans, there and back: folders, or names.
         glove: GloVe vectors for swap_syn_word_embedding.
@@ -471,41 +471,40 @@ def mine(
     Args:
         questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;
             CausalChaos' Annotations.csv; or the word `sample`.
-        out: File to write: .jsonl or .parquet.
-        columns: Columns that are called otherwise, such as question=Q,answer=A.
-        negatives: Hard negatives, or random ones as a baseline with the same exclusions.
-        balance: Draw hard negatives that blind models cannot tell from right options, or take the best by score
-            (none).
-        style: Balanced options in one style: capitals, no stop, no because in front; or as annotated.
-        num_options: Options of a question, the right one too.
-        top_k: Nearest questions that lend their answers.
-        alpha: Weight of the questions' cosine.
-        beta: Factor of answers at or above `tau`.
-        tau: Cosine from which an answer is too similar.
-        same_question: Cosine from which two questions ask the same and lend each other nothing; above 1 is never.
-        same_text: Cosine from which two answers say the same and are never options together, like answers of
-            which one has all content words of the other; above 1 only equal words count.
-        max_lend: An answer lends at most this many times its even share, else the rarest option gives the right
-            one away; 0 is no limit, as released.
-        ties: Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.
-        train_split: The split whose right answers are no wrong options elsewhere, with `pool` split.
-        seed: Seed of every draw.
-        tagger: Parts of speech, for balanced options: NLTK's tagger, Pattern's, or NLTK's where its data is
-            found.
-        review: CSV to write drawn questions to, options side by side, for people to look for second right
-            answers.
-        review_count: Questions in `review`.
-        progress: Show progress.
-        model: Sentence encoder: folder or name on the hub.
-        pool: Take options from the question's own split, and outside of train never one that is right in train;
-            or from all questions, as released (which leaks).
-        imitate_release: Choose options as the released CausalChaos: `balance` none `pool` all `tau` .75 `rank_by`
-            explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
-        rank_by: Score answers by their own cosine, or by that of their explanations, as in the released
-            CausalChaos.
-        keep_apart: Take no option from a question of the same group, or about the same moment of the video.
-        apart_frames: Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2
-            s).
+        out: Output file: .jsonl or .parquet.
+        columns: Names of columns that differ, such as question=Q,answer=A.
+        negatives: Mine hard negatives, or sample random ones as a baseline with the same exclusions.
+        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take the
+            highest scores (none).
+        style: Write balanced options in one style (initial capital, no full stop, no leading because), or as
+            annotated.
+        num_options: Number of options per question, including the correct one.
+        top_k: Number of nearest questions whose answers are candidates.
+        alpha: Weight of the cosine of the questions.
+        beta: Factor for answers with a cosine of `tau` or more.
+        tau: Cosine with the correct answer at which a candidate is too similar.
+        same_question: Cosine at which two questions ask the same and share no answers; above 1: never.
+        same_text: Cosine at which two answers mean the same and are never options of one question, like answers
+            of which one has all content words of the other; above 1: only equal words count.
+        max_lend: Limit on the use of an answer as a distractor, in multiples of its even share; without it the
+            rarest option is often correct. 0: no limit, as released.
+        ties: Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as
+            released.
+        train_split: With `pool` split: split whose correct answers are not distractors in other splits.
+        seed: Seed of all random choices.
+        tagger: Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else
+            Pattern's.
+        review: CSV file for sampled questions with their options, to be read for second correct answers.
+        review_count: Number of questions in `review`.
+        progress: Show a progress bar.
+        model: Sentence encoder: a folder, or a name on the Hub.
+        pool: Take distractors from the question's own split (with `balance` none, outside of train never one that
+            is correct in train), or from all questions, as released (which leaks).
+        imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
+            `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
+        rank_by: Score answers by their own cosine, or by that of their explanations, as in the release.
+        keep_apart: Take no distractor from a question of the same group, or about the same moment of the video.
+        apart_frames: Two clips show the same moment if fewer frames are between them (50 are about 2 s).
 
 
     Raises:

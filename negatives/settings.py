@@ -52,39 +52,40 @@ class MiningSettings:
     """
 
     negatives: Literal["hard", "random"] = option(
-        "hard", "Hard negatives, or random ones as a baseline with the same exclusions."
+        "hard", "Mine hard negatives, or sample random ones as a baseline with the same exclusions."
     )
     balance: Literal["strict", "none"] = option(
         "strict",
-        "Draw hard negatives that blind models cannot tell from right options, or take the best by score (none).",
+        "Sample hard negatives that blind models cannot distinguish from correct options, or take the "
+        "highest scores (none).",
         counts=mined,
     )
     style: Literal["one", "keep"] = option(
         "one",
-        "Balanced options in one style: capitals, no stop, no because in front; or as annotated.",
+        "Write balanced options in one style (initial capital, no full stop, no leading because), or as annotated.",
         counts=strict,
     )
-    num_options: int = option(5, "Options of a question, the right one too.")
-    top_k: int = option(10, "Nearest questions that lend their answers.", counts=hard)
-    alpha: float = option(1.0, "Weight of the questions' cosine.")
-    beta: float = option(0.001, "Factor of answers at or above --tau.")
-    tau: float = option(0.85, "Cosine from which an answer is too similar.")
+    num_options: int = option(5, "Number of options per question, including the correct one.")
+    top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
+    alpha: float = option(1.0, "Weight of the cosine of the questions.")
+    beta: float = option(0.001, "Factor for answers with a cosine of --tau or more.")
+    tau: float = option(0.85, "Cosine with the correct answer at which a candidate is too similar.")
     same_question: float = option(
-        0.9, "Cosine from which two questions ask the same and lend each other nothing; above 1 is never."
+        0.9, "Cosine at which two questions ask the same and share no answers; above 1: never."
     )
     same_text: float = option(
         0.9,
-        "Cosine from which two answers say the same and are never options together, like answers of which one has all "
-        "content words of the other; above 1 only equal words count.",
+        "Cosine at which two answers mean the same and are never options of one question, like answers of which one "
+        "has all content words of the other; above 1: only equal words count.",
     )
     max_lend: float = option(
         1.2,
-        "An answer lends at most this many times its even share, else the rarest option gives the right one away; 0 is "
-        "no limit, as released.",
+        "Limit on the use of an answer as a distractor, in multiples of its even share; without it the rarest option "
+        "is often correct. 0: no limit, as released.",
     )
     ties: Literal["drawn", "id"] = option(
         "drawn",
-        "Equal candidates by a seeded draw for each pair of questions (drawn), or by id, as released.",
+        "Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as released.",
         counts=hard,
     )
 
@@ -129,32 +130,32 @@ class PoolSettings:
 
     model: str | None = option(
         None,
-        "Sentence encoder: folder or name on the hub.",
+        "Sentence encoder: a folder, or a name on the Hub.",
         shown="all-MiniLM-L6-v2",
         content=False,
         write=lambda given: "DIR",
     )
     pool: Literal["split", "all"] = option(
         "split",
-        "Take options from the question's own split, and outside of train never one that is right in train; or from "
-        "all questions, as released (which leaks).",
+        "Take distractors from the question's own split (with --balance none, outside of train never one that is "
+        "correct in train), or from all questions, as released (which leaks).",
     )
     imitate_release: bool = option(
         False,
-        "Choose options as the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
+        "Choose options as in the released CausalChaos: --balance none --pool all --tau .75 --rank-by explanation "
         "--no-keep-apart --same-text 2 --max-lend 0 --ties id.",
     )
     rank_by: Literal["own", "explanation"] = option(
         "own",
-        "Score answers by their own cosine, or by that of their explanations, as in the released CausalChaos.",
+        "Score answers by their own cosine, or by that of their explanations, as in the release.",
         counts=hard,
     )
     keep_apart: bool = option(
-        True, "Take no option from a question of the same group, or about the same moment of the video."
+        True, "Take no distractor from a question of the same group, or about the same moment of the video."
     )
     apart_frames: int = option(
         50,
-        "Two parts of an episode are the same moment if fewer frames lie between them (50 are about 2 s).",
+        "Two clips show the same moment if fewer frames are between them (50 are about 2 s).",
         minimum=0,
         counts=lambda settings: settings.keep_apart,
     )
@@ -183,25 +184,25 @@ class MineSettings(PoolSettings):
         "Annotations.csv; or the word `sample`.",
         required=True,
     )
-    out: Path | None = option(None, "File to write: .jsonl or .parquet.")
+    out: Path | None = option(None, "Output file: .jsonl or .parquet.")
     columns: tuple[str, ...] = option(
-        (), "Columns that are called otherwise, such as question=Q,answer=A.", read=lambda given: read_columns(given)
+        (), "Names of columns that differ, such as question=Q,answer=A.", read=lambda given: read_columns(given)
     )
     mining: MiningSettings = nested(MiningSettings)
     train_split: str | None = option(
         None,
-        "The split whose right answers are no wrong options elsewhere, with --pool split.",
-        shown="train, if there",
+        "With --pool split: split whose correct answers are not distractors in other splits.",
+        shown="train, if present",
     )
-    seed: int = option(0, "Seed of every draw.", minimum=0)
+    seed: int = option(0, "Seed of all random choices.", minimum=0)
     tagger: TaggerKind = option(
-        "auto", "Parts of speech, for balanced options: NLTK's tagger, Pattern's, or NLTK's where its data is found."
+        "auto", "Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else Pattern's."
     )
     review: Path | None = option(
-        None, "CSV to write drawn questions to, options side by side, for people to look for second right answers."
+        None, "CSV file for sampled questions with their options, to be read for second correct answers."
     )
-    review_count: int = option(100, "Questions in --review.", minimum=1)
-    progress: bool = option(True, "Show progress.")
+    review_count: int = option(100, "Number of questions in --review.", minimum=1)
+    progress: bool = option(True, "Show a progress bar.")
 
 
 RELEASED_MINING = {"balance": "none", "tau": 0.75, "same_text": 2.0, "max_lend": 0.0, "ties": "id"}

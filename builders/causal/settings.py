@@ -88,23 +88,23 @@ class CausalSettings(PoolSettings, BuildSettings):
         found_by=NAME,
     )
     columns: tuple[str, ...] = option(
-        (), "Columns that are called otherwise, such as question=Q,answer=A.", read=read_columns, content=False,
+        (), "Names of columns that differ, such as question=Q,answer=A.", read=read_columns, content=False,
         write=lambda given: ",".join(given) or None,
     )  # fmt: skip
     videos: Path | None = option(
-        None, "Folder of the episodes, if not beside the annotations.", content=False, record="never"
+        None, "Folder of the episodes, if not in that of the annotations.", content=False, record="never"
     )
     fps_map: Path | None = option(
         None,
-        "Frames per second that annotated frames were counted at, by episode: S01E01=23.976 on each line, or JSON. "
-        "Frames are then found by time; by default a frame's number is that of the frame in the file.",
+        "Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976, or JSON. "
+        "Frames are then located by time, and by default by their number.",
         exists=True,
         content=False,
         counts=rendered,
     )
     offsets: Path | None = option(
         None,
-        "CSV with Episode and Offset (frames to add for your copies), or your own frames in the layout of "
+        "CSV with Episode and Offset, the frames to add for your copies; or your own frames in the layout of "
         "Video_synchonization_frames.csv.",
         exists=True,
         content=False,
@@ -112,14 +112,14 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     released_offsets: Path | None = option(
         None,
-        "The released Video_synchonization_frames.csv, which --offsets is compared with.",
+        "The released Video_synchonization_frames.csv, if --offsets has that layout.",
         exists=True,
         content=False,
         counts=rendered,
     )
     splits: tuple[Scheme, ...] = option(
         SCHEMES,
-        "Divisions 70:15:15: UD at random, PS by place in the episode, UN by episodes; `--splits UD PS` works too.",
+        "Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also `--splits UD PS`.",
         read=read_schemes,
         shown="UD,PS,UN",
         spread=True,
@@ -127,54 +127,54 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     places: Literal["frames", "rows"] = option(
         "frames",
-        "PS by the middle of a clip, or by a row's place in the file as released.",
+        "Divide PS by the middle of a clip, or by the row number, as released.",
         name="ps-by",
         counts=lambda settings: "ps" in settings.splits,
     )
     mining: MiningSettings = nested(MiningSettings)
     confuse: int = option(
         2,
-        "Wrong options that causal_confusion replaces at most; 0 leaves that config out.",
+        "Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.",
         minimum=0,
         maximum=2,
     )
     twins: Literal["balanced", "right"] = option(
         "balanced",
-        "Turn right and wrong options round alike, so that twins give nothing away; or the right one alone, as the "
-        "paper does, and as with --imitate-release and --llm-model.",
+        "Confuse correct options and distractors alike, so that a counterpart reveals nothing; or only correct ones, "
+        "as in the paper. --imitate-release and --llm-model imply right.",
         counts=confused,
     )
     cast: Path | None = option(
         None,
-        "Names besides those found in the annotations: one on each line, with `, female` or `, male` if wanted.",
+        "Names in addition to those found in the annotations: one per line, optionally with `, female` or `, male`.",
         exists=True,
         content=False,
         counts=read_texts,
     )
     tagger: TaggerKind = option(
         "auto",
-        "Parts of speech: NLTK's tagger, Pattern's, or NLTK's where its data is found.",
+        "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
         counts=read_texts,
     )
     llm_base_url: str | None = option(
         None,
-        "Let a language model confuse: URL of an OpenAI-compatible endpoint.",
+        "URL of an OpenAI-compatible endpoint that writes the confusions.",
         content=False,
         write=lambda given: "URL",
         counts=confused,
     )
     llm_model: str | None = option(
         None,
-        "Its model; without --llm-base-url the folder of a model of transformers.",
+        "Model of the endpoint; without --llm-base-url, folder of a transformers model.",
         content=False,
         write=lambda given: Path(given).name,
         counts=confused,
     )
-    render: bool = option(True, "Cut the clips, or write the rest only.")
-    crf: int = option(CRF, "x264's rate factor.", minimum=0, maximum=51, counts=rendered)
+    render: bool = option(True, "Cut the clips, or write only the other tables.")
+    crf: int = option(CRF, "x264's constant rate factor; lower is better.", minimum=0, maximum=51, counts=rendered)
     preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
-    audio: Literal["drop", "keep"] = option("drop", "Drop or keep the sound.", counts=rendered)
+    audio: Literal["drop", "keep"] = option("drop", "Drop or keep the audio.", counts=rendered)
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     only: str = "all"
 
