@@ -1,4 +1,4 @@
-"""What perturbations there are: declarations from the data tables, each with its function."""
+"""The perturbations: declarations from the data tables, each with its function."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ QUANTISER_LIMIT = 31
 
 @dataclass(frozen=True)
 class Corruption:
-    """One perturbation.
+    """A perturbation.
 
     Attributes:
-        name: Name, also of its function and of its config in a dataset.
-        family: Its family, which is also the module that holds its function.
+        name: Its name, also of its function and of its config in a dataset.
+        family: Its family, also the module of its function.
     """
 
     kind_of: ClassVar[str]  # "visual" or "text", which is also the folder of its module
@@ -34,7 +34,7 @@ class Corruption:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The pure function that does it."""
+        """The pure function that applies it."""
         module = import_extra(f".{self.kind_of}.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
@@ -42,15 +42,15 @@ class Corruption:
 
 @dataclass(frozen=True)
 class VisualCorruption(Corruption):
-    """One visual perturbation, of the family "noise", "blur", "camera", "digital" or "temporal".
+    """A visual perturbation, of the family "noise", "blur", "camera", "digital" or "temporal".
 
     Attributes:
         scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
-        unit: What a level's values are.
+        unit: Meaning and unit of the values of a level.
         levels: The values of severity 1 to 5.
         source: Where the levels come from.
-        differs: What differs from the released code.
-        grows: Why strength does not simply grow with severity; empty if it does.
+        differs: Differences from the released code.
+        grows: Why strength does not strictly grow with severity; empty if it does.
         codec: FFmpeg's encoder, if the scope is "file".
     """
 
@@ -65,32 +65,32 @@ class VisualCorruption(Corruption):
 
     @cached_property
     def random(self) -> bool:
-        """Whether it draws: its function then takes `rng` last."""
+        """Whether it uses random numbers; its function then takes `rng` as its last argument."""
         return "rng" in inspect.signature(self.function).parameters
 
     def level(self, severity: int) -> str:
-        """Write the values of a severity for people: "10, 3"."""
+        """Return the values of a severity as text, such as "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
     def written_quantiser(self, severity: int) -> int | None:
         """Return the quantiser that FFmpeg writes into the file, at most 31; None unless the scope is "file".
 
-        A higher `-q:v` still gives other pictures: it goes on to weigh bits against errors where blocks are coded.
+        A higher `-q:v` still changes the pictures, as it also weighs bits against errors in block coding.
         """
         return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
 
 @dataclass(frozen=True)
 class TextCorruption(Corruption):
-    """One text perturbation, of the family "add_text", "bias", "change_char", "drop_text" and so on.
+    """A text perturbation, of the family "add_text", "bias", "change_char", "drop_text" and so on.
 
     Attributes:
         kind: "natural", "machine" or "synthetic", as the paper groups them.
-        does: What it does, in one line.
+        does: Its effect, in one line.
         paper: Its name in Table 6 of the paper.
         source: Where the definition comes from.
-        differs: What differs from the released code.
-        needs: What it uses beside the tagger: "wordnet", "embeddings", "mlm", "translation".
+        differs: Differences from the released code.
+        needs: Its needs besides the tagger: "wordnet", "embeddings", "mlm", "translation".
     """
 
     kind_of: ClassVar[str] = "text"
@@ -103,12 +103,12 @@ class TextCorruption(Corruption):
 
     @property
     def reads_english(self) -> bool:
-        """Whether it reads its caption as English; what changes characters or moves words does not."""
+        """Whether it analyses its caption as English; changes of characters or word order do not."""
         return self.family not in ("change_char", "positional")
 
     @cached_property
     def takes(self) -> frozenset[str]:
-        """What its function takes beside the caption: "rng" if it draws, "tools", "mode"."""
+        """The arguments of its function besides the caption: "rng" if it is random, "tools", "mode"."""
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
@@ -117,7 +117,7 @@ C = TypeVar("C", bound=Corruption)
 
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
-    """Read the declarations of the 18 visual perturbations, by name, in the paper's order."""
+    """Return the 18 visual perturbations by name, in the paper's order."""
     return {
         name: VisualCorruption(name, **{**row, "levels": tuple(map(tuple, row["levels"]))})
         for name, row in _declarations("visual").items()
@@ -126,7 +126,7 @@ def visual_corruptions() -> dict[str, VisualCorruption]:
 
 @cache
 def text_corruptions() -> dict[str, TextCorruption]:
-    """Read the declarations of the 35 text perturbations, by name, family by family."""
+    """Return the 35 text perturbations by name, family by family."""
     return {
         name: TextCorruption(name, **{**row, "needs": tuple(row.get("needs", ()))})
         for name, row in _declarations("text").items()
@@ -163,13 +163,13 @@ def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
     """Choose visual perturbations by name, by family or by the word "all"; each once, in the paper's order.
 
     Raises:
-        InputError: A name is none of these; the message suggests the nearest.
+        InputError: A name is unknown; the message suggests the nearest.
     """
     return _select(names, visual_corruptions(), "visual")
 
 
 def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
-    """Choose text perturbations as `select_corruptions` does visual ones."""
+    """Choose text perturbations likewise."""
     return _select(names, text_corruptions(), "text")
 
 
@@ -187,17 +187,13 @@ def check_name(name: str) -> VisualCorruption:
     """Return the visual perturbation of a name.
 
     Raises:
-        UsageError: There is none of that name.
+        UsageError: The name is unknown.
     """
     return _named(name, visual_corruptions(), "visual")
 
 
 def check_text_name(name: str) -> TextCorruption:
-    """Return the text perturbation of a name.
-
-    Raises:
-        UsageError: There is none of that name.
-    """
+    """Return the text perturbation of a name; raises what `check_name` does."""
     return _named(name, text_corruptions(), "text")
 
 
@@ -208,7 +204,7 @@ def _named(name: str, known: Mapping[str, C], kind: str) -> C:
 
 
 def check_severity(severity: int, name: str) -> int:
-    """Return a severity that is one.
+    """Return a valid severity.
 
     Raises:
         InputError: It is not 1, 2, 3, 4 or 5.
@@ -230,7 +226,7 @@ def _unknown(name: str, known: Sequence[str], kind: str) -> str:
 
 
 _PLACES = {
-    "text": "Give it by --text-perturbations, with --modality text, multimodal or all; from Python to corrupt_text.",
-    "visual": "Give it by --perturbations; from Python to corrupt.",
+    "text": "Name it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
+    "visual": "Name it with --perturbations; in Python use corrupt.",
 }
 _KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {"visual": visual_corruptions, "text": text_corruptions}

@@ -1,6 +1,6 @@
-"""Add words that say nothing new: adverbs before verbs, an irrelevant opening, a proverb.
+"""Add words without new information: adverbs before verbs, an irrelevant opening, a proverb.
 
-The source is Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Put an adverb before every verb: "a little girl specifically does gymnastics".
 
     Args:
-        caption: The caption, tagged.
-        rng: Draws the adverbs; no adverb comes twice in a caption.
+        caption: The tagged caption.
+        rng: Samples the adverbs, without repetition in a caption.
 
     Returns:
-        The new caption, or why there is none.
+        The new caption, or why it is unchanged.
 
     Reference:
-        Appendix A.2, "InsertAdv". Here the adverb stands where English has it: behind auxiliaries ("is calmly riding")
-        and behind "be" as a main verb ("is clearly in the kitchen"). Verbs that have an adverb in -ly beside them, and
-        participles that are part of a name ("frying pan") or stand before their noun ("chopped onions"), get none.
+        Appendix A.2, "InsertAdv". Here the adverb has its usual position: behind auxiliaries ("is calmly riding") and
+        behind "be" as a main verb ("is clearly in the kitchen"). Verbs beside an adverb in -ly, and participles in a
+        name ("frying pan") or before their noun ("chopped onions"), get none.
     """
     table = read_table("add_text")
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
@@ -49,9 +49,8 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     order = caption.style == "imperative"
     acting = order or _names_somebody(caption)
     for number, state in _verbs(caption):
-        purpose = order or (
-            number > 0 and caption.tokens[number - 1].tag == "TO"
-        )  # "to calmly eat", not "to clearly eat"
+        after_to = number > 0 and caption.tokens[number - 1].tag == "TO"
+        purpose = order or after_to  # "to calmly eat", not "to clearly eat"
         drawn = general if state or (not purpose and (not acting or rng.random() < GENERAL_SHARE)) else action
         if not drawn:
             break
@@ -62,19 +61,19 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put an irrelevant opening before a caption, and from 10 tokens on a proverb behind it.
+    """Put an irrelevant opening before a caption and, from 10 tokens on, a proverb behind it.
 
     Args:
-        caption: The caption, tagged.
-        rng: Draws the opening and the proverb.
+        caption: The tagged caption.
+        rng: Samples the opening and the proverb.
 
     Returns:
-        The new caption.
+        The new caption, or why it is unchanged.
 
     Reference:
         Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As there, the opening
-        has a capital, also before captions in small letters. The proverb is a sentence of its own; a caption without
-        a final stop gets one before it.
+        is capitalised, even before captions in lower case. The proverb is a sentence of its own; a caption without a
+        final stop gets one before it.
     """
     if not caption.words:
         return Unchanged("no word")
@@ -92,7 +91,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _names_somebody(caption: Caption) -> bool:
-    """Return whether somebody is there who acts: "calmly" is nothing that a video does."""
+    """Return whether the caption names somebody who acts; "calmly" does not describe a video."""
     somebody = words("people") - {"it"} | words("he") | words("she")
     return any(
         token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
@@ -100,7 +99,7 @@ def _names_somebody(caption: Caption) -> bool:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Return the tokens that an adverb goes before, and whether only a general adverb reads well there."""
+    """Return the tokens that an adverb may precede, and whether only a general adverb is idiomatic there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     found: list[tuple[int, bool]] = []
@@ -132,7 +131,7 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
 
 
 def _disagrees(caption: Caption, number: int) -> bool:
-    """Return whether a verb in the plural follows a noun in the singular, and so is a noun: "their man cave"."""
+    """Return whether a plural verb form after a singular noun is in fact a noun: "their man cave"."""
     tokens = caption.tokens
     if number < 2 or tokens[number].tag not in ("VB", "VBP") or caption.style == "imperative":
         return False
@@ -142,12 +141,12 @@ def _disagrees(caption: Caption, number: int) -> bool:
 
 
 def _is_order(caption: Caption, number: int) -> bool:
-    """Return whether a word that looks like a participle is an order: "and put in a bowl"."""
+    """Return whether an apparent participle is an imperative: "and put in a bowl"."""
     return caption.style == "imperative" and is_verb_form(caption.tokens[number].lower, "VB")
 
 
 def _copula(caption: Caption, number: int) -> int | None:
-    """Return the place behind a form of "be" that is the main verb; None for an auxiliary or if no place is clear."""
+    """Return the position behind a main verb "be"; None for an auxiliary or if no position is clear."""
     tokens = caption.tokens
     after = number + 1
     if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
@@ -162,7 +161,7 @@ def _copula(caption: Caption, number: int) -> int | None:
 
 
 def _is_auxiliary(caption: Caption, number: int) -> bool:
-    """Return whether "have", "do" or "going to" serves another verb: "has eaten", "is going to skin"."""
+    """Return whether "have", "do" or "going to" is an auxiliary: "has eaten", "is going to skin"."""
     tokens = caption.tokens
     lower = tokens[number].lower
     after = number + 1
@@ -218,7 +217,7 @@ def _is_attribute(caption: Caption, number: int) -> bool:
 
 
 def _has_adverb(caption: Caption, place: int) -> bool:
-    """Return whether an adverb stands there already: "slowly walks", "walks quickly"."""
+    """Return whether the verb already has an adverb: "slowly walks", "walks quickly"."""
     tokens = caption.tokens
     before = tokens[place - 1] if place else None
     if before is not None and before.tag.startswith("RB") and before.lower not in _LOOSE:

@@ -1,7 +1,8 @@
-"""Change the gender of the people in a caption: nouns, adjectives, titles and pronouns, and what must agree with them.
+"""Change the gender of people in a caption: nouns, adjectives, titles and pronouns, with agreement.
 
-The source is Schiappa et al. 2022 (arXiv 2207.02159), section 3.2 and appendix A.2. Names of people and animals stay.
-With `mode="released"` the word tables of the released code are applied as it applies them, faults included.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2 and appendix A.2. Names of people and animals do not
+change. With `mode="released"` the word tables of the released code are applied as in that code, faults included. Each
+function takes the tagged caption and the mode, and returns the new caption or why it is unchanged.
 """
 
 from __future__ import annotations
@@ -17,63 +18,35 @@ Mode = Literal["stressreel", "released"]
 
 
 def all_female(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Make every person of a caption female: "a man and his son" gives "a woman and her daughter".
-
-    Args:
-        caption: The caption, tagged.
-        mode: "released" repeats the released code's table.
-
-    Returns:
-        The new caption, or why there is none.
+    """Make every person of a caption female: "a man and his son" becomes "a woman and her daughter".
 
     Reference:
-        Appendix A.2, "AllFemale". Two people who become alike are written as such: "a man and a woman" gives "two
-        women", "a woman talks to a man" gives "a woman talks to another woman".
+        Appendix A.2, "AllFemale". Two people who become alike are merged: "a man and a woman" becomes "two women", "a
+        woman talks to a man" becomes "a woman talks to another woman".
     """
     return released_gender(caption, "female") if mode == "released" else with_gender(caption, "female")
 
 
 def all_male(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Make every person of a caption male; see `all_female`.
-
-    Args:
-        caption: The caption, tagged.
-        mode: "released" repeats the released code's table, which makes "male" female and writes "him hair".
-
-    Returns:
-        The new caption, or why there is none.
-    """
+    """Make every person of a caption male; the released table makes "male" female and writes "him hair"."""
     return released_gender(caption, "male") if mode == "released" else with_gender(caption, "male")
 
 
 def gender_neutral(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Take the gender from every word for a person: "she is brushing her hair" gives "they are brushing their hair".
-
-    Args:
-        caption: The caption, tagged.
-        mode: "released" repeats the released code's table, without agreement.
-
-    Returns:
-        The new caption, or why there is none.
+    """Replace gendered words for people by neutral ones: "she washes her hair" becomes "they wash their hair".
 
     Reference:
-        Appendix A.2, "Neutral". The paper gives "a person" for "a man" and for "a woman"; a man and a woman named
-        together are "two people" here, and the second of two persons is "another person".
+        Appendix A.2, "Neutral". In the paper "a man" and "a woman" become "a person"; here a man and a woman named
+        together become "two people", and the second of two persons is "another person". The released mode has no
+        agreement.
     """
     return released_gender(caption, "neutral") if mode == "released" else with_gender(caption, "neutral")
 
 
 def gender_swap(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Exchange female and male words for people; twice gives the caption back where the words are pairs.
-
-    Args:
-        caption: The caption, tagged.
-        mode: "released" repeats the word list of gender_bender 0.1.3, which the released code calls.
-
-    Returns:
-        The new caption, or why there is none.
+    """Exchange female and male words for people; applied twice it restores the caption where the words are pairs.
 
     Reference:
-        Appendix A.2, "GenderSwap", after Reynolds 2022.
+        Appendix A.2, "GenderSwap", after Reynolds 2022; the released mode uses the word list of gender_bender 0.1.3.
     """
     return released_swap(caption) if mode == "released" else with_gender(caption, "swap")

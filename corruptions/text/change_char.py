@@ -1,8 +1,8 @@
-"""Perturbations of characters: slips of keys, spelling and reading, other prefixes, marks around a caption.
+"""Perturbations of characters: typing, spelling and reading errors, other prefixes, punctuation.
 
-The first four change n words, n = clamp(int(p * tokens), 1, 10), drawn among the words that they can change; stop words
-and marks are skipped, and each of the words gets one change. "a" and "an" stay as they were: whoever slips in one word
-does not correct the next. Each function gives the new text, or why there is none.
+The first four change n words, n = clamp(int(p * tokens), 1, 10), sampled among the words that they can change; stop
+words and punctuation are skipped, and each word gets one change. "a" and "an" are not adapted, as an error in one word
+does not correct the next. Each function returns the new text, or why it is unchanged.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -29,10 +29,7 @@ T = TypeVar("T")
 
 
 def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Hit a neighbour of one key, QWERTY, in a fifth of the words of four letters and more.
-
-    What comes out may be a word ("word" becomes "work"), as in the paper.
-    """
+    """Replace one letter by a neighbour on QWERTY in a fifth of the words with four letters or more."""
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
@@ -47,10 +44,7 @@ def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Misspell three of ten words as people do: from a table, else by rules such as doubled letters.
-
-    What comes out is never a word of the dictionary, so no other word takes the place of the right one.
-    """
+    """Misspell three of ten words, from a table or by rules such as doubled letters, never as another word."""
 
     def draw(word: str) -> str:
         return like(_one(misspellings(word.lower()), rng), word)
@@ -61,15 +55,12 @@ def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchange
 
 
 def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Insert, delete, swap or replace one letter inside three of ten words; the first and the last letter stay.
-
-    Words have three letters or more; to swap takes two inner letters side by side that differ.
-    """
+    """Insert, delete, swap or replace one inner letter in three of ten words with three letters or more."""
 
     def draw(word: str) -> str:
         inner = [n for n in range(1, len(word) - 1) if word[n].isalpha()]
         swaps = [n for n in inner if n + 1 in inner and word[n].lower() != word[n + 1].lower()]
-        kind = _one(["insert", "delete", "replace", *["swap"] * bool(swaps)], rng)
+        kind = _one(["insert", "delete", "replace", *(["swap"] if swaps else [])], rng)
         place = _one(swaps if kind == "swap" else inner, rng)
         if kind == "swap":
             return word[:place] + word[place + 1] + word[place] + word[place + 2 :]
@@ -84,7 +75,7 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Read one character, or pair, of a fifth of the words as one that looks alike: o as 0, rn as m. Numbers too."""
+    """Misread one character, or pair, of a fifth of the words as one that looks alike: o as 0, rn as m. Numbers too."""
     alike: dict[str, list[str]] = _table("ocr", "alike")
 
     def found(word: str) -> list[tuple[int, str]]:
@@ -100,9 +91,9 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Exchange the prefix of one word for another, so that a word of the same part of speech comes out.
+    """Exchange the prefix of one word so that another word of the same part of speech and ending results.
 
-    Both words are in the dictionary; endings stay, so number and tense do. Most captions have no such word.
+    Both words are in the dictionary. Most captions have no such word.
     """
     found = [
         (number, other)
@@ -118,7 +109,7 @@ def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put a pair of brackets or quotes around the caption, or a mark at its end in place of what ends it, or both."""
+    """Put brackets or quotes around the caption, or another mark at its end, or both."""
     kind = _one(["pair", "end", "both"], rng)
     text = caption.text.strip()
     if kind != "pair":
@@ -132,13 +123,9 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 @lru_cache(maxsize=1 << 14)
 def misspellings(word: str) -> tuple[str, ...]:
-    """Return misspellings of a word in small letters, none of them a word itself.
+    """Return misspellings of a lower-case word, none of them a word.
 
-    Args:
-        word: A word.
-
-    Returns:
-        Those of the table, for the word or for what it is derived from by a plain ending; else those of the rules.
+    They are those of the table, for the word or its base before a regular ending; else those of the rules.
     """
     table: dict[str, list[str]] = _table("spelling", "words")
     if word in table:
@@ -154,7 +141,7 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# What people hear, and how they write it: a pattern, and what it becomes, once in each place.
+# Common misspellings: a pattern and its replacement, applied at one place at a time.
 RULES = tuple(
     (re.compile(pattern), wrong)
     for pattern, wrong in (
@@ -201,7 +188,7 @@ INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Misspell a word by rules; by an unstressed vowel or a doubled letter only if nothing else is found."""
+    """Yield misspellings by rules; by an unstressed vowel or a doubled letter only if there are no others."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
         for rule, wrong in RULES
@@ -225,11 +212,11 @@ def _unknown(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
-    """Return the words that differ from a word in the prefix alone and can be the same part of speech.
+    """Return the words that differ from a word only in the prefix and can be the same part of speech.
 
     Args:
-        word: A word in small letters.
-        reading: "NOUN", "VERB", "ADJ" or "ADV"; "" gives none.
+        word: A lower-case word.
+        reading: "NOUN", "VERB", "ADJ" or "ADV"; "" yields none.
     """
     if not word.isalpha() or word in stop_words():
         return ()
@@ -250,12 +237,12 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Return the words of grammar, which the perturbations of words skip."""
+    """Return the function words, which perturbations of words skip."""
     return frozenset(_table("stop_words", "words").split())
 
 
 def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
-    """Change a share of the words; "" if none fits."""
+    """Change a share of the words; "" if none can be changed."""
     eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
     if not eligible:
         return ""

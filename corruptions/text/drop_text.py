@@ -1,8 +1,8 @@
-"""Perturbations that drop words by their part of speech: a dropped word becomes [UNK], so the length stays.
+"""Drop words by their part of speech: each becomes [UNK], so that the length does not change.
 
 Nouns are the tags NN, NNS, NNP and NNPS, verbs VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are verbs, as
 in NLTK; modals ("can", "will": MD) are not, so `no_verbs` keeps them and `only_verbs` drops them. Numbers and clitics
-("n't", "'s") are words; marks are not, and stay. Source: Schiappa et al. 2022, appendix A.2.
+("n't", "'s") are words; punctuation is kept. Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations
@@ -54,25 +54,17 @@ def _kept(caption: Caption, reason: str) -> Unchanged:
 
 
 def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one noun by [UNK], in one place only, wherever else the word stands."""
+    """Replace one noun by [UNK], at one place only."""
     return drop(caption, _one(_words(caption, NOUN), rng)) or Unchanged("no noun")
 
 
 def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one verb by [UNK], in one place only, wherever else the word stands."""
+    """Replace one verb by [UNK], at one place only."""
     return drop(caption, _one(_words(caption, VERB), rng)) or Unchanged("no verb")
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace tokens by [UNK]; a clitic and its word come apart where one of them is dropped ("does [UNK]").
-
-    Args:
-        caption: The caption.
-        numbers: The tokens; words.
-
-    Returns:
-        The text; "" if there is nothing to drop.
-    """
+    """Replace words by [UNK], separating clitics where one part is dropped ("does [UNK]"); "" if there are none."""
     if not numbers:
         return ""
     changes = dict.fromkeys(numbers, UNKNOWN)

@@ -21,14 +21,14 @@ MODES = ("stressreel", "released")
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """Enough to make a perturbation again, word for word.
+    """What determines a perturbation, so that it can be repeated word for word.
 
     Attributes:
         corruption: The perturbation.
         seed: The dataset's seed.
         key: The id of the caption.
-        style: What the data set's captions are; see `language.tagger.Tagger.analyse`.
-        mode: "released" repeats the word tables of the released code in the family `bias`.
+        style: Form of the captions; see `language.tagger.Tagger.analyse`.
+        mode: "released" uses the word tables of the released code in the family `bias`.
     """
 
     corruption: TextCorruption
@@ -38,15 +38,7 @@ class TextRecipe:
     mode: Mode = "stressreel"
 
     def apply(self, text: str, tools: Tools) -> TextResult:
-        """Perturb one caption.
-
-        Args:
-            text: The caption.
-            tools: The tagger, and what else the perturbation needs.
-
-        Returns:
-            The result; `changed` is true exactly if the text differs.
-        """
+        """Perturb one caption with the tagger and further tools; `changed` is true exactly if the text differs."""
         if self.corruption.reads_english and not is_english(text):
             return TextResult(text, False, "not English")
         capitals = self.corruption.family != "change_char" and _in_capitals(text)
@@ -60,12 +52,12 @@ class TextRecipe:
         if isinstance(found, Unchanged):
             return TextResult(text, False, found.reason)
         if capitals:
-            found = found.upper()  # what is put in too; characters that are changed stay as they are
+            found = found.upper()  # words put in too; changed characters are not capitalised
         return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
-    """Return whether a caption is written in capitals throughout: "A MAN RIDES A HORSE"; one word or name is not."""
+    """Return whether a caption of two words or more is entirely in capitals: "A MAN RIDES A HORSE"."""
     return (
         text.isupper()
         and text.lower().upper() == text
@@ -87,22 +79,22 @@ def corrupt_text(
     """Perturb a caption.
 
     Args:
-        text: One sentence or more, English.
-        name: A perturbation; `list_corruptions("text")` has them.
-        seed: Seed of what is drawn.
-        key: What names the caption, such as its id. The draw is that of seed, perturbation, key and text, so other
-            captions are drawn otherwise under one key too. (A build draws by seed, perturbation and caption id alone,
-            which no two captions share.)
-        style: "declarative" for statements and noun phrases, "imperative" for orders, "auto" to decide for each
-            caption, where only a word that is nothing but a verb makes an order.
-        mode: "released" repeats the word tables of the released code in the family `bias`.
-        tools: Where tagger, WordNet, embeddings and models come from; by default what is found on this machine.
+        text: English text of one sentence or more.
+        name: A perturbation of `list_corruptions("text")`.
+        seed: Seed of random numbers.
+        key: Identifies the caption, such as its id. Random numbers depend on seed, perturbation, key and text, so other
+            captions get other numbers even under the same key. (A build uses seed, perturbation and caption id, which
+            is unique.)
+        style: "declarative" for statements and noun phrases, "imperative" for instructions, "auto" to decide for each
+            caption, where only a word that is always a verb makes an instruction.
+        mode: "released" uses the word tables of the released code in the family `bias`.
+        tools: Tagger, WordNet, embeddings and models; by default those available on this machine.
 
     Returns:
         The text, whether it differs, and if not, why.
 
     Raises:
-        InputError: Unknown name or style, no text, or data or a model that the perturbation needs is missing.
+        InputError: The name or style is unknown, the text is empty, or data or a model is missing.
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6; differences in
@@ -120,5 +112,5 @@ def corrupt_text(
 
 
 def text_key(key: str, text: str) -> str:
-    """Return a key that differs wherever the key or the text does."""
+    """Return a key that differs if the key or the text differs."""
     return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"

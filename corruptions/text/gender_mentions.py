@@ -1,4 +1,4 @@
-"""Where a caption speaks of somebody with a gender."""
+"""Find the gendered mentions of people in a caption."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CAUSATIVE = ("let", "make", "help", "see", "watch", "hear", "have", "to")
 
 @dataclass(frozen=True)
 class Mention:
-    """A place in a caption that speaks of somebody with a gender: tokens from `start` up to `stop`."""
+    """A gendered mention of a person: tokens from `start` up to `stop`."""
 
     start: int
     stop: int
@@ -42,7 +42,7 @@ class Mention:
 
 
 def find_mentions(caption: Caption) -> Iterator[Mention]:
-    """Find everybody with a gender, from left to right."""
+    """Yield the gendered mentions from left to right."""
     number = 0
     while number < len(caption.tokens):
         found = _mention(caption, number)
@@ -52,7 +52,7 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 
 
 def _mention(caption: Caption, number: int) -> Mention | int:
-    """Return the mention that begins at a token, or the number of the next token to look at."""
+    """Return the mention that begins at a token, or the number of the next token to examine."""
     tokens = caption.tokens
     lower = tokens[number].lower
     for words, word in gendered_phrases().get(lower, ()):
@@ -81,7 +81,7 @@ def _mention(caption: Caption, number: int) -> Mention | int:
 
 
 def _title_stop(caption: Caption, number: int) -> int:
-    """Return where the name of a work that begins at a token ends, if the word before speaks of works; else 0."""
+    """Return where the title of a work that begins at a token ends, if the word before announces a work; else 0."""
     tokens = caption.tokens
     if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
         return 0
@@ -92,7 +92,7 @@ def _title_stop(caption: Caption, number: int) -> int:
 
 
 def _is_fellow(caption: Caption, number: int) -> bool:
-    """Return whether "fellow" only says that the next is one of the same kind: "his fellow soldiers"."""
+    """Return whether "fellow" only marks the next word as one of the same kind: "his fellow soldiers"."""
     following = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
     return caption.tokens[number].lower == "fellow" and following.startswith("NN")
 

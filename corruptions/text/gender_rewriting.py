@@ -1,4 +1,4 @@
-"""Write a caption with other genders, and with what must agree with them."""
+"""Rewrite a caption with other genders, with agreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODIFIERS = ("JJ", "NN", "VBN", "CD")
 
 @dataclass
 class _Draft:
-    """Changes on their way into a caption."""
+    """Pending changes of a caption."""
 
     caption: Caption
     target: Target
@@ -27,11 +27,11 @@ class _Draft:
     before: dict[int, str] = field(default_factory=dict)
 
     def write(self, number: int, new: str) -> None:
-        """Put a word in place of a token, with its capitals."""
+        """Replace a token by a word with the same capitals."""
         self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
 
     def delete(self, start: int, stop: int) -> None:
-        """Leave tokens out; an article before them is chosen anew."""
+        """Remove tokens and adapt an article before them."""
         for number in range(start, stop):
             self.changes[number] = ""
         if start and self.caption.tokens[start - 1].lower in ARTICLES:
@@ -39,7 +39,7 @@ class _Draft:
 
 
 def with_gender(caption: Caption, target: Target) -> str | Unchanged:
-    """Write everybody in a caption with a gender; see the functions of `bias`."""
+    """Rewrite every gendered mention of a caption; see the functions of `bias`."""
     mentions = list(find_mentions(caption))
     if not mentions:
         return NOBODY
@@ -71,7 +71,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
 
 
 def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only says the gender of the next: "women athletes", "a lady doctor"."""
+    """Return whether a word only marks the gender of the next: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
     last = mention.stop  # of a name of several nouns: "women news reporters"
@@ -84,7 +84,7 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
-    """Write people who became alike as several: "a person and a person" as "two people", "he or she" as "they"."""
+    """Merge people who became alike: "a person and a person" as "two people", "he or she" as "they"."""
     joined: list[Mention] = []
     for role in ("adjective", "noun", "pronoun"):
         kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
@@ -107,7 +107,7 @@ def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
-    """Join two noun phrases with a word between them, if what stands before their nouns allows it."""
+    """Join two noun phrases with a word between them, if the words before their nouns allow it."""
     tokens = draft.caption.tokens
     either = tokens[first.stop].lower in ("or", "nor", "/")
     start, determiner = phrase_start(draft.caption, first.start)
@@ -253,7 +253,7 @@ def _looks_finite(caption: Caption, number: int) -> bool:
 
 
 def _with_they(caption: Caption, number: int) -> str:
-    """Return a verb of the third person singular its plural."""
+    """Return the plural of a verb in the third person singular."""
     lower = caption.tokens[number].lower
     if lower == "'s":
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)

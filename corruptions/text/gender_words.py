@@ -27,7 +27,7 @@ class GenderWord:
     plural: bool = False
 
     def become(self, target: Target, plural: bool | None = None) -> str:
-        """Return the word for a target."""
+        """Return the form for a target gender, or for the other one."""
         side = _OTHER[self.gender] if target == "swap" else target
         forms = self.many if (self.plural if plural is None else plural) else self.one
         return forms[("male", "female", "neutral").index(side)]
@@ -74,7 +74,7 @@ def gendered_pronoun(role: Role, gender: str) -> GenderWord:
 
 @cache
 def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
-    """Return the phrases by their first word, the longest first; None for those that are never touched."""
+    """Return the phrases by their first word, the longest first; None for those that are never changed."""
     found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
     table = read_table("bias")
     for phrase in table["protected"]["rows"]:
@@ -90,7 +90,7 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
 
 @cache
 def titles() -> dict[str, list[tuple[str, ...]]]:
-    """Return the names of works that are plain words too, by their first word."""
+    """Return the titles of works that are also common words, by their first word."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in read_table("bias")["titles"]["rows"]:
         words = tuple(phrase.split())

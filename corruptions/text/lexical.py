@@ -1,4 +1,4 @@
-"""Words as perturbations that swap them need them: lemmas and forms, the lists of `swap_text.yaml`, draws."""
+"""Lemmas and forms of words that are swapped, the lists of `swap_text.yaml`, and sampling."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ POSES: dict[str, tuple[str, Pos]] = {
     "RB": ("ADV", "r"),
 }
 PARTS: dict[Pos, str] = {pos: part for part, pos in POSES.values()}
-LEMMAS = {"leaves": "leaf"}  # where the dictionary's first is not the captions'
+LEMMAS = {"leaves": "leaf"}  # where captions use another lemma than the dictionary's first
 
 
 def related(word: str, other: str) -> bool:
@@ -34,13 +34,13 @@ def related(word: str, other: str) -> bool:
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word is of small letters only, three or more."""
+    """Return whether a word has three or more characters, all lower-case ASCII letters."""
     return len(word) > 2 and word.isascii() and word.isalpha() and word.islower()
 
 
 @lru_cache(maxsize=1 << 14)
 def lemma_of(word: str, tag: str) -> str:
-    """Return the base of a word with a tag; empty for tags of no use here."""
+    """Return the lemma of a word with a tag; "" for other tags than those of `POSES`."""
     if tag not in POSES:
         return ""
     if tag in ("NN", "JJ", "RB"):
@@ -51,7 +51,7 @@ def lemma_of(word: str, tag: str) -> str:
 
 
 def inflected(lemma: str, tag: str) -> str:
-    """Return a lemma the form of a tag; of several words the first of a verb, the last of a noun."""
+    """Inflect a lemma for a tag; of several words the first if it is a verb, the last if it is a noun."""
     if tag in ("JJ", "RB", "NN", "VB", "VBP"):
         return lemma
     if tag == "NNS":
@@ -61,17 +61,17 @@ def inflected(lemma: str, tag: str) -> str:
 
 
 def word_count(caption: Caption, share: float) -> int:
-    """Return how many words a share of a caption is, at least one."""
+    """Return the number of words in a share of a caption, 1 to 10."""
     return min(max(int(share * len(caption.tokens)), LEAST), MOST)
 
 
 def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
-    """Return numbers in a drawn order."""
+    """Return numbers in random order."""
     return [numbers[place] for place in rng.permutation(len(numbers))]
 
 
 def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
-    """Draw one of several values."""
+    """Sample one of several values."""
     return values[int(rng.integers(len(values)))]
 
 

@@ -1,4 +1,4 @@
-"""Nouns and adjectives that can be another part of speech too, and where in a caption they can stand."""
+"""Nouns and adjectives that can also be another part of speech, and where in a caption they fit."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ AFTER_ARTICLE = ("NN", "JJ", "RB", "VBG", "VBN", "CD")
 
 @cache
 def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
-    """Return the common nouns ("n") or adjectives ("a") that can be another part of speech too, in alphabetical order.
-
-    Args:
-        wordnet: WordNet.
-        pos: "n" or "a".
-    """
+    """Return the common nouns ("n") or adjectives ("a") that can be another part of speech, in alphabetical order."""
     part, least = PARTS[pos], COMMON_NOUN if pos == "n" else COMMON_ADJECTIVE
     left_out = names("multi_pos", "no_nouns" if pos == "n" else "no_adjectives") | names("sensitive")
 
@@ -41,12 +36,7 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
 
 
 def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return, by their token, the nouns that can take the place of each noun of a caption in the singular.
-
-    Args:
-        caption: The tagged caption.
-        wordnet: WordNet.
-    """
+    """Return, by token, the nouns that can replace each singular noun of a caption."""
     pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
     mass = names("multi_pos", "mass_nouns")
     uncounted = names("multi_pos", "uncounted") | (mass - names("multi_pos", "counted_too"))
@@ -65,20 +55,14 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
 
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return, by their token, the adjectives that can take the place of each adjective of a caption.
-
-    Args:
-        caption: The tagged caption.
-        wordnet: WordNet.
-    """
+    """Return, by token, the adjectives that can replace each adjective of a caption."""
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
     for number in caption.tagged("JJ"):
         token, before, after = caption.tokens[number], caption.tag_at(number - 1), caption.tag_at(number + 1)
         last = not after or after == "CC" or not caption.tokens[number + 1].is_word
-        said = last and (
-            before.startswith("RB") or caption.lower_at(number - 1) in BE
-        )  # "is very big", not "is fond of"
+        # "is very big", not "is fond of"
+        said = last and (before.startswith("RB") or caption.lower_at(number - 1) in BE)
         stays = token.lower in fixed or tells_how_much(caption, number, wordnet) or in_phrase(caption, number, wordnet)
         stays = stays or not _is_adjective(caption, number)
         if token.tag == "JJ" and not stays and (said or _is_before_noun(caption, number)):
@@ -87,7 +71,7 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
 
 
 def _is_adjective(caption: Caption, number: int) -> bool:
-    """Return whether the dictionary has an adjective, and it is no part of a compound such as "fast moving"."""
+    """Return whether the dictionary has an adjective that is not in a compound such as "fast moving"."""
     word, before = caption.tokens[number].lower, caption.tag_at(number - 1)
     participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
     passive = caption.lower_at(number - 1) in BE and participle
@@ -95,7 +79,7 @@ def _is_adjective(caption: Caption, number: int) -> bool:
 
 
 def _is_before_noun(caption: Caption, number: int) -> bool:
-    """Return whether a noun stands behind an adjective, other adjectives between."""
+    """Return whether a noun follows an adjective, possibly behind further adjectives."""
     place = number + 1
     while caption.tag_at(place) == "JJ":
         place += 1
@@ -103,7 +87,7 @@ def _is_before_noun(caption: Caption, number: int) -> bool:
 
 
 def _use(caption: Caption, number: int) -> str:
-    """Return how a noun stands: behind "a" and the like ("one"), behind "the" or before a noun ("any"), or "bare"."""
+    """Return the use of a noun: behind "a" and the like ("one"), behind "the" or before a noun ("any"), or "bare"."""
     if caption.tag_at(number + 1).startswith("NN"):
         return "any"  # "police officer"
     for place in range(number - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""Words of reports and of talk, put in place of others by the table `text_style.yaml`."""
+"""Exchange words for those of a formal or casual register, by the table `text_style.yaml`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
 
 
 def _written(caption: Caption, number: int, new: str) -> str:
-    """Return words with the capital that stands there; those of "TV" are no model for "television"."""
+    """Return words with the capitals of the original; those of "TV" are no model for "television"."""
     text = caption.tokens[number].text
     short = text.isupper() and not caption.text.isupper()
     first = any(number == sentence.start for sentence in caption.sentences)
@@ -64,7 +64,7 @@ def _kept(register: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _phrases(register: str) -> tuple[tuple[tuple[str, ...], str, str], ...]:
-    """Return phrases, the longest first, with the condition on what surrounds them and what takes their place."""
+    """Return phrases, the longest first, with the condition on their context and their replacement."""
     rows = []
     for phrase, new in read_table("text_style")[register]["phrases"].items():
         parts, _, condition = str(phrase).partition(" +")
@@ -78,7 +78,7 @@ def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[int]:
 
 
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
-    """Return whether what surrounds a phrase allows another.
+    """Return whether the context of a phrase allows its replacement.
 
     The conditions: a tag of the word behind; "THE": an article or possessive behind; "VERB": a verb before and an
     adjective behind ("is kind of funny", not "some kind of test"); "END": neither a noun, an adjective nor "else"
@@ -99,7 +99,7 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the word for a word, in its form, and how many tokens it stands for."""
+    """Return the replacement of a word, inflected, and the number of tokens replaced."""
     token = caption.tokens[number]
     if token.tag in _VERBS:
         return _exchanged_verb(caption, number, table)
@@ -147,7 +147,7 @@ def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def _has_particle(caption: Caption, number: int) -> bool:
-    """Return whether a particle stands behind a verb's object: "puts his shoes on"."""
+    """Return whether a particle follows a verb's object: "puts his shoes on"."""
     for place in range(number + 1, min(number + PARTICLE_REACH, len(caption.tokens))):
         token = caption.tokens[place]
         if not token.is_word or token.tag == "CC":
@@ -174,7 +174,7 @@ def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def in_compound(caption: Caption, number: int) -> bool:
-    """Return whether a noun stands beside another, as in "photo shop": then the two may be one name.
+    """Return whether a noun is next to another, as in "photo shop": the two may then be one name.
 
     Behind a noun, people are still people: "cartoon man".
     """
@@ -184,7 +184,7 @@ def in_compound(caption: Caption, number: int) -> bool:
 
 
 def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
-    """Return whether an adverb can take a place: "real quick" stands behind a verb, "very" before an adjective."""
+    """Return whether an adverb fits a position: "real quick" stands behind a verb, "very" before an adjective."""
     before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
     if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
         return False

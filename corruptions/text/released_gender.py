@@ -1,4 +1,4 @@
-"""Gender as the released code changes it: its word tables, applied as it applies them, faults included."""
+"""Change gender by the word tables of the released code, applied as in that code, faults included."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tables import read_table
 
 
 def released_gender(caption: Caption, target: Literal["female", "male", "neutral"]) -> str | Unchanged:
-    """Apply the released table to the words between spaces, whatever they are in the sentence."""
+    """Apply the released table to the words between spaces, whatever their part of speech."""
     table = read_table("bias")["released"]["rows"]
     words = caption.text.split()
     new = []
@@ -25,7 +25,7 @@ def released_gender(caption: Caption, target: Literal["female", "male", "neutral
 
 
 def released_swap(caption: Caption) -> str | Unchanged:
-    """Apply the list of gender_bender to every run of letters; "him" and "hers" are made to fit a noun behind them."""
+    """Apply the list of gender_bender to every run of letters; "him" and "hers" are adapted before a noun."""
     rows: dict[str, str] = read_table("bias")["released_swap"]["rows"]
 
     def swapped(found: re.Match[str]) -> str:
@@ -44,9 +44,9 @@ def released_swap(caption: Caption) -> str | Unchanged:
 
 
 def _is_genitive(caption: Caption, place: int) -> bool:
-    """Return whether the first noun or article behind a place comes before a joining word or preposition.
+    """Return whether the first noun or determiner behind a position precedes any conjunction or preposition.
 
-    The released code asks spaCy's tagger; here it is the caption's own tags.
+    The released code uses spaCy's tagger; here the caption's own tags are used.
     """
     for token in caption.tokens:
         if token.start < place:

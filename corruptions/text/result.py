@@ -1,4 +1,4 @@
-"""What a text perturbation gives back."""
+"""Results of text perturbations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unchanged:
-    """A perturbation has nothing in a caption that it can change.
+    """A caption in which a perturbation can change nothing.
 
     Attributes:
         reason: Why, in a few words: "no verb".
@@ -21,7 +21,7 @@ class TextResult:
     """A caption after a perturbation.
 
     Attributes:
-        text: The caption; the original if nothing could be changed.
+        text: The caption; the original if it is unchanged.
         changed: Whether it differs from the original.
         reason: Why it does not; empty if it does.
     """

@@ -1,4 +1,4 @@
-"""Perturbations that swap words for others: of several parts of speech, synonyms, near words, what models suggest.
+"""Swap words for others: words with several parts of speech, synonyms, embedding neighbours, suggestions of models.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -24,52 +24,53 @@ SUGGESTIONS, LIKELY = 100, 5  # words that the model is asked for, likeliest fit
 
 
 def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace up to two words tagged exactly NN by nouns that can be another part of speech too.
+    """Replace up to two words tagged exactly NN by nouns that can also be another part of speech.
 
-    The paper's example: "a little output does gymnastics". The nouns are WordNet's: common, more often a noun than
-    anything else. Behind "a" and the like stand nouns that can be counted, without an article nouns that cannot; nouns
-    of number ("a group of people are") stay, since the verb agrees with what they count.
+    The paper's example: "a little output does gymnastics". The nouns are WordNet's: common, and most often nouns. After
+    "a" and the like they are countable, without an article uncountable; nouns of number ("a group of people are") do
+    not change, since the verb agrees with what they count.
     """
     pools = noun_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no noun in the singular")
 
 
 def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace up to two words tagged exactly JJ by adjectives that can be another part of speech too.
+    """Replace up to two words tagged exactly JJ by adjectives that can also be another part of speech.
 
-    The paper's example: "a anodyne girl does gymnastics". The adjectives are WordNet's: common, more often an adjective
-    than anything else. They stand before a noun, or behind a verb where nothing depends on them ("afraid that").
+    The paper's example: "a anodyne girl does gymnastics". The adjectives are WordNet's: common, and most often
+    adjectives. They are before a noun, or behind a verb without a complement (not "afraid that").
     """
     pools = adjective_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no adjective")
 
 
 def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a tenth of the words by synonyms of WordNet, inflected like them.
+    """Replace a tenth of the words by inflected synonyms from WordNet.
 
-    The synonym shares the most frequent sense of the word, which is by far the most frequent of both in WordNet's
-    tagged texts. For common words of captions a table says which of WordNet's synonyms read well. Auxiliaries, words of
-    compounds and set phrases ("hot dog", "put on") and names stay.
+    Word and synonym share a sense that is by far the most frequent of both in WordNet's tagged texts. For common words
+    of captions a table selects idiomatic synonyms. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names
+    do not change.
     """
     options = {n: wordnet_options(caption, n, tools.wordnet) for n in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a common synonym in WordNet")
 
 
 def swap_syn_word_embedding(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a tenth of the words by near words of an embedding, inflected like them.
+    """Replace a tenth of the words by inflected neighbours in an embedding space.
 
-    One of the nearest words that are mostly the same part of speech and share one of the frequent senses of the word in
-    WordNet: near words alone may be opposites, or another of the same kind ("cat", "dog"). None is a form of the word.
+    A replacement is among the nearest words that are mostly the same part of speech and share one of the word's
+    frequent senses in WordNet: neighbours alone may be opposites, or of the same kind ("cat", "dog"). It is never a
+    form of the word.
     """
     options = {number: embedding_options(caption, number, tools) for number in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a near word in the embedding")
 
 
 def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a fifth of the words by what a masked language model suggests: whole words of the same form.
+    """Replace a fifth of the words by suggestions of a masked language model: whole words of the same form.
 
-    One word after the other is masked, so that later suggestions fit earlier ones. Drawn among the likeliest that are
-    no form of the word.
+    Words are masked one after the other, so that later suggestions fit earlier ones. A suggestion is sampled among the
+    likeliest that are not forms of the word.
     """
     eligible = [
         n
@@ -93,7 +94,7 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
 def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
     """Translate the caption into another language and back.
 
-    The first letter is large, and the end has a full stop, only if the caption has it so.
+    The result is capitalised, and ends with a full stop, only if the caption does.
     """
     text = caption.text.strip()
     found = tools.translate_back(text)
@@ -101,7 +102,7 @@ def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
         return Unchanged("the translation is empty")
     if text[-1].isalnum():
         found = found.rstrip(" .")
-    first = tools.tagger.analyse(found).tokens[0] if tools.tagger.analyse(found).tokens else None
+    first = next(iter(tools.tagger.analyse(found).tokens), None)
     if text[:1].islower() and first is not None:
         found = without_capital(first) + found[first.end :]
     elif text[:1].isupper():
@@ -128,12 +129,12 @@ def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random
 
 
 def _is_there(new: str, there: set[str]) -> bool:
-    """Return whether a caption has a word already, in the singular or plural: "workouts and exercises"."""
+    """Return whether a caption already has a word, in the singular or plural: "workouts and exercises"."""
     return not there.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 
 def _same_form(word: str, old: str, tag: str) -> bool:
-    """Return whether a suggested word can stand in a place of a tag and is no form of the word that stood there."""
+    """Return whether a suggested word fits the tag of a word and is not a form of it."""
     part, pos = POSES[tag]
     word = word.lower()
     if word in names("sensitive") or part not in readings(word) or word in AUXILIARIES or len(word) < 2:

@@ -1,8 +1,8 @@
-"""Synonyms: which words of a caption stand for themselves, and what can take their place.
+"""Synonyms: the words of a caption that can be replaced on their own, and their replacements.
 
-By WordNet (Fellbaum 1998): words that share the most frequent sense, where that is by far the most frequent of both.
-By an embedding: near words that share a frequent sense in WordNet too, so that antonyms and words that are only of one
-kind (cat and dog) are no candidates.
+By WordNet (Fellbaum 1998): words that share a sense which is by far the most frequent of both. By an embedding:
+neighbours that share a frequent sense in WordNet too, which excludes antonyms and words that are only of the same kind
+(cat and dog).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MATTER = ("noun.food", "noun.substance", "noun.plant")
 
 
 def content_words(caption: Caption, wordnet: WordNet) -> list[int]:
-    """Return the numbers of the nouns, verbs, adjectives and adverbs that stand for themselves."""
+    """Return the numbers of the nouns, verbs, adjectives and adverbs that are not bound in a phrase."""
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
@@ -54,7 +54,7 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 
 def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is part of a name in WordNet ("hot dog"); "little girl" and the like are none."""
+    """Return whether a word is part of a name in WordNet ("hot dog"); "little girl" and the like do not count."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     before, after = caption.lower_at(number - 1), caption.lower_at(number + 1)
@@ -77,7 +77,7 @@ def _is_title(caption: Caption, number: int) -> bool:
 
 
 def _is_compound_head(caption: Caption, number: int, lemma: str) -> bool:
-    """Return whether a noun follows another; behind a noun, people are still people: "cartoon man"."""
+    """Return whether a noun follows another; people do not count: "cartoon man"."""
     behind = number > 0 and caption.tokens[number - 1].tag.startswith("NN")
     return behind and lemma not in PEOPLE
 
@@ -115,7 +115,7 @@ def _has_particle(caption: Caption, number: int, lemma: str, wordnet: WordNet) -
 
 
 def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[str, ...]:
-    """Return the synonyms by WordNet that can take the place of a token, in its form."""
+    """Return the inflected synonyms by WordNet that can replace a token."""
     token = caption.tokens[number]
     lemma, after = lemma_of(token.lower, token.tag), number + 1
     if not _fits_place(caption, number, lemma, wordnet):
@@ -136,7 +136,7 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
 
 
 def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> bool:
-    """Return whether the synonyms of a word can stand where it stands: with or without an object or infinitive."""
+    """Return whether the synonyms of a word fit its syntax: with or without an object or infinitive."""
     token = caption.tokens[number]
     if tells_how_much(caption, number, wordnet):
         return False
@@ -164,13 +164,7 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the synonyms that `swap_syn_wordnet` draws from.
-
-    Args:
-        wordnet: WordNet.
-        lemma: A word.
-        pos: Its part of speech.
-    """
+    """Return the synonyms that `swap_syn_wordnet` samples from."""
     chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
@@ -193,7 +187,7 @@ def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
 
 
 def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str, ...]:
-    """Return the near words by the embedding that can take the place of a token, in its form."""
+    """Return the inflected neighbours by the embedding that can replace a token."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     if not _fits_place(caption, number, lemma, tools.wordnet):
@@ -204,13 +198,7 @@ def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str,
 
 @lru_cache(maxsize=1 << 14)
 def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the near words that `swap_syn_word_embedding` draws from, the nearest first.
-
-    Args:
-        tools: Vectors and WordNet.
-        lemma: A word.
-        pos: Its part of speech.
-    """
+    """Return the neighbours that `swap_syn_word_embedding` samples from, the nearest first."""
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)

@@ -1,4 +1,4 @@
-"""Style: voice, negation, tense, and the words of reports and of talk."""
+"""Perturbations of style: voice, negation, tense, and formal and casual register."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from .tables import read_table
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
-    """Put the first clause that has a passive into it, the main clause first.
+    """Put one clause into the passive: the main clause or else the first that has a passive.
 
-    Tense and aspect are kept, pronouns take the right case, and the agent is the whole noun phrase. "man riding a
-    horse" becomes "a horse being ridden by man". Orders stay.
+    Tense and aspect do not change, pronouns get the right case, and the agent is the whole noun phrase. "man riding a
+    horse" becomes "a horse being ridden by man". Imperatives do not change.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption in the passive, or why it has none.
+        The caption in the passive, or why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code leaves None where it fails.
@@ -50,17 +50,17 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
 
 
 def reverse_neg(caption: Caption) -> str | Unchanged:
-    """Negate the main verb, or remove the negation that is there.
+    """Negate the main verb, or remove an existing negation.
 
-    "does gymnastics" becomes "does not do gymnastics", an order "do not ...", "man riding a horse" becomes "man not
-    riding a horse"; verbs joined by "and" are denied together ("does not ride and wave"). "without" becomes "with", and
-    the other way round where there is no verb.
+    "does gymnastics" becomes "does not do gymnastics", an imperative "do not ...", "man riding a horse" becomes "man
+    not riding a horse"; verbs joined by "and" are negated together ("does not ride and wave"). "without" becomes
+    "with", and vice versa where there is no verb.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption that says the opposite, or why there is none.
+        The caption with the opposite meaning, or why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
@@ -82,7 +82,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
 
 
 def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses that "and" joins to the main one, up to the first that has an auxiliary or another joint."""
+    """Return the clauses joined to the main one by "and", up to the first with an auxiliary or another conjunction."""
     found: list[Clause] = []
     for clause in clauses(caption):
         if clause.verb.main <= main.verb.main:
@@ -103,19 +103,19 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
 def tense(caption: Caption) -> str | Unchanged:
     """Put a caption into another tense: the present into the past, the past into the present.
 
-    All verbs of the main clause's time change together, so that "a man sings while a boy plays" becomes "a man sang
-    while a boy played". An order becomes a record of what was done ("added the oil"). A participle behind a noun gets
-    the past of "be": "man who was riding a horse".
+    All verbs in the tense of the main clause change together: "a man sings while a boy plays" becomes "a man sang while
+    a boy played". An imperative becomes a report ("added the oil"). A participle behind a noun gets the past of "be":
+    "man who was riding a horse".
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption in another tense, or why it has none.
+        The caption in another tense, or why it is unchanged.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes some verbs,
-        clamp(int(.1 x words), 1, 10), and leaves the others, which mixes times.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only some verbs,
+        clamp(int(.1 x words), 1, 10), which mixes tenses.
     """
     if not caption.tokens:
         return Unchanged("no verb")
@@ -128,7 +128,7 @@ def tense(caption: Caption) -> str | Unchanged:
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
-    """Return the first participle behind a noun a relative clause in the past."""
+    """Convert the first participle behind a noun to a relative clause in the past."""
     tokens = caption.tokens
     for clause in clauses(caption):
         main = tokens[clause.verb.first]
@@ -149,13 +149,13 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
 
 
 def formal(caption: Caption) -> str | Unchanged:
-    """Write the caption as in a report: full forms, words of reports, capitals, a full stop, "Please" before an order.
+    """Write the caption formally: full forms, formal words, capitals, a full stop, "Please" before an imperative.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The formal caption, or why it is formal already.
+        The formal caption, or why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): there a model, here rules and a table.
@@ -217,14 +217,14 @@ def _finished(text: str) -> str:
 
 
 def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Write the caption as in talk: contractions and words of talk; where none fits, an opening such as "ok, so".
+    """Write the caption casually: contractions and casual words; if none fits, an opening such as "ok, so".
 
     Args:
         caption: The tagged caption.
-        rng: Draws the opening.
+        rng: Samples the opening.
 
     Returns:
-        The casual caption, or why there is none.
+        The casual caption, or why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): there a model, here rules and a table.
@@ -245,7 +245,7 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
-    """Return the contractions: "isn't", "they're", "a guy's riding"."""
+    """Yield the contractions: "isn't", "they're", "a guy's riding"."""
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}

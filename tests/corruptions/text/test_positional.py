@@ -3,11 +3,9 @@ from collections import Counter
 from captions import perturb
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from stressreel.corruptions.registry import select_text_corruptions
 from stressreel.corruptions.text.positional import written_words
 from stressreel.language.tagger import load_tagger
 
-NAMES = [corruption.name for corruption in select_text_corruptions(["positional"])]
 WORDS = st.lists(
     st.sampled_from(["a", "dog", "Dog", "it's", "I", "runs", "fast", "TV", ",", ".", "!"]), min_size=1, max_size=8
 )

@@ -5,9 +5,6 @@ import math
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from stressreel.corruptions.visual import blur
 
 DEFOCUS = [(3, 0.1), (4, 0.5), (6, 0.5), (8, 0.5), (10, 0.5)]
@@ -156,14 +153,3 @@ def test_the_direction_of_motion_is_drawn_uniformly_from_a_right_angle():
         ends.append(math.degrees(math.atan2(y[x.argmin()] - 50, 50 - x.min())))
     assert np.histogram(ends, 4, (-46, 46))[0].min() > 30
     assert np.abs(ends).max() < 47
-
-
-FRAMES = st.tuples(st.integers(1, 24), st.integers(1, 24), st.sampled_from([1, 3])).flatmap(
-    lambda shape: arrays(np.uint8, shape, elements=st.sampled_from([0, 255, 1, 128]))
-)
-
-
-@settings(max_examples=20)
-@given(FRAMES, st.sampled_from(sorted(BLURS)), st.integers(0, 4), st.floats(0, 1, exclude_max=True))
-def test_any_small_frame(frame, name, severity, draw):
-    check(name, BLURS[name][0][severity], frame, draw)

@@ -4,9 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from stressreel.corruptions.visual import camera
 
 SHAPES = [(48, 64, 3), (21, 34, 1), (1, 1, 3), (1, 7, 3), (7, 1, 1), (64, 64, 3)]
@@ -101,14 +98,3 @@ def test_offsets_are_uniform_independent_and_below_the_reach(reach):
     assert_uniform(dx, 0, reach - 1)
     assert_uniform(dy, 0, reach - 1)
     assert abs(np.corrcoef(dx, dy)[0, 1]) < 0.05
-
-
-FRAMES = st.tuples(st.integers(1, 20), st.integers(1, 20), st.sampled_from([1, 3])).flatmap(
-    lambda shape: arrays(np.uint8, shape, elements=st.sampled_from([0, 255, 1, 128]))
-)
-
-
-@settings(max_examples=50)
-@given(FRAMES, st.floats(-180, 180))
-def test_any_small_frame_and_angle(frame, degrees):
-    assert_turned(frame, degrees)
