@@ -1,1 +1,1 @@
-"""One reader per annotation format."""
+"""Loaders of annotation formats, one module each."""

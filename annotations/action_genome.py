@@ -1,15 +1,13 @@
-"""Action Genome: objects and relations on frames of Charades' videos.
+"""Load Action Genome: objects and relations on frames of Charades' videos.
 
-Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992). Its pickle
-is read by an unpickler that makes lists, tuples, dictionaries, sets, text, numbers and nothing else: a pickle can run
-code.
+Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992).
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -28,22 +26,16 @@ OBJECTS = "object_bbox_and_relationship.pkl"
 FRAMES = "frame_list.txt"
 ADVICE = "Download Action Genome's annotations again: https://github.com/JingweiJ/ActionGenome"
 INVERTED = MappingProxyType({"in front of": "behind", "behind": "in front of", "above": "beneath", "beneath": "above"})
-"""Action Genome says where the object is, questions say where the person is."""
-NOT_SAID = frozenset(("unsure", "other relationship", "not contacting"))
-WITHOUT_PLACE = frozenset(("floor",))
-"""Everything is above the floor."""
+"""Action Genome states the position of the object, questions that of the person."""
+UNKNOWN_RELATIONS = frozenset(("unsure", "other relationship", "not contacting"))
+WITHOUT_PLACE = frozenset(("floor",))  # everything is above the floor
 _KEY = re.compile(r"(?P<video>[^/]+?)(?:\.mp4)?/(?P<frame>\d+)(?:\.png|\.jpg)?\Z")
 _FAMILIES = ("attention_relationship", "spatial_relationship", "contacting_relationship")
 
 
 @dataclass(frozen=True, slots=True)
-class SeenObject:
-    """An object on a frame.
-
-    Attributes:
-        name: Action Genome's name, such as "cup/glass/bottle".
-        attention, spatial, contact: Its relations to the person as Action Genome has them, spaces for underscores.
-    """
+class GenomeObject:
+    """An object on a frame: Action Genome's name, such as "cup/glass/bottle", and its relations, with spaces."""
 
     name: str
     attention: tuple[str, ...]
@@ -53,30 +45,22 @@ class SeenObject:
 
 @dataclass(frozen=True, slots=True)
 class GenomeFrame:
-    """An annotated frame.
-
-    Attributes:
-        number: Of its file, from 1.
-        objects: What is visible on it; the person is not among them.
-    """
+    """An annotated frame: its number, from 1, and the visible objects other than the person."""
 
     number: int
-    objects: tuple[SeenObject, ...]
+    objects: tuple[GenomeObject, ...]
 
 
 def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
-    """Read the annotated frames of every video.
+    """Load the annotated frames of every video, by id and in order of their numbers.
 
     Args:
-        folder: Holds `object_bbox_and_relationship.pkl`, and `frame_list.txt` if it is to be compared, itself or up to
-            two folders below.
-
-    Returns:
-        Frames by video id, in order of their numbers.
+        folder: Holds `object_bbox_and_relationship.pkl`, and optionally `frame_list.txt` to compare with, up to two
+            folders below.
 
     Raises:
         UsageError: There is no such folder.
-        InputError: The pickle is missing or damaged, holds more than plain values, or lacks a frame of the list.
+        InputError: The pickle is missing, damaged or not plain values, or lacks a frame of the list.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. {ADVICE}")
@@ -85,12 +69,23 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
         raise InputError(f"no {OBJECTS} in {folder} or two folders below it. {ADVICE}")
     table = read_pickle(path, ADVICE)
     if not isinstance(table, dict):
-        _refuse(path, "it is no dictionary of frames")
+        _refuse(path, "it is not a dictionary of frames")
     videos: dict[str, list[GenomeFrame]] = defaultdict(list)
     for key, rows in table.items():
-        video, number = _place(path, key)
-        videos[video].append(GenomeFrame(number, tuple(_seen(path, key, row) for row in _visible(path, key, rows))))
-    _check_list(folder, path, table)
+        match = _KEY.match(key) if isinstance(key, str) else None
+        if not match:
+            _refuse(path, f"{key!r} is not a frame such as 001YG.mp4/000089.png")
+        if not isinstance(rows, list) or not all(
+            isinstance(row, dict) and isinstance(row.get("class"), str) for row in rows
+        ):
+            _refuse(path, f"{key} has no list of objects, each with its class")
+        visible = [row for row in rows if row.get("visible", True) and row["class"] != "person"]
+        objects = tuple(_object(path, key, row) for row in visible)
+        videos[match["video"]].append(GenomeFrame(int(match["frame"]), objects))
+    if listed := find_file(folder, FRAMES):
+        missing = [line for line in map(str.strip, read_text(listed).splitlines()) if line and line not in table]
+        if missing:
+            _refuse(path, f"{len(missing)} frames of {FRAMES} are missing, first {missing[0]}")
     return {video: tuple(sorted(frames, key=lambda frame: frame.number)) for video, frames in sorted(videos.items())}
 
 
@@ -104,51 +99,26 @@ def _refuse(path: Path, why: str) -> NoReturn:
     raise InputError(f"{path}: {why}. {ADVICE}")
 
 
-def _place(path: Path, key: object) -> tuple[str, int]:
-    match = _KEY.match(key) if isinstance(key, str) else None
-    if not match:
-        _refuse(path, f"{key!r} is no frame such as 001YG.mp4/000089.png")
-    return match["video"], int(match["frame"])
-
-
-def _visible(path: Path, key: str, rows: object) -> list[dict[str, Any]]:
-    if not isinstance(rows, list) or not all(
-        isinstance(row, dict) and isinstance(row.get("class"), str) for row in rows
-    ):
-        _refuse(path, f"{key} has no list of objects, each with its class")
-    return [row for row in rows if row.get("visible", True) and row["class"] != "person"]
-
-
-def _seen(path: Path, key: str, row: dict[str, Any]) -> SeenObject:
+def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
     found = []
     for family in _FAMILIES:
         names = row.get(family) or ()
         if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-            _refuse(path, f"{key}: the {family} of {row['class']} is no list of names")
+            _refuse(path, f"{key}: the {family} of {row['class']} is not a list of names")
         found.append(tuple(name.replace("_", " ") for name in names))
-    return SeenObject(row["class"], *found)
-
-
-def _check_list(folder: Path, path: Path, table: Mapping[str, object]) -> None:
-    listed = find_file(folder, FRAMES)
-    if listed:
-        missing = [line for line in map(str.strip, read_text(listed).splitlines()) if line and line not in table]
-        if missing:
-            _refuse(path, f"{len(missing)} frames of {FRAMES} are not in it, first {missing[0]}")
+    return GenomeObject(row["class"], *found)
 
 
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
-    """Add Action Genome's objects and relations to a graph of Charades' actions.
+    """Return a graph of Charades' actions on Action Genome's frames, with its objects and relations.
+
+    Spatial relations are inverted, objects that AGQA merges are merged, and the object of an action counts as touched
+    on the action's frames.
 
     Args:
-        graph: Of the actions.
-        frames: The video's annotated frames; without any the graph stays as it is.
-        fps: Of the video. Action Genome's frames are taken to be numbered from 1 at this rate, as its own script
-            writes them: frame n is shown (n - 1) / fps seconds into the video.
-
-    Returns:
-        The graph on Action Genome's frames. Spatial relations are turned round, objects that AGQA joins are one, and
-        what an action is done with is touched in its frames.
+        graph: The actions.
+        frames: The video's annotated frames; if empty, the graph is returned unchanged.
+        fps: Frames per second of the video. As in Action Genome's own script, frame n is at (n - 1) / fps seconds.
     """
     if not frames:
         return graph
@@ -165,9 +135,11 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
         for thing in frame.objects:
             name = names.get(thing.name, thing.name)
             visible[name] |= 1 << number
-            for relation in _relations(thing, name):
+            spatial = () if name in WITHOUT_PLACE else thing.spatial
+            turned = {INVERTED.get(relation, relation) for relation in spatial}
+            for relation in (turned | {*thing.attention, *thing.contact}) - UNKNOWN_RELATIONS:
                 relations[relation][name] |= 1 << number
-            if set(thing.contact) - NOT_SAID:
+            if set(thing.contact) - UNKNOWN_RELATIONS:
                 contacts[name] |= 1 << number
     plain = {name: dict(sorted(things.items())) for name, things in sorted(relations.items())}
     return replace(
@@ -177,9 +149,3 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
         seen=base.seen | visible.keys(),
         visible=dict(sorted(visible.items())),
     )
-
-
-def _relations(thing: SeenObject, name: str) -> set[str]:
-    spatial = () if name in WITHOUT_PLACE else thing.spatial
-    turned = {INVERTED.get(relation, relation) for relation in spatial}
-    return (turned | {*thing.attention, *thing.contact}) - NOT_SAID

@@ -1,4 +1,4 @@
-"""Actions in time, whatever annotation they come from."""
+"""Actions in time, independent of the annotation format."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from functools import lru_cache
 
 @dataclass(frozen=True)
 class Action:
-    """What is done in a segment.
+    """The action of a segment.
 
     Attributes:
         key: Identity in the annotation: a class id ("c000") or the phrase of a sentence.
-        label: The annotation's own words.
-        phrase: The words for a question: a gerund phrase, lower case, gender neutral.
+        label: The text of the annotation.
+        phrase: Wording for a question: a gerund phrase in lower case, gender neutral.
         verb: Verb class, or lemma of the main verb.
-        objects: Object classes, or folded noun lemmas.
-        usable: Whether it may be asked about (not so for Charades' "Someone is …" classes).
-        words: All verbs and nouns of a sentence, folded lemmas; empty for a class.
-        asked: The words of a yes/no question, for phrases that carry their subject: "Did Tom dip his fingers in the
-            ink"; `phrase` is the statement then, "Tom dipped his fingers in the ink". Empty for gerund phrases.
+        objects: Object classes, or normalised noun lemmas.
+        usable: Whether questions may ask about it (not for Charades' "Someone is …" classes).
+        words: Lemmas of all verbs and nouns of a sentence; empty for a class.
+        asked: Yes/no question of a phrase with a subject, "Did Tom dip his fingers in the ink"; `phrase` is then the
+            statement, "Tom dipped his fingers in the ink". Empty for gerund phrases.
     """
 
     key: str
@@ -33,18 +33,15 @@ class Action:
 
     @property
     def subject(self) -> str:
-        """Who does it, as the phrase says it ("Tom"); empty for a phrase without a subject."""
+        """The subject of the phrase ("Tom"); empty for a phrase without one."""
         return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
 
 
 @lru_cache(maxsize=1 << 16)
 def subject_of(asked: str, phrase: str, verb: str) -> str:
-    """Return what a question and its statement begin with: "Did Tom dip …", "Tom dipped …" have Tom.
+    """Return the common beginning of a question and its statement: Tom, for "Did Tom dip …" and "Tom dipped …".
 
-    Args:
-        asked: The question.
-        phrase: The statement.
-        verb: Lemma of its main verb.
+    `verb` is the lemma of the statement's main verb.
     """
     aid, *words = asked.split()
     if aid.lower() not in ("did", "do", "does"):
@@ -60,7 +57,7 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Segment:
-    """An action with its start and end in seconds, as annotated (the end clamped to the video's length)."""
+    """An action with its annotated start and end in seconds; the end is clamped to the video's length."""
 
     action: Action
     start_s: float
@@ -69,12 +66,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Mention:
-    """What an annotation says of a time without a segment that can be asked about.
-
-    Attributes:
-        start_s, end_s: When, in seconds.
-        words: Lemmas of the words that it may be about.
-    """
+    """Annotated content that no segment covers: its time in seconds, and the lemmas of its words."""
 
     start_s: float
     end_s: float
@@ -83,18 +75,18 @@ class Mention:
 
 @dataclass(frozen=True)
 class AnnotatedVideo:
-    """One source video with its segments in the order of the annotation.
+    """A source video with its segments in the order of the annotation.
 
     Attributes:
         id: Source id, the stem of its file.
         split: "train", "validation" or "test".
-        subject: Who is filmed.
-        length_s: Length in seconds, as annotated.
+        subject: The person filmed.
+        length_s: Annotated length in seconds.
         segments: The segments that pairs are chosen from.
-        verbs: Verbs of everything annotated in the video, also of what `segments` leaves out.
+        verbs: Verbs of all annotations of the video, including those without a segment.
         objects: Objects likewise.
         columns: All columns of the annotation row, as text.
-        mentions: What is annotated besides `segments`, with its time.
+        mentions: Annotated content without a segment.
     """
 
     id: str
@@ -110,12 +102,12 @@ class AnnotatedVideo:
 
 @dataclass(frozen=True)
 class Annotations:
-    """What was read.
+    """Loaded annotations.
 
     Attributes:
-        videos: In file order; of Charades, train before test.
-        hashes: SHA-256 of every file read, by file name.
-        counts: Oddities met and kept, for people: ends past the length that were clamped, and so on.
+        videos: In file order; train before test.
+        hashes: SHA-256 of every file read, by name.
+        counts: Tolerated irregularities by name, such as clamped ends.
     """
 
     videos: tuple[AnnotatedVideo, ...]

@@ -1,7 +1,7 @@
-"""AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, of which each is one JSON object.
+"""Load AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, each one JSON object.
 
-An object may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in both files together), so it is
-never held whole: a window moves over the file, and an index remembers where each video's rows lie.
+A file may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in both), so it is never loaded whole: it
+is read through a window, and an index keeps the positions of each video's rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 from ..core.documents import once, parse_json, shortened
 from ..core.errors import InputError, UsageError
@@ -47,20 +47,20 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """One of AGQA's questions.
+    """A question of AGQA.
 
     Attributes:
         id: Its id, `<video>-<number>`.
         question: Its text.
         answer: The answer, in lower case.
         video_id: Charades' id of the video.
-        program: The functional program that the question means.
+        program: The functional program of the question.
         reasoning: The field `global`: the reasoning categories.
-        ans_type: "open" or "binary"; empty if the row has none, as are the next two.
+        ans_type: "open" or "binary"; empty if missing, like the next two.
         semantic: "object", "relation" or "action".
         structural: "query", "compare", "choose", "verify" or "logic".
-        steps: How many steps of reasoning; 0 if the row does not say.
-        flags: Those of `FLAGS` that the row has.
+        steps: Number of reasoning steps; 0 if missing.
+        flags: The fields of `FLAGS` that the row has.
         direct_equiv: Id of the same question without indirect references; None if there is none.
     """
 
@@ -80,13 +80,13 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """Where the rows of each video lie in a file.
+    """The positions of each video's rows in a file.
 
     Attributes:
         path: The file.
-        stamp: What the file looked like; see `core.files.file_stamp`.
-        spans: For each video, in the file's order, beginnings and ends in bytes by turns; neighbours are one span.
-        counts: How many rows each video has.
+        stamp: Its state when indexed; see `core.files.file_stamp`.
+        spans: For each video, in file order, alternating start and end bytes; adjacent rows share a span.
+        counts: Number of rows of each video.
     """
 
     path: Path
@@ -101,12 +101,12 @@ class RowIndex:
 
 
 def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Find AGQA's balanced questions.
+    """Find AGQA's balanced questions by split.
 
     Args:
-        path: A folder with `train_balanced.txt` and/or `test_balanced.txt`, itself or up to two folders below; or one
-            file, of the split that its name has, "test" if it has none.
-        splits: Which to look for in a folder.
+        path: A folder with the two files, up to two folders below, or one file; its split is that of its name, else
+            "test".
+        splits: The splits to look for in a folder.
 
     Raises:
         UsageError: There is no such path, or neither file in it.
@@ -118,11 +118,7 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
 
 
 def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -> dict[str, Path]:
-    """Find files of splits in a folder; a file that is given is of the split that its name has, "test" if it has none.
-
-    Raises:
-        UsageError: There is none.
-    """
+    """Find files by split in a folder; the split of a single file is that of its name, else "test"."""
     if path.is_file():
         return {"train" if "train" in path.name.lower() else "test": path}
     return find_split_files(path, name, splits, advice, UsageError)
@@ -133,24 +129,20 @@ def iterate_rows(path: Path) -> Iterator[QuestionRow]:
 
     Raises:
         UsageError: There is no such file.
-        InputError: It is not a JSON object of rows; the message has the byte, the id and the field.
+        InputError: It is not a JSON object of rows; the message names byte, id and field.
     """
     for start, _, identity, value in _members(path):
         yield _row(path, start, identity, value)
 
 
 def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
-    """Find out where each video's rows lie, in one pass.
+    """Index the rows of each video in one pass.
 
-    Memory: 16 bytes for each stretch of rows of one video, and the videos' names.
+    Memory: 16 bytes for each run of rows of one video, and the videos' names. Errors are those of `iterate_rows`.
 
     Args:
         path: The file.
-        look: Called with every row, so that what it refuses is known before any work.
-
-    Raises:
-        UsageError: There is no such file.
-        InputError: As `iterate_rows`.
+        look: Called with every row, to validate it before any work.
     """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}
@@ -177,12 +169,12 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
 
     Args:
         path: The file.
-        spans: Where they lie, as the index says.
-        stamp: What the file must look like still; empty to accept any.
+        spans: Their positions, from the index.
+        stamp: State that the file must still have; empty to accept any.
 
     Raises:
         UsageError: There is no such file.
-        InputError: The file has changed, a row is damaged, or an id comes twice.
+        InputError: The file has changed, a row is damaged, or an id is not unique.
     """
     if stamp and file_stamp(path) != stamp:
         raise InputError(f"{path} has changed since it was indexed. Start again with the file as it is now.")
@@ -199,7 +191,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
                 raise InputError(f"{path.name}, bytes {start} to {end}: no rows of JSON ({error}). {ADVICE}") from error
             for identity, value in found.items():
                 if identity in rows:
-                    raise _bad(path, start, identity, "the id", "an id that comes once", identity)
+                    raise _bad(path, start, identity, "the id", "a unique id", identity)
                 rows[identity] = _row(path, start, identity, value)
     return list(rows.values())
 
@@ -213,7 +205,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class _Window:
-    """A stretch of a file as text in which every character is a byte."""
+    """A part of a file as text with one character per byte."""
 
     def __init__(self, path: Path, handle: BinaryIO) -> None:
         self.path = path
@@ -228,7 +220,7 @@ class _Window:
         return self.begins + self.at
 
     def more(self, count: int = 0) -> bool:
-        """Read on, and forget what is behind; False at the end of the file."""
+        """Read on and drop the text before the position; False at the end of the file."""
         found = self.handle.read(max(CHUNK, count))
         self.ended = not found
         self.text = self.text[self.at :] + found.decode("latin-1")
@@ -236,7 +228,7 @@ class _Window:
         return not self.ended
 
     def skip_space(self) -> str:
-        """Go to the next character that is no space and return it; empty at the end of the file."""
+        """Move to the next non-space character and return it; empty at the end of the file."""
         while True:
             while self.at < len(self.text):
                 if self.text[self.at] not in _SPACE:
@@ -245,8 +237,8 @@ class _Window:
             if not self.more():
                 return ""
 
-    def value(self, identity: str) -> tuple[str, Any]:
-        """Read a JSON value that begins here; return its text and the value."""
+    def value(self, identity: str = "") -> Any:
+        """Read the JSON value that begins here."""
         while True:
             held = len(self.text) - self.at
             try:
@@ -263,16 +255,21 @@ class _Window:
             else:
                 text = self.text[self.at : end]
                 self.at = end
-                return text, found
+                if text.isascii():
+                    return found
+                try:
+                    return parse_json(text.encode("latin-1").decode())
+                except ValueError as error:
+                    self.refuse("UTF-8", identity, str(error))
 
-    def refuse(self, expected: str, identity: str = "", given: str = "") -> None:
+    def refuse(self, expected: str, identity: str = "", given: str = "") -> NoReturn:
         row = f", row {shortened(identity)}" if identity else ""
         given = given or (repr(self.text[self.at : self.at + 40]) if self.text[self.at :] else "the end of the file")
         raise InputError(f"{self.path.name}, byte {self.byte}{row}: expected {expected}, got {given}. {ADVICE}")
 
 
 def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield the members of the file's object: first byte, byte behind the last, name and value."""
+    """Yield the members of the file's object: first byte, byte after the last, name and value."""
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()
@@ -286,12 +283,12 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 if window.skip_space() != '"':
                     window.refuse("a row's id in \"")
                 start = window.byte
-                identity, _ = _decoded(window, *window.value(""))
+                identity = window.value()
                 if window.skip_space() != ":":
                     window.refuse("a colon behind a row's id", identity)
                 window.at += 1
                 window.skip_space()
-                _, value = _decoded(window, *window.value(identity), identity)
+                value = window.value(identity)
                 yield start, window.byte, identity, value
                 separator = window.skip_space()
                 if separator == "}":
@@ -305,16 +302,6 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
             window.refuse("nothing behind the last }")
 
 
-def _decoded(window: _Window, text: str, value: Any, identity: str = "") -> tuple[Any, Any]:
-    """Return a value twice, as an id and as a row, with letters that are several bytes put together."""
-    if not text.isascii():
-        try:
-            value = parse_json(text.encode("latin-1").decode())
-        except ValueError as error:
-            window.refuse("UTF-8", identity, str(error))
-    return value, value
-
-
 def _bad(path: Path, start: int, identity: str, name: str, expected: str, given: Any) -> InputError:
     return InputError(
         f"{path.name}, byte {start}, row {shortened(identity)}, field {name}: expected {expected}, got "
@@ -323,7 +310,7 @@ def _bad(path: Path, start: int, identity: str, name: str, expected: str, given:
 
 
 def _text(path: Path, start: int, identity: str, value: Any, name: str, *, required: bool = True) -> str:
-    """Return a field that is a text; empty if it may be missing and is."""
+    """Return a field that is a text; empty if it is optional and missing."""
     if not isinstance(value, dict):
         raise _bad(path, start, identity, "(all)", "an object with a row's fields", value)
     found = value.get(name)
@@ -335,7 +322,7 @@ def _text(path: Path, start: int, identity: str, value: Any, name: str, *, requi
 
 
 def _encodes(text: str) -> bool:
-    """Return whether a text has no halves of surrogate pairs, which no file can hold."""
+    """Return whether a text has no lone surrogates, which UTF-8 cannot encode."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -354,7 +341,7 @@ def _row(path: Path, start: int, identity: str, value: Any) -> QuestionRow:
     reasoning, steps, equal = value.get("global", []), value.get("steps", 0), value.get("direct_equiv")
     if not isinstance(reasoning, list) or not all(isinstance(one, str) for one in reasoning):
         raise _bad(path, start, identity, "global", "a list of reasoning categories", reasoning)
-    if isinstance(steps, bool) or not isinstance(steps, int) or not 0 <= steps <= 1000:
+    if type(steps) is not int or not 0 <= steps <= 1000:
         raise _bad(path, start, identity, "steps", "a number of steps", steps)
     if equal is not None and not isinstance(equal, str):
         raise _bad(path, start, identity, "direct_equiv", "a row's id or null", equal)

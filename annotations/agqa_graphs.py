@@ -1,9 +1,8 @@
-"""AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`: read once, kept video by video.
+"""Load AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, and cache them by video.
 
-The two files are pickles in which vertices hold each other, 443 and 168 MB (Grunde-McLaughlin et al. 2021). A pickle
-can run code, ask for any amount of memory and bring an interpreter down, and it can only be read whole. So another
-process reads it, admits nothing but builtin values, and writes what questions need; that is kept in the user's cache,
-by the file's hash, so that workers need not read the pickle again.
+The two pickles, of 443 and 168 MB (Grunde-McLaughlin et al. 2021), hold vertices that refer to each other. A pickle can
+run code, allocate any amount of memory and crash the interpreter, and it can only be read whole. So a separate process
+reads it, accepts only builtin values, and writes the needed parts to the user's cache, keyed by the file's hash.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from ..templates import read_table
 from ..templates.agqa import load_agqa
 from .agqa import SPLITS, find_agqa_files
 from .pickles import read_pickle
-from .scene_graphs import ActionSpan, Frames, SceneGraph, graph_as_json, graph_from_json
+from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
 from .tables import is_file_name
 
 VERSION = 2
@@ -37,12 +36,7 @@ ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ran
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """Graphs on disk.
-
-    Attributes:
-        path: A file with a graph as JSON on each line.
-        spans: First byte and number of bytes of each video's graph.
-    """
+    """Graphs on disk: a file with a JSON graph per line, and the first byte and length of each video's line."""
 
     path: Path
     spans: Mapping[str, tuple[int, int]]
@@ -61,35 +55,23 @@ class GraphFile:
                 handle.seek(span[0])
                 return graph_from_json(video_id, parse_json(handle.read(span[1]).decode()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}). Remove its folder, and it is made again.") from error
+            raise InputError(f"{self.path} is damaged ({error}). Remove its folder to make it again.") from error
 
 
 def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Find AGQA's scene graphs.
-
-    Args:
-        path: A folder with `AGQA_train_stsgs.pkl` and/or `AGQA_test_stsgs.pkl`, itself or up to two folders below; or
-            one such file, of the split that its name has, "test" if it has none.
-        splits: Which to look for in a folder.
-
-    Raises:
-        UsageError: There is no such path, or neither file in it.
-    """
+    """Find AGQA's scene graphs by split in a folder, or as one file; see `agqa.find_agqa_files`."""
     return find_agqa_files(path, "AGQA_{}_stsgs.pkl", splits, "Unpack them there.")
 
 
 def open_graphs(path: Path) -> GraphFile:
-    """Return the graphs of a pickle; the first time it is read whole, in a process of its own.
+    """Return the graphs of a pickle, converting it in a process of its own on first use.
 
-    That process may take 40 times the file's size in memory, and 2 GB; about 10 times is usual. Names of ids are those
-    of `ENG.txt` beside the pickle or in a folder above, if it is there, and else of `templates/agqa_ids.yaml`.
-
-    Args:
-        path: A pickle `AGQA_{train,test}_stsgs.pkl`.
+    That process may take 40 times the file's size in memory, plus 2 GB; about 10 times is usual. Ids are named by
+    `ENG.txt` next to the pickle or in the folder above, else by `templates/agqa_ids.yaml`.
 
     Raises:
         UsageError: There is no such file.
-        InputError: It holds something else than builtin values, or they are no scene graphs.
+        InputError: It holds values other than builtin ones, or no scene graphs.
         OutputError: The cache folder cannot be written.
     """
     from filelock import FileLock
@@ -104,29 +86,22 @@ def open_graphs(path: Path) -> GraphFile:
     folder = user_cache() / "agqa-graphs" / key
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock"):  # the other processes wait for the first
-            found = _kept(folder)
+        with FileLock(folder / "lock"):  # other processes wait for the first
+            found = _cached(folder)
             if found is None:
                 _convert_apart(path, folder, names)
-                found = _kept(folder)
+                found = _cached(folder)
     except OSError as error:
         if isinstance(error, StressreelError):
             raise
         raise output_error(error, folder) from error
     if found is None:
-        raise InputError(f"{folder} is damaged. Remove it, and it is made again.")
+        raise InputError(f"{folder} is damaged. Remove it to make it again.")
     return found
 
 
 def id_names(folder: Path) -> dict[str, str]:
-    """Return the name of every id of an object, relation or verb.
-
-    Args:
-        folder: Where `ENG.txt` may lie, or in the folder above.
-
-    Raises:
-        InputError: It is no JSON object of ids and names.
-    """
+    """Return the names of ids of objects, relations and verbs, also from `ENG.txt` in the folder or its parent."""
     table = read_table("agqa_ids")
     names: dict[str, str] = {**table["objects"], **table["relations"]}
     path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
@@ -135,15 +110,15 @@ def id_names(folder: Path) -> dict[str, str]:
     try:
         found = parse_json(read_text(path), once)
     except ValueError as error:
-        raise InputError(f"{path} is no JSON ({error}). {ADVICE}") from error
+        raise InputError(f"{path} is not JSON ({error}). {ADVICE}") from error
     if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
         raise InputError(f"{path}: expected a JSON object of ids and their English names. {ADVICE}")
     # Objects that AGQA joins may have their old names there; the table's are what questions say.
     return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
 
 
-def _kept(folder: Path) -> GraphFile | None:
-    """Return what the cache has; None if there is nothing, or it is damaged."""
+def _cached(folder: Path) -> GraphFile | None:
+    """Return the graphs in the cache; None if they are missing or damaged."""
     try:
         index = parse_json((folder / "index.json").read_text(encoding="utf-8"))
         spans = {str(video): (int(begins), int(length)) for video, (begins, length) in index["videos"].items()}
@@ -154,7 +129,7 @@ def _kept(folder: Path) -> GraphFile | None:
 
 
 def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Convert a pickle in another process, which may not come back."""
+    """Convert a pickle in another process, which may crash."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
     code = f"from {__name__} import convert_here; convert_here()"
     done = subprocess.run(
@@ -171,11 +146,11 @@ def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
         raise OSError(int(said or 0), os.strerror(int(said or 0)))
     if done.returncode:
         last = said.splitlines()[-1] if said else f"it ended with {done.returncode}"
-        raise InputError(f"{path.name} cannot be read; it may be damaged or made to do harm ({last}). {ADVICE}")
+        raise InputError(f"{path.name} cannot be read; it may be damaged or malicious ({last}). {ADVICE}")
 
 
 def convert_here() -> None:
-    """Convert the pickle that the command line names; the names of ids are on standard input. Of the other process."""
+    """Convert the pickle named on the command line; the names of ids are on standard input."""
     path, folder = Path(sys.argv[1]), Path(sys.argv[2])
     names = parse_json(sys.stdin.read())
     try:
@@ -191,11 +166,11 @@ def convert_here() -> None:
         sys.stderr.write("it asks for too much memory")
         raise SystemExit(5) from None
     sys.stdout.flush()
-    os._exit(0)  # taking millions of vertices apart again would take longer than reading them
+    os._exit(0)  # freeing millions of vertices would take longer than reading them
 
 
 def _limit_memory(size: int) -> None:
-    """Let this process take no more memory than a pickle of this size should need, where the system knows limits."""
+    """Limit the memory of this process to what a pickle of this size should need, where the system supports limits."""
     try:
         import resource
     except ImportError:
@@ -208,11 +183,7 @@ def _limit_memory(size: int) -> None:
 
 
 def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Write the graphs of a pickle, and where each lies, into a folder.
-
-    Raises:
-        InputError: As `open_graphs`; the message names video, vertex and field.
-    """
+    """Write the graphs of a pickle, and the position of each, into a folder."""
     spans: dict[str, tuple[int, int]] = {}
     at = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
@@ -226,16 +197,11 @@ def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
-    """Read a pickle of scene graphs in this process.
-
-    A hostile pickle cannot run anything, but can take all memory or end the process: use `open_graphs`.
-
-    Args:
-        path: The pickle.
-        names: Of ids of objects and relations.
+    """Read a pickle of scene graphs in this process; use `open_graphs` for untrusted files, which can end it.
 
     Raises:
-        InputError: It holds something else than builtin values, or they are no scene graphs.
+        InputError: It holds values other than builtin ones, or no scene graphs; the message names video, vertex and
+            field.
     """
     videos = read_pickle(path, ADVICE)
     if not isinstance(videos, dict):
@@ -248,7 +214,7 @@ def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
 
 
 def _kind(value: Any) -> str:
-    """Describe what a value is, without writing it: vertices hold each other, and so have no end."""
+    """Describe a value without writing all of it, as vertices refer to each other without end."""
     return shortened(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
 
 
@@ -279,7 +245,9 @@ class _Converter:
             if kind not in kinds:
                 self.refuse(key, "(all)", "an id of a frame, object, relation or action", key)
             kinds[kind].append((key, vertex))
-        self.number_frames(kinds["frame"])
+        timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in kinds["frame"])
+        self.times = [time for time, _ in timed]
+        self.bits = {key: 1 << number for number, (_, key) in enumerate(timed)}
         relations: dict[str, dict[str, Frames]] = {}
         contacts: dict[str, Frames] = {}
         for key, vertex in kinds["r"]:
@@ -298,12 +266,6 @@ class _Converter:
         spans.sort(key=lambda span: (span.start, span.end, span.phrase))
         return SceneGraph(self.video, tuple(self.times), relations, contacts, tuple(spans), "agqa", visible=visible)
 
-    def number_frames(self, frames: list[tuple[str, dict[str, Any]]]) -> None:
-        timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in frames)
-        for number, (time, key) in enumerate(timed):
-            self.times.append(time)
-            self.bits[key] = 1 << number
-
     def seconds(self, key: str, vertex: Mapping[str, Any], name: str) -> float:
         found = vertex.get(name)
         if isinstance(found, bool) or not isinstance(found, int | float) or not isfinite(found) or abs(found) > 1e7:
@@ -317,7 +279,7 @@ class _Converter:
         return self.bits[frame]
 
     def name(self, key: str, vertex: Mapping[str, Any]) -> str:
-        """Return the name of a vertex's class, which is an id, or a name already."""
+        """Return the name of a vertex's class, which is an id or a name."""
         found = vertex.get("class")
         if not isinstance(found, str) or not (name := self.names.get(found, "" if found[:1] in "orv" else found)):
             known = load_agqa()
@@ -355,12 +317,4 @@ class _Converter:
             if not isinstance(identity, str):
                 self.refuse(key, "all_f", "frames of the video", identity)
             covered |= self.bits.get(identity, 0)
-        return ActionSpan(phrase, start, end, covered or self.nearest(start, end))
-
-    def nearest(self, start: float, end: float) -> Frames:
-        """Return the frames of an interval, or if there is none the nearest one."""
-        inside = sum(1 << number for number, time in enumerate(self.times) if start <= time <= end)
-        if inside or not self.times:
-            return inside
-        middle = (start + end) / 2
-        return 1 << min(range(len(self.times)), key=lambda number: abs(self.times[number] - middle))
+        return ActionSpan(phrase, start, end, covered or frames_of(self.times, start, end))

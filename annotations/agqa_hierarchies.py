@@ -1,7 +1,7 @@
-"""The layout in which AGQA-Decomp's hierarchies are published: one JSON file for each video, and `isolated.json`.
+"""Load AGQA-Decomp's published hierarchies: one JSON file for each video, and `isolated.json`.
 
-Gandhi et al. 2022, as their scoring programs read it. A question is named by its text: inside a root's graph texts are
-unique. `key` is what predictions are given for.
+Layout of Gandhi et al. 2022, as their scoring programs read it. A question is identified by its text, which is unique
+in a root's graph; predictions refer to its `key`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
 LONGEST = 300  # characters of a reason
 IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
-"""Rules whose two children scores tell apart."""
+"""Rules for whose two children scores depend on the order."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class HierarchyNode:
 
     Attributes:
         text: Its text.
-        key: What predictions are given for.
+        key: Its id in predictions.
         kind: Its leaf kind.
-        answer: What is right; None if that is not known.
-        program: In the publishers' notation; empty if it is not given.
+        answer: The correct answer; None if unknown.
+        program: In the publishers' notation; empty if missing.
     """
 
     text: str
@@ -59,9 +59,9 @@ class Hierarchy:
     Attributes:
         root: The root's id.
         text: The root's text.
-        old_program: The root's program as AGQA writes it; empty if it is not given.
-        nodes: All questions of the graph by text, the root among them.
-        rules: For each parent's text the rules that compose it, with the texts of the children in order.
+        old_program: The root's program in AGQA's notation; empty if missing.
+        nodes: All questions of the graph by text, including the root.
+        rules: For each parent's text its composition rules, with the texts of the children in order.
     """
 
     root: str
@@ -73,13 +73,7 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class HierarchyFolder:
-    """The folder of a split.
-
-    Attributes:
-        split: "train" or "test".
-        files: The file of each video, by id.
-        isolated: `isolated.json`; None if there is none.
-    """
+    """The folder of a split: the file of each video by id, and `isolated.json` if there is one."""
 
     split: str
     files: Mapping[str, Path]
@@ -87,14 +81,11 @@ class HierarchyFolder:
 
 
 def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
-    """Find the folders of published hierarchies.
-
-    Args:
-        folder: The folder of a split, or one that holds those of both; a split is told by its folder's name.
+    """Find the folders of published hierarchies; their names contain the split.
 
     Raises:
         UsageError: There is no such folder.
-        InputError: It has none.
+        InputError: It has no hierarchies, or two folders of one split.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --release-hierarchies takes that of the published hierarchies.")
@@ -107,12 +98,12 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
             found.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
     if not found:
         raise InputError(
-            f"{folder} holds no <video>.json, nor does a folder in it. --release-hierarchies takes the folder of the "
+            f"neither {folder} nor a folder in it holds <video>.json. --release-hierarchies takes the folder of the "
             "published hierarchies of a split (test_hierarchies), or the folder of both."
         )
     if len({each.split for each in found}) != len(found):
         raise InputError(
-            f"{folder} holds two folders of the same split. Folders are told apart by `train` or `test` in their names."
+            f"{folder} holds two folders of the same split. A folder's split is `train` or `test`, as in its name."
         )
     return found
 
@@ -127,45 +118,40 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
     """Read the graphs of a video.
 
     Raises:
-        InputError: The file is not laid out so; the message names the root.
+        InputError: The file has another layout; the message names the root.
     """
     content = _load(path)
     if not isinstance(content, dict):
-        raise InputError(f"{path}: it should hold an object with a graph for each root, and holds {_kind(content)}.")
+        kind = type(content).__name__
+        raise InputError(f"{path}: expected an object with a graph for each root, got {kind}.")
     for root, graph in content.items():
         try:
             yield _hierarchy(root, graph)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
+            why = "a value has the wrong type"
+            if isinstance(error, KeyError):
+                why = f"it lacks {shortened(str(error.args[0]))}"
+            elif isinstance(error, ValueError):
+                why = str(error)[:LONGEST]
             raise InputError(
-                f"{path}: root {root!r} is not laid out as in the published hierarchies: {_why(error)}. It needs "
+                f"{path}: root {root!r} does not have the layout of the published hierarchies: {why}. It needs "
                 "question, subquestion and hierarchy."
             ) from error
 
 
-def _why(error: Exception) -> str:
-    """Describe what is wrong with a graph."""
-    if isinstance(error, KeyError):
-        return f"it lacks {shortened(str(error.args[0]))}"
-    return str(error)[:LONGEST] if isinstance(error, ValueError) else "something in it is of another type"
-
-
 def read_isolated(path: Path) -> list[dict[str, Any]]:
-    """Read the roots without a graph: rows with `type`, `answer` and `key`.
-
-    Raises:
-        InputError: The file is not laid out so.
-    """
+    """Read the roots without a graph: rows with `type`, `answer` and `key`."""
     content = _load(path)
-    if not isinstance(content, list) or not all(isinstance(row, dict) and _is_alone(row) for row in content):
-        raise InputError(f"{path}: it should hold a list of objects with type, answer and key, each a text.")
+    optional = ("answer", "question", "program", "new_program", "video_id")
+    if not isinstance(content, list) or not all(
+        isinstance(row, dict)
+        and "answer" in row
+        and all(isinstance(row.get(name), str) for name in ("type", "key"))
+        and all(isinstance(row.get(name), str | None) for name in optional)
+        for row in content
+    ):
+        raise InputError(f"{path}: expected a list of objects with type, answer and key, each a text.")
     return content
-
-
-def _is_alone(row: Mapping[str, Any]) -> bool:
-    """Whether a row of `isolated.json` has what it must, and texts where it has more."""
-    needed = all(isinstance(row.get(name), str) for name in ("type", "key"))
-    more = ("answer", "question", "program", "new_program", "video_id")
-    return needed and "answer" in row and all(isinstance(row.get(name), str | None) for name in more)
 
 
 def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
@@ -182,27 +168,27 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
         if node.answer is not None:
             said["answer"] = node.answer
         if wrong := [name for name, value in said.items() if not isinstance(value, str)]:
-            raise ValueError(f"{wrong[0]} of {node.key} is no text")
+            raise ValueError(f"{wrong[0]} of {node.key} is not a text")
     rules = {
         parent: {rule: _children(rule, children) for rule, children in by_rule.items() if children}
         for parent, by_rule in graph["hierarchy"].items()
     }
     named = {parent for parent in rules} | {name for by in rules.values() for names in by.values() for name in names}
     if absent := sorted(named - nodes.keys()):
-        raise ValueError(f"hierarchy names {absent[0]!r}, which subquestion has not")
+        raise ValueError(f"hierarchy names {absent[0]!r}, which is not in subquestion")
     if len({node.key for node in nodes.values()}) != len(nodes):
         raise ValueError("two of its questions have the same key")
     return Hierarchy(root, text, old, nodes, rules)
 
 
 def _children(rule: str, children: Any) -> tuple[str, ...]:
-    """Return the children that a rule has; one without any composes nothing, and is left out before."""
+    """Return the children of a rule; rules without children were dropped before."""
     if rule not in load_agqa().rules:
         raise ValueError(f"there is no rule {rule!r}")
     if not isinstance(children, list) or not all(isinstance(child, str) for child in children):
-        raise ValueError(f"the children of {rule} are no list of texts")
+        raise ValueError(f"the children of {rule} are not a list of texts")
     if rule in IN_ORDER and len(children) != 2:
-        raise ValueError(f"{rule} has {len(children)} children, and takes two, in order")
+        raise ValueError(f"{rule} has {len(children)} children, and needs two, in order")
     return tuple(children)
 
 
@@ -210,8 +196,4 @@ def _load(path: Path) -> Any:
     try:
         return parse_json(read_text(path))
     except ValueError as error:
-        raise InputError(f"{path} is no JSON: {error}.") from error
-
-
-def _kind(content: Any) -> str:
-    return type(content).__name__
+        raise InputError(f"{path} is not JSON: {error}.") from error

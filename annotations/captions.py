@@ -1,4 +1,4 @@
-"""Clips with captions: their records, and the reader of data sets of one's own, as CSV or JSON lines."""
+"""Clips with captions: their records, and the loader of own data sets as CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
 CAPTIONS = Source("captions", "a data set of the builder's own", {"license": "unknown"}, style="declarative")
 ADVICE = (
-    "One row is one caption. video (a file's name) and caption are needed; start and end (seconds), id and split "
-    "(train, validation, test) may be left out."
+    "One row is one caption. video (a file's name) and caption are required; start and end (seconds), id and split "
+    "(train, validation, test) are optional."
 )
 
 
 def caption_id(clip_id: str, number: int) -> str:
-    """Name a caption of a clip; its number is its place among them."""
+    """Return the id of a clip's caption by its number."""
     return f"{clip_id}#{number}"
 
 
 @dataclass(frozen=True)
 class CaptionedClip:
-    """A video, or a part of one, and what people say it shows.
+    """A video or a part of one, with its captions.
 
     Attributes:
         id: Unique in its data set, safe as a file name.
         source_id: The stem of the video's file.
         start_s: Start in seconds; None for the whole video.
         end_s: End in seconds; None for the whole video.
-        captions: At least one, in the order of the annotation, without the spaces around them.
+        captions: At least one, in the order of the annotation, stripped.
         split: "train", "validation" or "test".
     """
 
@@ -50,13 +50,13 @@ class CaptionedClip:
 
 @dataclass(frozen=True)
 class CaptionedClips:
-    """What was read.
+    """Loaded clips.
 
     Attributes:
         clips: In the order of the annotation.
-        hashes: SHA-256 of every file read, by file name.
-        counts: How many there are, and oddities met and kept, for people.
-        subfolders: Where the data set keeps its videos, seen from the folder of the annotation or from its parent.
+        hashes: SHA-256 of every file read, by name.
+        counts: Totals and tolerated irregularities, by name.
+        subfolders: Usual folders of the videos, relative to that of the annotation or to its parent.
     """
 
     clips: tuple[CaptionedClip, ...]
@@ -73,20 +73,19 @@ class _Draft:
 
 
 def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
-    """Read a data set of one's own.
+    """Load an own data set.
+
+    Rows with the same video, start and end are captions of one clip. Its id, if not given, is `<video>`, or
+    `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: A CSV with a header (`.csv`), or a JSON object on each line (`.jsonl`, `.ndjson`, `.json`), with `video`
-            (the file's name or its stem) and `caption`, and if wanted `start` and `end` (seconds), `id` and `split`.
-            No other columns: a start that is spelled otherwise would go unnoticed.
-        split: Of rows that name none.
-
-    Returns:
-        A clip for every video, start and end; rows that agree in these are captions of one clip. Its id, if not given,
-        is `<video>`, and with times `<video>_<start>_<end>` in milliseconds.
+        path: A CSV with a header (`.csv`), or JSON lines (`.jsonl`, `.ndjson`, `.json`), with `video` (the file's name
+            or stem) and `caption`, and optionally `start` and `end` (seconds), `id` and `split`. Other columns are
+            refused: a misspelt one would go unnoticed.
+        split: Split of rows without one.
 
     Raises:
-        InputError: The file has another format or holds no clip, or rows are malformed (all such rows are named).
+        InputError: The file has another format or no clip, or rows are malformed (all of them are named).
     """
     problems = Problems()
     files: dict[str, str] = {}
@@ -109,7 +108,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
         if (own_id or default) != draft.id:
             entry.wrong("id", f"the id of the other rows of this clip ({draft.id})", own_id)
         elif owners.setdefault(draft.id, (stem, times)) != (stem, times):
-            entry.wrong("id", "an id that no other clip has", draft.id)
+            entry.wrong("id", "a unique id", draft.id)
         if part != draft.split:
             entry.wrong("split", f"the split of the other rows of this clip ({draft.split})", part)
         draft.captions.append(caption)
@@ -122,7 +121,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
 
 
 def file_stem(name: str) -> tuple[str, str]:
-    """Divide a file's name, or a stem, into its stem and its suffix, if that is one of a video."""
+    """Split a file's name, or a stem, into its stem and the suffix of a video, if it has one."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, dot + suffix) if dot and f".{suffix.lower()}" in VIDEO_SUFFIXES else (name, "")
 
@@ -130,7 +129,7 @@ def file_stem(name: str) -> tuple[str, str]:
 def gathered(
     clips: Iterable[CaptionedClip], files: Iterable[Path], counts: Mapping[str, int], subfolders: Sequence[str]
 ) -> CaptionedClips:
-    """Put together what was read from some files, with its counts.
+    """Return clips with hashes of their files and totals.
 
     Raises:
         InputError: There is no clip.

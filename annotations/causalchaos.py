@@ -1,4 +1,4 @@
-"""CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
+"""Load CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
 Grounded in Dynamic Visual Scenes"; layout of the released `Annotations.csv`.
@@ -51,8 +51,8 @@ FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
 STABLE = "Stable brightness of first actual cartoon frame"
 OFFSET = "Offset"
 ADVICE = (
-    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or take the "
-    "file as it was released; --columns names columns that are called otherwise, such as --columns question=Q."
+    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or use the "
+    "released file; use --columns for other column names, such as --columns question=Q."
 )
 SYNC_ADVICE = (
     f"Expected the layout of Video_synchonization_frames.csv ({EPISODE}, {FIRST_COLOUR!r}, {STABLE!r}), or the columns "
@@ -74,13 +74,13 @@ class CausalRow:
     """A question about a part of an episode.
 
     Attributes:
-        qid: Unique.
+        qid: Unique id.
         episode: The stem of the video's file.
         start_frame: First frame of the part.
-        end_frame: Its end; always after the start.
+        end_frame: Its end, after the start.
         question: The question.
-        answer: What caused it.
-        explanation: Why that caused it.
+        answer: The cause.
+        explanation: The reason why it is the cause.
     """
 
     qid: str
@@ -92,7 +92,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Return whether two parts have a frame in common, or fewer frames between them than a margin."""
+        """Return whether two parts share a frame, or have fewer than `margin` frames between them."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -102,13 +102,7 @@ class CausalRow:
 
 @dataclass(frozen=True)
 class CausalRows:
-    """What was read.
-
-    Attributes:
-        rows: In the order of the file.
-        hashes: SHA-256 of the file, by its name.
-        counts: How many there are, and oddities met and kept, for people.
-    """
+    """Loaded rows in file order, the SHA-256 of the file by name, and totals and tolerated irregularities."""
 
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
@@ -117,11 +111,11 @@ class CausalRows:
 
 @dataclass(frozen=True)
 class SyncFrames:
-    """Frames by which two copies of an episode are laid side by side; None where the file says there is none.
+    """Frames by which two copies of an episode are aligned; None if the file has none.
 
     Attributes:
-        first_colour: First frame after the opening credits that has colour.
-        stable: First frame whose brightness is stable.
+        first_colour: First colour frame after the opening credits.
+        stable: First frame with stable brightness.
     """
 
     first_colour: int | None
@@ -129,19 +123,16 @@ class SyncFrames:
 
 
 def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> CausalRows:
-    """Read annotations in the layout of the released `Annotations.csv`.
+    """Load annotations in the layout of the released `Annotations.csv`; whitespace is normalised.
 
     Args:
         path: A CSV with a header (UTF-8 with or without a byte order mark), or JSON lines with the same names as keys.
             Other columns are ignored.
-        columns: Names of columns that are called otherwise, by attribute of `CausalRow`.
-
-    Returns:
-        The rows; spaces around values are dropped, runs of spaces inside become one.
+        columns: Other names of columns, by attribute of `CausalRow`.
 
     Raises:
-        InputError: The file has another format or holds no row, or rows are malformed: an empty text, a frame that is
-            no whole number, an end that is not after its start, a QID that comes twice (all of them are named).
+        InputError: The file has another format or no row, or rows are malformed: an empty text, a frame that is not a
+            whole number, an end not after its start, a duplicate QID (all of them are named).
     """
     names = named_columns(COLUMNS, columns)
     problems, counts = Problems(), Counter[str]()
@@ -153,7 +144,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         given = {name: str(entry.values.get(names[name])).strip() for name in TEXTS}
         texts = [entry_text(entry, names[name]) for name in TEXTS]
         if qid and qid in seen:
-            entry.wrong(names["qid"], f"an id of its own (line {seen[qid]} has it)", qid)
+            entry.wrong(names["qid"], f"a unique id (line {seen[qid]} has the same)", qid)
         elif qid:
             seen[qid] = entry.line
         if not (qid and episode and all(texts)) or part is None:
@@ -181,27 +172,22 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
 
 
 def entry_text(entry: Entry, column: str) -> str:
-    """Take a text with single spaces; "" if there is none, or only what pandas writes for a missing value."""
+    """Take a text with normalised spaces; "" if it is missing or "nan", which pandas writes for a missing value."""
     text = " ".join(entry.text(column).split())
     if text.lower() == NO_TEXT:
-        entry.wrong(column, "a text (this stands for a missing value)", text)
+        entry.wrong(column, "a text (this marks a missing value)", text)
         return ""
     return text
 
 
 def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
-    """Keep the first rows by id, shorter ids first so that numbers rise, in the order they have."""
+    """Return the first rows by id, shorter ids first so that numbers increase, in file order."""
     kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
     return tuple(row for row in rows if row.qid in kept)
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Return for each row, by id, the other rows whose parts of the same episode have a frame in common with its own.
-
-    Args:
-        rows: The rows.
-        margin: Parts with fewer frames between them count too.
-    """
+    """Return for each row, by id, the other rows of its episode that overlap it; see `CausalRow.overlaps`."""
     by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
         by_episode.setdefault(row.episode, []).append(row)
@@ -214,16 +200,11 @@ def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str,
 
 
 def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
-    """Read a file in the layout of the released `Video_synchonization_frames.csv`.
-
-    It has a line for each of 51 episodes; other copies of these are cut differently at their beginning.
+    """Load a file in the layout of the released `Video_synchonization_frames.csv`, which covers 51 episodes.
 
     Args:
-        path: A CSV with the columns `Episode`, the first frame with colour, and the first of stable brightness. "NA",
-            whatever follows it, means that there is none.
-
-    Returns:
-        The frames by episode.
+        path: A CSV with the columns `Episode`, the first frame with colour, and the first of stable brightness; a value
+            that starts with "NA" is missing.
 
     Raises:
         InputError: The file has another layout, or rows are malformed (all of them are named).
@@ -232,18 +213,16 @@ def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
-    """Read how many frames later one's own copies of episodes show the same picture.
+    """Load by episode the number of frames to add to annotated frame numbers for one's own copies.
 
     Args:
-        path: A CSV with the columns `Episode` and `Offset`, or one's own frames in the layout of
-            `Video_synchonization_frames.csv`; then the offset is the difference to `reference`.
+        path: A CSV with the columns `Episode` and `Offset`, or frames of one's own copies in the layout of
+            `Video_synchonization_frames.csv`; the offset is then the difference to `reference`.
         reference: The released file.
 
-    Returns:
-        By episode, what must be added to the annotated frame numbers.
-
     Raises:
-        InputError: The files have another layout, rows are malformed, or the reference is missing or has no such frame.
+        InputError: The files have another layout, rows are malformed, or the reference is missing or lacks such a
+            frame.
     """
     header = read_text(path).splitlines()[:1]
     if header and OFFSET in [name.strip() for name in header[0].split(",")]:
@@ -251,8 +230,8 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
     own = read_sync_frames(path)
     if reference is None:
         raise InputError(
-            f"{path.name} says where your copies begin, but not where those of the annotators do. Give the released "
-            f"Video_synchonization_frames.csv as well, or a file with the columns {EPISODE} and {OFFSET}."
+            f"{path.name} has the start frames of your copies, but not those of the annotators' copies. Also give the "
+            f"released Video_synchonization_frames.csv, or give a file with the columns {EPISODE} and {OFFSET}."
         )
     theirs = read_sync_frames(reference)
     problems, offsets = Problems(), {}
@@ -269,14 +248,11 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
 
 
 def read_fps_map(path: Path) -> dict[str, Fraction]:
-    """Read frame rates of episodes.
+    """Load the frame rates of episodes.
 
     Args:
         path: A JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
-            24000/1001; 23.976 and its like mean such ratios.
-
-    Returns:
-        The rates by episode.
+            24000/1001; 23.976 and similar values stand for such ratios.
 
     Raises:
         InputError: The file has another format or rates are malformed (all of them are named).
@@ -303,7 +279,7 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
         if not episode or rate is None:
             problems.add(path, place, episode or None, "a frame rate such as 25, 23.976 or 24000/1001", str(given))
         elif episode in rates:
-            problems.add(path, place, None, "each episode once", episode)
+            problems.add(path, place, None, "a unique episode", episode)
         else:
             rates[episode] = rate
     problems.raise_if_any(FPS_ADVICE)
@@ -328,12 +304,12 @@ def _rate(given: Any) -> Fraction | None:
 
 
 def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
-    """Read a table with a row for each episode; `read` takes what it says, or notes what is wrong."""
+    """Load a table with a row for each episode; `read` takes its value, or reports a problem."""
     problems, found = Problems(), dict[str, T]()
     for entry in read_csv(path, required, problems):
         value, episode = read(entry), entry.values[EPISODE]
         if not episode or episode in found:
-            entry.wrong(EPISODE, "an episode, each once", episode)
+            entry.wrong(EPISODE, "a unique episode", episode)
         elif value is not None:
             found[episode] = value
     problems.raise_if_any(SYNC_ADVICE)
@@ -363,12 +339,7 @@ def _offset(entry: Entry) -> int | None:
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
-    """Return whose annotations were read: the sample's, those released with the paper, or somebody's own.
-
-    Args:
-        hashes: SHA-256 of every file read.
-        sample: Whether they are the built-in sample.
-    """
+    """Return the source of annotations by their hashes: the sample, the paper's release, or the user's own."""
     if sample:
         return SAMPLE
     return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

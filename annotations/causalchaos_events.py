@@ -1,4 +1,4 @@
-"""CausalChaos' questions as events in time: "Why was Jerry running?" is about a part in which Jerry was running."""
+"""CausalChaos' questions as events: "Why was Jerry running?" asks about a part in which Jerry was running."""
 
 from __future__ import annotations
 
@@ -26,22 +26,20 @@ def read_events(
     cast: Cast | None = None,
     seed: int = 0,
 ) -> Annotations:
-    """Read the events that why-questions take for granted.
+    """Load the events that why-questions presuppose, in the order of the file.
+
+    A question becomes a statement and its yes/no question; one that cannot is dropped and counted by reason.
 
     Args:
         path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
-        columns: Names of columns that are called otherwise.
-        rate_of: Frames per second by episode, 25 for an episode that it does not name: such episodes are counted.
-        length_of: Length in seconds by episode; an episode that it does not name ends with its last question.
-        cast: Who acts; by default the names that the questions, answers and explanations themselves show.
-        seed: Divides the episodes into splits: the source has none.
-
-    Returns:
-        The episodes in the order of the file. A question becomes a statement and its yes/no question; one that cannot
-        is left out and counted by reason.
+        columns: Other names of columns.
+        rate_of: Frames per second by episode; others have 25 and are counted.
+        length_of: Length in seconds by episode; others end with their last question.
+        cast: Characters; by default the names found in the texts.
+        seed: Seed of the split of episodes, as the source has none.
 
     Raises:
-        InputError: The file has another format or malformed rows, or no question can be asked about.
+        InputError: The file has another format or malformed rows, or no usable question.
     """
     rows = read_causalchaos(path, columns)
     rates, lengths = rate_of or {}, length_of or {}

@@ -1,4 +1,4 @@
-"""Charades: `Charades_v1_{train,test}.csv`, its class files, and where its videos lie."""
+"""Load Charades: `Charades_v1_{train,test}.csv` and its class files."""
 
 from __future__ import annotations
 
@@ -59,19 +59,18 @@ def class_actions(table: ClassTable) -> dict[str, Action]:
 
 
 def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
-    """Read the Charades annotations.
+    """Load the Charades annotations, including videos without actions.
+
+    An interval past the video's length is clamped and counted; one that is then empty or inverted (Charades has a few)
+    is kept and counted.
 
     Args:
-        folder: Holds `Charades_v1_train.csv` and/or `_test.csv`, itself or up to two folders below.
-        splits: Which of the two to read; one that is absent is left out as long as the other is there.
-
-    Returns:
-        Every video of the splits, also those without actions. An interval that ends past the video's length is clamped
-        and counted; one that is empty or inverted after that stays annotated (Charades has a few) and is counted.
+        folder: Holds `Charades_v1_train.csv` and/or `_test.csv`, up to two folders below.
+        splits: The splits to read; one may be absent if the other exists.
 
     Raises:
-        InputError: No CSV is found, a row is malformed (all such rows are named), an id comes twice, a class is
-            unknown, or a class file says something else than the table that the phrases were written for.
+        InputError: No CSV is found, a row is malformed (all of them are named), an id is not unique, a class is
+            unknown, or a class file differs from the table that the phrases were written for.
     """
     if not folder.is_dir():
         raise UsageError(
@@ -89,7 +88,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
         for entry in read_csv(path, REQUIRED, problems):
             video = _video(entry, split, actions, counts)
             if entry.values["id"] in videos:
-                entry.wrong("id", "an id that comes once", entry.values["id"])
+                entry.wrong("id", "a unique id", entry.values["id"])
             elif video:
                 videos[video.id] = video
     problems.raise_if_any(ADVICE)
@@ -97,7 +96,7 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
 
 
 def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter[str]) -> AnnotatedVideo | None:
-    """Turn one row into a video; None if it cannot be, with the problem noted."""
+    """Return the video of a row; None if the row is malformed, with the problem reported."""
     row = dict(entry.values)
     if not is_file_name(row["id"]):
         entry.wrong("id", "a video id such as 46GP8", row["id"])
@@ -146,13 +145,10 @@ def class_files(table: ClassTable) -> dict[str, list[str]]:
 
 
 def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
-    """Compare the class files beside the CSVs with the built-in table; absent files are not needed.
-
-    Returns:
-        SHA-256 of every class file found, by file name.
+    """Compare the class files next to the CSVs, if any, with the built-in table, and return their SHA-256 by name.
 
     Raises:
-        InputError: A line says something else: the question phrases were written for the other class.
+        InputError: A line differs: the question phrases were written for the other class.
     """
     hashes, problems = {}, Problems()
     for name, lines in class_files(table).items():

@@ -1,8 +1,7 @@
 """Charades' annotated actions as scene graphs.
 
-Charades says what is done and when; with what, its class tables say. From both come the actions, the relations that are
-verbs of actions, and the objects that the person has to do with. What is not annotated is not in the graph, so "no" is
-less certain than "yes".
+Charades annotates actions and times; its class tables give their objects. These yield actions, relations (the verbs of
+actions) and touched objects. Missing annotations are missing from the graph, so "no" is less certain than "yes".
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from types import MappingProxyType
 
 from ..templates.agqa import ANYTHING, load_agqa
 from .actions import AnnotatedVideo
-from .scene_graphs import ActionSpan, Frames, Provenance, SceneGraph
+from .scene_graphs import ActionSpan, Frames, Provenance, SceneGraph, frames_of
 
 FRAMES_PER_SECOND = 2
 MERGED = MappingProxyType({"c147": "c066", "c156": "c065"})
@@ -26,14 +25,10 @@ BEDS = frozenset(("c134", "c135", "c133"))
 
 
 def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
-    """Make a video's graph from its annotated actions.
+    """Return a video's graph from its annotated actions, on frames every half second from 0.
 
-    Args:
-        video: The video, with Charades' classes as keys of its actions.
-        counts: Counts what AGQA leaves out: intervals of classes without a phrase, and empty intervals.
-
-    Returns:
-        The graph, on frames every half second from 0. Overlapping or touching intervals of the same action are one.
+    Overlapping or touching intervals of the same action are merged. `counts` counts what AGQA omits: intervals of
+    classes without a phrase, and empty intervals.
     """
     times = frame_times(video.length_s)
     counts = Counter() if counts is None else counts
@@ -66,15 +61,15 @@ def graph_of(
 ) -> SceneGraph:
     """Make a graph whose relations are the verbs of its actions.
 
-    Every action brings contact with its object, and its verb's relation to it; but the relation is to `ANYTHING` if the
-    action is done to another thing: something is put on a table, which is not the table put down.
+    Every action implies contact with its object, and the relation of its verb to it; the relation is to `ANYTHING` if
+    another thing is acted on: something is put on a table, but the table is not put down.
 
     Args:
         video_id: The video.
-        times: Seconds of its frames.
+        times: Times of its frames in seconds.
         spans: Its actions.
-        provenance: Who says so.
-        seen: Objects that are in the video besides.
+        provenance: The source of the annotation.
+        seen: Other objects in the video.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     contacts: dict[str, Frames] = defaultdict(int)
@@ -91,19 +86,12 @@ def graph_of(
 
 
 def frame_times(length_s: float) -> tuple[float, ...]:
-    """Return the seconds of a video's frames: every half second from 0, one at least."""
+    """Return the times of a video's frames in seconds: every half second from 0, at least one."""
     return tuple(number / FRAMES_PER_SECOND for number in range(max(1, math.ceil(length_s * FRAMES_PER_SECOND))))
 
 
-def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
-    """Return the frames from `start` to `end` seconds, the nearest to the middle at least."""
-    inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
-    middle = (start + end) / 2
-    return inside or 1 << min(range(len(times)), key=lambda number: abs(times[number] - middle))
-
-
 def joined(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Join intervals that overlap or touch."""
+    """Merge intervals that overlap or touch."""
     found: list[tuple[float, float]] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:

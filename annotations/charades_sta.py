@@ -1,7 +1,8 @@
-"""Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` as segments."""
+"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` as segments."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,27 +14,26 @@ from ..core.errors import InputError, UsageError
 from ..core.files import sha256_file
 from ..language.gerund_wording import fold_noun
 from ..language.gerunds import gerund
-from .actions import AnnotatedVideo, Annotations, Segment
+from .actions import Annotations, Segment
 from .drafts import action_of, same_doing
 from .tables import Problems, find_split_files, seconds
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
-    """Put Charades-STA's sentences in the place of Charades' action classes.
+    """Replace Charades' action classes by Charades-STA's sentences, for the videos that have any.
+
+    A sentence becomes a gerund phrase; one that cannot, or whose object is a pronoun without its noun ("putting it on a
+    shelf"), is dropped and counted by reason. Of sentences about the same segment that may describe the same action
+    only the first is kept. Verbs and objects of a video are those of all its sentences and action classes and its
+    `objects` column.
 
     Args:
-        folder: Holds `charades_sta_train.txt` and/or `_test.txt`, itself or up to two folders below.
-        charades: The videos: their lengths, and what else is annotated in them.
-        splits: Which of the two to read; one that is absent is left out as long as the other is there.
-
-    Returns:
-        The videos that have sentences. A sentence becomes a gerund phrase; one that cannot, or whose object is a
-        pronoun without its noun ("putting it on a shelf"), is left out and counted by reason. Sentences about the same
-        segment that may mean the same doing are one segment, the first. Verbs and objects of a video are those of all
-        its sentences and action classes and its `objects` column.
+        folder: Holds `charades_sta_train.txt` and/or `_test.txt`, up to two folders below.
+        charades: The videos, their lengths and other annotations.
+        splits: The splits to read; one may be absent if the other exists.
 
     Raises:
-        InputError: No file is found, or a line is malformed or names an unknown video (all such lines are named).
+        InputError: No file is found, or a line is malformed or names an unknown video (all of them are named).
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
@@ -53,10 +53,15 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             if line.split()[0] not in by_id:
                 counts["sentences_of_videos_without_a_row"] += 1
                 continue
-            parsed = _line(path, number, line, by_id, problems)
-            if parsed is None:
+            head, separator, sentence = line.partition("##")
+            parts, sentence = head.split(), sentence.strip()
+            start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
+            if not separator or start is None or end is None or not sentence:
+                problems.add(
+                    path, number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line
+                )
                 continue
-            video, start, end, sentence = parsed
+            video = by_id[parts[0]]
             if splits_of.setdefault(video.id, split) != split:
                 problems.add(path, number, "video", "a video of one split only", video.id)
             found = gerund(sentence)
@@ -84,28 +89,12 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
             split=splits_of[video.id],
             segments=tuple(segments[video.id]),
             verbs=video.verbs | verbs[video.id],
-            objects=video.objects | objects[video.id] | _column_words(video.columns.get("objects", "")),
+            objects=video.objects
+            | objects[video.id]
+            | {fold_noun(name) for name in map(str.strip, re.split("[;/]", video.columns.get("objects", ""))) if name},
         )
         for video in charades.videos
         if video.id in segments
     ]
     hashes = charades.hashes | {path.name: sha256_file(path) for path in paths.values()}
     return Annotations(tuple(videos), hashes, {**charades.counts, **dict(sorted(counts.items()))})
-
-
-def _column_words(objects: str) -> set[str]:
-    """Fold the words of Charades' `objects` column ("closet/cabinet;phone") as the sentences' nouns are folded."""
-    names = (name.strip() for part in objects.split(";") for name in part.split("/"))
-    return {fold_noun(name) for name in names if name}
-
-
-def _line(
-    path: Path, number: int, line: str, videos: dict[str, AnnotatedVideo], problems: Problems
-) -> tuple[AnnotatedVideo, float, float, str] | None:
-    head, separator, sentence = line.partition("##")
-    parts = head.split()
-    start, end = (seconds(parts[1]), seconds(parts[2])) if len(parts) == 3 else (None, None)
-    if not separator or start is None or end is None or not sentence.strip():
-        problems.add(path, number, None, "'id start end##sentence', such as AO8RW 0.0 6.9##a person sits.", line)
-        return None
-    return videos[parts[0]], start, end, sentence.strip()

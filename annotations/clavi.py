@@ -1,4 +1,4 @@
-"""The released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
+"""Load the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR_ID = re.compile(r"[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class ReleasedPair:
-    """One pair as released.
+    """A pair as released.
 
     Attributes:
         id: 8 hex digits.
@@ -38,17 +38,17 @@ class ReleasedPair:
 
 
 def read_released(path: Path) -> list[ReleasedPair]:
-    """Read one of the two released files.
+    """Load one of the two released files.
 
     Raises:
-        InputError: Not such a file, or an entry is malformed (all such entries are named).
+        InputError: The file has another format, or entries are malformed (all of them are named).
     """
     try:
         content = parse_json(read_text(path), _object)
     except json.JSONDecodeError as error:
-        raise InputError(f"{path.name}, line {error.lineno}: not well-formed JSON ({error.msg}).") from error
+        raise InputError(f"{path.name}, line {error.lineno}: invalid JSON ({error.msg}).") from error
     except ValueError as error:
-        raise InputError(f"{path.name}: not usable JSON ({error}). Take the file as released.") from error
+        raise InputError(f"{path.name}: invalid JSON ({error}). Use the file as released.") from error
     if not isinstance(content, dict) or not content:
         raise InputError(
             f"{path.name}: expected an object with an entry for each pair, as in CLAVI's train_annotations.json."
@@ -61,21 +61,21 @@ def read_released(path: Path) -> list[ReleasedPair]:
             problems.add(path, None, repr(name), expected, json.dumps(entry))
         else:
             pairs.append(pair)
-    problems.raise_if_any("Take the file as released, or leave --pairs out to select the pairs anew.")
+    problems.raise_if_any("Use the file as released, or omit --pairs to select the pairs anew.")
     return pairs
 
 
 def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a dictionary; of an id that comes twice, an entry that will be refused."""
+    """Make a dictionary in which a duplicate id has an entry that will be refused."""
     values = dict(items)
     if len(values) < len(items):
         times = Counter(name for name, _ in items)
-        values |= {name: "an entry that comes twice" for name in values if times[name] > 1}
+        values |= {name: "a duplicate entry" for name in values if times[name] > 1}
     return values
 
 
 def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
-    """Read one entry: what was expected, and the pair if it is that."""
+    """Read an entry; return what was expected, and the pair if it is valid."""
     if not PAIR_ID.fullmatch(name):
         return "8 hex digits as the pair's id", None
     expected = (
@@ -103,7 +103,7 @@ def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
 
 
 def _time(value: Any) -> float:
-    """Read a time in seconds, a number or a text; raise ValueError unless it is one."""
+    """Read a time in seconds, a number or a text."""
     time = seconds(str(value))
     if time is None:
         raise ValueError(value)

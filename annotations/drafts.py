@@ -1,4 +1,4 @@
-"""Videos on their way from an annotation: phrases become segments, what cannot be asked about is counted."""
+"""Collect videos from annotations: phrases become segments, and those that cannot be asked about are counted."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
 
 
 def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
-    """Divide videos into train, validation and test by 70, 15 and 15 in a hundred, rounded.
-
-    Args:
-        ids: The videos, in any order.
-        seed: The dataset's seed; each video draws its place by its own key.
-
-    Returns:
-        The split of each.
-    """
+    """Assign videos to train, validation and test by 70, 15 and 15 percent, rounded, independent of their order."""
     drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
     splits, start = {}, 0
     for split, share in SHARES.items():
@@ -39,19 +31,14 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may mean the same doing: same verb, and no objects that tell them apart."""
+    """Return whether two sentences may describe the same action: same verb, and no conflicting objects."""
     if one.verb != other.verb:
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
-    """Return the action of a phrase or an event, or the reason why there is none.
-
-    Args:
-        found: What became of the annotation's words.
-        text: These words.
-    """
+    """Return the action of a phrase or an event of this text, or the reason (a string) why there is none."""
     if isinstance(found, str):
         return found
     asked = found.asked if isinstance(found, Event) else ""
@@ -60,14 +47,14 @@ def action_of(found: Gerund | Event | str, text: str) -> Action | str:
 
 @dataclass
 class VideoDraft:
-    """A video on its way.
+    """A video while its phrases are collected.
 
     Attributes:
         id: Source id.
-        split: Its split; "" where the source has none.
-        subject: Who is filmed, if that is known.
-        length_s: Length in seconds; None where only segments tell how long it is at least.
-        columns: What the annotation says of it besides, as text.
+        split: Its split; "" if the source has none.
+        subject: The person filmed, if known.
+        length_s: Length in seconds; None if unknown, and then the end of the last segment.
+        columns: Other columns of the annotation, as text.
     """
 
     id: str
@@ -89,14 +76,14 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase; what was refused counts by its reason, and its words as annotated, at their time.
+        """Add a phrase; a refused one is counted by its reason, and its words are kept with their time.
 
         Args:
-            found: The action, or why there is none.
-            text: The annotation's own words.
+            found: The action, or the reason why there is none.
+            text: The text of the annotation.
             times: Its start and end in seconds.
-            counts: Takes what is left out.
-            style: What the phrases of the annotation are, to read those that were refused.
+            counts: Counts dropped phrases.
+            style: Style of the annotation's phrases, used to read refused ones.
         """
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
@@ -122,7 +109,7 @@ class VideoDraft:
             self._segments.append(Segment(found, start, end))
 
     def finished(self, split: str) -> AnnotatedVideo:
-        """Return the video; without a length of its own it ends with its last phrase."""
+        """Return the video."""
         return AnnotatedVideo(
             id=self.id,
             split=split,
@@ -139,7 +126,7 @@ class VideoDraft:
 def gather(
     drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
 ) -> Annotations:
-    """Put together what was read; videos without a split get one by `split_by_video`.
+    """Return the videos of drafts; those without a split get one from `split_by_video`.
 
     Raises:
         InputError: No phrase can be asked about.

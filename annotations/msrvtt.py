@@ -1,4 +1,4 @@
-"""MSR-VTT: the 1,000 test clips of JSFusion as a CSV, and the data set's own `…videodatainfo.json`."""
+"""Load MSR-VTT: JSFusion's CSV of 1,000 test clips, and the data set's own `…videodatainfo.json`."""
 
 from __future__ import annotations
 
@@ -36,24 +36,22 @@ MSRVTT = Source(
     style="declarative",
 )
 SAMPLE = sample_source("the built-in sample", MSRVTT.video_folders, "declarative")
-ADVICE = "Take the file as it was released, or fix it there."
+ADVICE = "Use the released file, or fix these entries."
 
 
 def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips:
-    """Read MSR-VTT's clips; a clip is a whole video file, `<video_id>.mp4`.
+    """Load MSR-VTT's clips in file order; each is a whole video file, `<video_id>.mp4`.
+
+    The CSV has one caption per clip, the JSON about twenty. A video without captions is dropped and counted.
 
     Args:
-        path: One of the files, or a folder that holds them, itself or up to two folders below. In a folder the test
-            split is JSFusion's, if `MSRVTT_JSFUSION_test.csv` is there.
-        splits: Any of "train", "validation" and "test". The CSV is all test.
-
-    Returns:
-        The clips of the splits, in the order of their file: from the CSV with one caption each, from the JSON with
-        about twenty. A video without captions is left out and counted.
+        path: One of the files, or a folder with them, up to two folders below. The test split of a folder is
+            JSFusion's, if `MSRVTT_JSFUSION_test.csv` exists.
+        splits: Any of "train", "validation" and "test". The CSV has only test.
 
     Raises:
-        InputError: No file is found, a file has another format or nothing of a split, or rows are malformed (all such
-            rows are named).
+        InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all of
+            them are named).
     """
     problems, counts = Problems(), Counter[str]()
     clips: dict[str, CaptionedClip] = {}
@@ -78,7 +76,7 @@ def _jsfusion(path: Path, problems: Problems) -> list[CaptionedClip]:
     for entry in read_csv(path, REQUIRED, problems):
         name, caption = entry.name("video_id"), entry.text("sentence")
         if name in clips:
-            entry.wrong("video_id", "an id that comes once", name)
+            entry.wrong("video_id", "a unique id", name)
         elif name and caption:
             clips[name] = CaptionedClip(name, name, None, None, (caption,), "test")
     return list(clips.values())
@@ -99,7 +97,7 @@ def _videodatainfo(path: Path, problems: Problems) -> list[CaptionedClip]:
     for entry in videos:
         name, split = entry.name("video_id"), entry.choice("split", SPLIT_WORDS)
         if name in split_of:
-            entry.wrong("video_id", "an id that comes once", name)
+            entry.wrong("video_id", "a unique id", name)
         elif name:
             split_of[name] = split
     captions: dict[str, list[str]] = {name: [] for name in split_of}

@@ -1,4 +1,4 @@
-"""Pickles of annotations, read so that nothing in them can run."""
+"""Load pickles of annotations without running any code in them."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
 
 
 class _PlainOnly(pickle.Unpickler):
-    """Reads pickles that name no class or function but those of sets, and so can run nothing."""
+    """Loads pickles that name no class or function other than those of sets, so that no code can run."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in PLAIN:
             return PLAIN[module, name]
         raise InputError(
-            f"it names {shortened(f'{module}.{name}')}, and annotations are made of builtin values alone. Such a file "
-            "can run any program when it is read, and was not read"
+            f"it names {shortened(f'{module}.{name}')}, but annotations consist only of builtin values. Such a file "
+            "can run any program when it is read, so it was not read"
         )
 
     def persistent_load(self, pid: Any) -> Any:
-        raise InputError("it refers to something outside of it, and was not read")
+        raise InputError("it refers to external objects, so it was not read")
 
 
 def read_pickle(path: Path, advice: str) -> Any:
-    """Read a pickle of builtin containers, texts and numbers.
+    """Load a pickle of builtin containers, texts and numbers.
 
     Args:
         path: The file.
-        advice: What to do about a bad one, for messages.
+        advice: Remedy for a damaged file, for messages.
 
     Raises:
-        InputError: It holds anything else, or is damaged.
+        InputError: It holds other values, or is damaged.
         OSError: It cannot be read.
-        MemoryError: It needs more memory than there is.
+        MemoryError: It needs more memory than available.
     """
     running = gc.isenabled()
-    gc.disable()  # millions of dictionaries are made and none is dropped; looking for dropped ones doubles the time
+    gc.disable()  # collecting garbage among millions of live dictionaries would double the time
     try:
         with open(regular(path), "rb") as handle:
             return _PlainOnly(handle).load()
@@ -53,7 +53,7 @@ def read_pickle(path: Path, advice: str) -> Any:
     except Exception as error:  # a damaged pickle may raise almost anything
         detail = shortened(str(error))
         raise InputError(
-            f"{path.name} is no pickle, or damaged ({type(error).__name__}: {detail}). {advice}"
+            f"{path.name} is not a pickle, or damaged ({type(error).__name__}: {detail}). {advice}"
         ) from error
     finally:
         if running:

@@ -1,4 +1,4 @@
-"""Questions with their right answers, from any data set: the input of `stressreel mine`."""
+"""Load questions with their correct answers from any data set, for `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,14 @@ from .tables import Entry, Problems, entries, named_columns
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")
 ADVICE = (
-    "One row is one question. id, question and answer are needed; explanation, group (rows of a group lend each other "
-    "no options) and split may be left out. --columns names columns that are called otherwise: --columns answer=A."
+    "One row is one question. id, question and answer are required; explanation, group (rows of a group are never "
+    "distractors of one another) and split are optional. Use --columns for other column names: --columns answer=A."
 )
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its right answer.
-
-    Attributes:
-        id: Unique.
-        question: The question.
-        answer: The right answer.
-        explanation: Why it is right; "" if the data set has none.
-        split: Its split; "" if the data set has none.
-    """
+    """A question with its correct answer; explanation and split are "" if the data set has none."""
 
     id: str
     question: str
@@ -42,14 +34,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """What was read.
+    """Loaded questions.
 
     Attributes:
         questions: In the order of the file.
-        kept_apart: By id, the ids of questions that must not lend their answer: those of the same group, or those on
-            overlapping parts of a video.
+        kept_apart: By id, the ids of questions whose answers must not serve as distractors: those of the same group, or
+            on overlapping parts of a video.
         hashes: SHA-256 of the file, by its name.
-        counts: How many there are, and oddities met and kept, for people.
+        counts: Totals and tolerated irregularities, by name.
     """
 
     questions: tuple[Question, ...]
@@ -59,20 +51,20 @@ class Questions:
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
-    """Read questions; a file with the columns of CausalChaos' `Annotations.csv` is read as such.
+    """Load questions; a file with the columns of CausalChaos' `Annotations.csv` is read as such.
+
+    Either all questions have an explanation or none has; likewise a split.
 
     Args:
         path: A CSV with a header, or JSON lines. Other columns are ignored.
-        columns: Names of columns that are called otherwise.
-        apart_frames: Parts of a video with fewer frames between them are kept apart like those that overlap.
-
-    Returns:
-        The questions. All have an explanation, or none has; likewise a split.
+        columns: Other names of columns.
+        apart_frames: Parts of a video with fewer frames between them count as overlapping.
 
     Raises:
-        InputError: The file has another format or holds no question, or rows are malformed (all such rows are named).
+        InputError: The file has another format or no question, or rows are malformed (all of them are named).
     """
-    if columns is None and _is_causalchaos(path):
+    first = next(entries(path, (), ADVICE, Problems()), None) if columns is None else None
+    if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():
         read = read_causalchaos(path)
         found = tuple(Question(row.qid, row.question, row.answer, row.explanation, "") for row in read.rows)
         return Questions(found, overlaps(read.rows, apart_frames), read.hashes, read.counts)
@@ -85,12 +77,12 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
     lines: dict[str, int | None] = {}
     present: set[str] | None = None
     for entry in entries(path, [names[name] for name in needed], ADVICE, problems):
-        if present is None:  # the first row tells which of the optional columns there are
+        if present is None:  # the first row decides which optional columns exist
             present = {name for name in COLUMNS if name in needed or names[name] in entry.values}
         values = {name: _text(entry, names[name]) if name in present else "" for name in COLUMNS}
         own = values["id"]
         if own and own in lines:
-            entry.wrong(names["id"], f"an id of its own (line {lines[own]} has it)", own)
+            entry.wrong(names["id"], f"a unique id (line {lines[own]} has the same)", own)
         lines.setdefault(own, entry.line)
         if all(values[name] for name in present):
             questions.append(Question(**{name: values[name] for name in COLUMNS if name != "group"}))
@@ -114,14 +106,8 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
 
 
 def _text(entry: Entry, column: str) -> str:
-    """Take a text, or a whole number in its place, with single spaces."""
+    """Take a text, or a whole number, with normalised spaces."""
     given = entry.values.get(column)
     if isinstance(given, int) and not isinstance(given, bool):
         return str(given)
     return entry_text(entry, column)
-
-
-def _is_causalchaos(path: Path) -> bool:
-    """Look whether the first row has all the columns of the release."""
-    first = next(entries(path, (), ADVICE, Problems()), None)
-    return first is not None and set(CAUSALCHAOS.values()) <= first.values.keys()

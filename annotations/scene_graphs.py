@@ -1,12 +1,12 @@
-"""What is annotated of a video over time: objects, relations and actions on its frames.
+"""Scene graphs: objects, relations and actions on the frames of a video.
 
-The form that AGQA's scene graphs, Charades' actions and drawn videos are all brought into, so that one engine answers
-questions from them.
+AGQA's scene graphs, Charades' actions and drawn videos all have this form, so that one engine answers questions about
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,13 +20,7 @@ Frames = int
 
 @dataclass(frozen=True, slots=True)
 class ActionSpan:
-    """An instance of an action.
-
-    Attributes:
-        phrase: AGQA's phrase for it.
-        start, end: Seconds.
-        frames: The frames that it covers, the nearest one at least.
-    """
+    """An instance of an action: AGQA's phrase, its time in seconds, and the frames that it covers, at least one."""
 
     phrase: str
     start: float
@@ -36,18 +30,17 @@ class ActionSpan:
 
 @dataclass(frozen=True, slots=True)
 class SceneGraph:
-    """A video's graph.
+    """The graph of a video.
 
     Attributes:
         video_id: The video.
-        times: Seconds of each annotated frame, ascending.
-        relations: For each relation (attention, spatial, contact or verb) the frames it holds in with each object.
-        contacts: The frames in which the person has any contact with each object.
-        visible: The frames in which each object is known to be seen, touched or not.
+        times: Times of the annotated frames in seconds, ascending.
+        relations: For each relation (attention, spatial, contact or verb) and object, the frames on which it holds.
+        contacts: For each object, the frames on which the person touches it.
+        visible: For each object, the frames on which it is known to be visible.
         actions: Instances of actions, by start.
-        provenance: Who says so.
-        seen: Objects that are known to be in the video, touched or not: no question has "no" for its answer because
-            one of them is missing.
+        provenance: The source of the annotation.
+        seen: Objects known to be in the video: no question has the answer "no" because one of them is missing.
     """
 
     video_id: str
@@ -58,6 +51,15 @@ class SceneGraph:
     provenance: Provenance
     seen: frozenset[str] = frozenset()
     visible: Mapping[str, Frames] = field(default_factory=dict)
+
+
+def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
+    """Return the frames from `start` to `end` seconds, or else the one nearest to the middle."""
+    inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
+    if inside or not times:
+        return inside
+    middle = (start + end) / 2
+    return 1 << min(range(len(times)), key=lambda number: abs(times[number] - middle))
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:

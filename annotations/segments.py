@@ -1,4 +1,4 @@
-"""Annotated segments of one's own: CSV or JSON lines, and the JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+"""Load annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 PIECE_S = 5.0  # DiDeMo's times count pieces of five seconds
 ADVICE = (
     "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
-    "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject may be left out."
+    "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject are optional."
 )
 OTHER_ADVICE = (
     'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '
@@ -44,8 +44,8 @@ OTHER_ADVICE = (
 
 
 @dataclass(frozen=True)
-class _Row:
-    """A segment as given, whatever its file."""
+class _SegmentRow:
+    """A segment as given in a file of any format."""
 
     entry: Entry
     video: str
@@ -59,14 +59,8 @@ class _Row:
 
 
 @dataclass
-class _Frames:
-    """How frames become seconds, and whether there are any.
-
-    Attributes:
-        rate: Frames per second, if they were named.
-        rows: Number of rows with frames.
-        first: Where the first of them stands.
-    """
+class _FrameRows:
+    """Rows that give frames: the frame rate in use, if given, their number, and the position of the first."""
 
     rate: Fraction | None
     rows: int = 0
@@ -81,37 +75,36 @@ def read_segments(
     length_of: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Annotations:
-    """Read annotated segments of one's own.
+    """Load annotated segments, video by video in the order of the file.
+
+    A phrase that cannot be converted is dropped and counted by reason. Rows of one `class` are one action, asked about
+    in the words of its first row.
 
     Args:
-        path: A CSV with a header (`.csv`) or a JSON object on each line (`.jsonl`, `.ndjson`, `.json`) with the columns
-            of `COLUMNS`, or lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
-        as_is: Take phrases literally; else gerunds, orders and sentences about a person are made gerund phrases.
+        path: A CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`,
+            or lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
+        as_is: Use phrases literally; otherwise gerunds, instructions and sentences about a person become gerund
+            phrases.
         rate: Frames per second, for `start_frame` and `end_frame`.
-        length_of: Length in seconds by video; a video that neither it nor the file tells of ends with its last segment.
-        seed: Divides the videos into splits where the file has none.
-
-    Returns:
-        The videos in the order of the file. A phrase that cannot be turned is left out and counted by reason. Rows of
-        one `class` are one action, asked about in the words of its first row.
+        length_of: Length in seconds by video; a video without any known length ends with its last segment.
+        seed: Seed of the split of videos, if the file has none.
 
     Raises:
         UsageError: There are frames and no rate, or a rate and no frames.
-        InputError: The file has another format, rows are malformed (all of them are named), or no phrase can be asked
-            about.
+        InputError: The file has another format, rows are malformed (all of them are named), or no phrase is usable.
     """
-    problems, counts, frames = Problems(), Counter[str](), _Frames(rate)
+    problems, counts, frames = Problems(), Counter[str](), _FrameRows(rate)
     drafts: dict[str, VideoDraft] = {}
     grouped: dict[str, Action | str] = {}
     wordings: dict[str, str] = {}
-    for row in _rows(path, frames, problems, counts):
+    for row in _segment_rows(path, frames, problems, counts):
         draft = drafts.get(row.video)
         if draft is None:
             length = (length_of or {}).get(row.video, row.length)
             draft = drafts[row.video] = VideoDraft(row.video, row.split, row.subject, length)
         for name, given, first in (("split", row.split, draft.split), ("subject", row.subject, draft.subject)):
             if given != first:
-                row.entry.wrong(name, f"what the other rows of this video say ({first!r})", given)
+                row.entry.wrong(name, f"the value of the other rows of this video ({first!r})", given)
         found = _action(row, as_is)
         if row.group:
             if wordings.setdefault(row.group, row.text.lower()) != row.text.lower():
@@ -120,23 +113,21 @@ def read_segments(
         draft.add(found, row.text, row.times, counts)
     unsplit = sum(not draft.split for draft in drafts.values())
     if 0 < unsplit < len(drafts):
-        problems.add(
-            path, None, "split", "a split for every video, or for none", f"none for {unsplit} of {len(drafts)}"
-        )
+        problems.add(path, None, "split", "a split for all videos or for none", f"none for {unsplit} of {len(drafts)}")
     problems.raise_if_any(ADVICE)
     if rate is None and frames.rows:
         raise UsageError(
-            f"{path.name} gives frames, first in {frames.first}: name the frames per second of its videos, such as "
+            f"{path.name} gives frames, first in {frames.first}: give the frames per second of its videos, such as "
             "--fps 25, or give seconds (start and end) in every row."
         )
     if rate is not None and not frames.rows:
-        raise UsageError(f"{path.name} gives no frames, only seconds, so --fps says nothing. Leave it out.")
+        raise UsageError(f"{path.name} gives no frames, only seconds, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
     return gather(drafts, [path], counts, seed, ADVICE)
 
 
-def _action(row: _Row, as_is: bool) -> Action | str:
+def _action(row: _SegmentRow, as_is: bool) -> Action | str:
     action = action_of(phrase(row.text, as_is=True) if as_is else free_phrase(row.text), row.text)
     if isinstance(action, str):
         return action
@@ -149,23 +140,25 @@ def _action(row: _Row, as_is: bool) -> Action | str:
 # Formats
 
 
-def _rows(path: Path, frames: _Frames, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
-    """Read the segments of a file of any of the formats."""
+def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
+    """Read the segments of a file of any format."""
     if path.suffix.lower() == ".json" and not _has_lines(path):
         yield from _document(path, problems, counts)
         return
     for entry in entries(path, REQUIRED, ADVICE, problems):
-        if "relevant_windows" in entry.values:
-            yield from _highlights(entry)
+        if "relevant_windows" in entry.values:  # QVHighlights: a query, and every window that it describes
+            video, text, length = entry.name("vid"), entry.text("query"), entry.length("duration")
+            for times in _pairs(entry, "relevant_windows", entry.in_order):
+                if video and text and length:
+                    yield _SegmentRow(entry, video, times, text, length=length)
             continue
         entry.refuse_other_columns(COLUMNS)
-        row = _own(entry, frames)
-        if row:
+        if row := _own(entry, frames):
             yield row
 
 
 def _has_lines(path: Path) -> bool:
-    """Return whether a `.json` holds an object on each line, and not one document."""
+    """Return whether a `.json` file holds an object per line rather than one document."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}. {ADVICE}")
     lines = [line for line in read_text(path).splitlines() if line.strip()]
@@ -176,7 +169,7 @@ def _has_lines(path: Path) -> bool:
     return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
 
 
-def _own(entry: Entry, frames: _Frames) -> _Row | None:
+def _own(entry: Entry, frames: _FrameRows) -> _SegmentRow | None:
     video, text = entry.name("video"), entry.text("phrase")
     framed = entry.has("start_frame") or entry.has("end_frame")
     if framed and (entry.has("start") or entry.has("end")):
@@ -184,32 +177,24 @@ def _own(entry: Entry, frames: _Frames) -> _Row | None:
         frames.rows += 1
         entry.wrong("start_frame", "seconds (start, end) or frames (start_frame, end_frame) in a row", given)
         return None
-    times = _frames(entry, frames) if framed else entry.times("start", "end")
+    if framed:
+        frames.rows += 1
+        frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
+        found, rate = entry.frames("start_frame", "end_frame"), frames.rate or Fraction(1)
+        times = (float(found[0] / rate), float(found[1] / rate)) if found else None  # a missing rate is refused later
+    else:
+        times = entry.times("start", "end")
     split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
     texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
     bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
     if not (video and text and times) or bad:
         return None
-    return _Row(entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"])
+    return _SegmentRow(
+        entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"]
+    )
 
 
-def _frames(entry: Entry, frames: _Frames) -> tuple[float, float] | None:
-    frames.rows += 1
-    frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
-    found, rate = entry.frames("start_frame", "end_frame"), frames.rate or Fraction(1)
-    return (float(found[0] / rate), float(found[1] / rate)) if found else None  # without a rate it is an error anyway
-
-
-def _highlights(entry: Entry) -> Iterator[_Row]:
-    """Read a line of QVHighlights: a query, and every window that it describes."""
-    video, text = entry.name("vid"), entry.text("query")
-    length = entry.length("duration")
-    for times in _pairs(entry, "relevant_windows", entry.in_order):
-        if video and text and length:
-            yield _Row(entry, video, times, text, length=length)
-
-
-def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[_Row]:
+def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
     content = read_json(path, problems)
     if isinstance(content, dict) and content:
         for video, info in content.items():
@@ -222,8 +207,8 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
         raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
 
 
-def _described(entry: Entry, counts: Counter[str]) -> Iterator[_Row]:
-    """Read a video of ActivityNet Captions; segments that are empty or inverted are left out and counted."""
+def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
+    """Read a video of ActivityNet Captions; empty or inverted segments are dropped and counted."""
     video, length = entry.name("video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
@@ -241,11 +226,11 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_Row]:
         if end <= start:
             counts["segments_left_out_empty_or_inverted"] += 1
             continue
-        yield _Row(line, file_stem(video)[0], (start, end), text, length=length)
+        yield _SegmentRow(line, file_stem(video)[0], (start, end), text, length=length)
 
 
-def _pieces(entry: Entry) -> Iterator[_Row]:
-    """Read a description of DiDeMo, at the time that most of its annotators chose, of equals the earliest."""
+def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
+    """Read a description of DiDeMo, at the time that most annotators chose, the earliest of ties."""
     video, text = entry.name("video"), entry.text("description")
 
     def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
@@ -258,7 +243,7 @@ def _pieces(entry: Entry) -> Iterator[_Row]:
     chosen = Counter(_pairs(entry, "times", pieces))
     if video and text and chosen:
         times = min(chosen, key=lambda pair: (-chosen[pair], pair))
-        yield _Row(entry, file_stem(video)[0], times, text)
+        yield _SegmentRow(entry, file_stem(video)[0], times, text)
 
 
 def _pairs(

@@ -1,4 +1,4 @@
-"""Tables and JSON of annotations: decoding, values checked as they are taken, problems by file, line and column."""
+"""Tables and JSON of annotations: values are checked as they are read, problems reported by file, line and column."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ NUMBER = re.compile(r"[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]{1,3})?|\.[0-9]+")
 WHOLE = re.compile(r"[0-9]{1,9}")
 NAME = re.compile(r"(?!\.)[^/\\\x00-\x1f\x7f\ud800-\udfff]+")
 NAME_BYTES = 200
-NAME_EXPECTED = f"a name of at most {NAME_BYTES} bytes without / and \\ that does not begin with a dot"
+NAME_EXPECTED = f"a name of at most {NAME_BYTES} bytes without / and \\, not starting with a dot"
 HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 
 @dataclass
 class Problems:
-    """Collects what is wrong with the inputs, so that one error tells all of it."""
+    """Collects the problems of the input files, so that one error reports all of them."""
 
     lines: list[str] = field(default_factory=list)
-    empty_rows: int = 0  # which were passed over: ",,," as spreadsheets write behind a table
-    other_columns: set[str] = field(default_factory=set)  # that were noted
+    empty_rows: int = 0  # skipped rows such as ",,,", which spreadsheets write below a table
+    other_columns: set[str] = field(default_factory=set)  # already reported
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
-        """Note one problem: where, what was expected, what stands there."""
+        """Record a problem: its place, the expected and the given value."""
         place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
         shown = given if len(given) <= 80 else given[:77] + "…"
         self.lines.append(f"{place}: expected {expected}, got {shown!r}")
 
     def raise_if_any(self, advice: str) -> None:
-        """Raise one InputError with every problem (the first twenty in full)."""
+        """Raise one InputError with all problems, the first twenty in full."""
         if not self.lines:
             return
         more = len(self.lines) - SHOWN
@@ -54,14 +54,14 @@ class Problems:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a table or an object in a JSON file, whose values are checked as they are taken.
+    """A row of a table or an object of a JSON file, whose values are checked as they are read.
 
     Attributes:
         values: By column or key.
         path: The file.
-        problems: Takes what is wrong.
-        line: Where it stands in the file, if the file has lines.
-        place: What leads to it in a JSON file, such as "videos[3].".
+        problems: Collects problems.
+        line: Its line, if the file has lines.
+        place: Its path in a JSON file, such as "videos[3].".
     """
 
     values: Mapping[str, Any]
@@ -71,28 +71,28 @@ class Entry:
     place: str = ""
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
-        """Note a problem."""
+        """Report a problem."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
-        """Return whether there is a value at all."""
+        """Return whether there is a value."""
         return self.values.get(key) not in (None, "")
 
     def refuse_other_columns(self, columns: Sequence[str]) -> None:
-        """Note columns that are not among these, each once in a file."""
+        """Report columns other than these, each once per file."""
         for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
             self.problems.other_columns.add(key)
-            self.wrong(key, f"no other columns than {', '.join(columns)}", key)
+            self.wrong(key, f"only the columns {', '.join(columns)}", key)
 
     def name(self, key: str) -> str:
-        """Take what becomes, or is, the name of a file; "" if it cannot be one."""
+        """Take a value that can name a file; "" if it cannot."""
         name = file_name(self.values.get(key))
         if not name:
             self.wrong(key, NAME_EXPECTED, self.values.get(key))
         return name
 
     def text(self, key: str) -> str:
-        """Take a text without the spaces around it; "" if there is none."""
+        """Take a text, stripped; "" if there is none."""
         given = self.values.get(key)
         text = given.strip() if isinstance(given, str) else ""
         if not text or HALF_CHARACTER.search(text):
@@ -101,7 +101,7 @@ class Entry:
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
-        """Take one of a few words and give its meaning; "" if it is none of them."""
+        """Take one of a few words and return its meaning; "" for any other."""
         given = self.values.get(key)
         if isinstance(given, str) and given in meanings:
             return meanings[given]
@@ -116,7 +116,7 @@ class Entry:
         return length or 0.0
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
-        """Take a first frame and an end after it; None if they are not that."""
+        """Take a first frame and an end after it; None if they are invalid."""
         found: list[int] = []
         for key in (start, end):
             given = self.values.get(key)
@@ -132,11 +132,11 @@ class Entry:
         return found[0], found[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
-        """Take a start and an end after it, in seconds; None if they are not that."""
+        """Take a start and an end after it, in seconds; None if they are invalid."""
         return self.in_order(self.values.get(start), self.values.get(end), (start, end))
 
     def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
-        """Read a start and an end after it, in seconds, numbers or texts; None if they are not that."""
+        """Check a start and an end after it, in seconds, given as numbers or texts; None if they are invalid."""
         times = [seconds(str(value)) for value in (start, end)]
         for key, value, time in zip(keys, (start, end), times, strict=True):
             if time is None:
@@ -151,16 +151,10 @@ class Entry:
 
 
 def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
-    """Read a CSV with a header.
+    """Read a CSV with a header, and yield its rows with stripped values, by the line on which they begin.
 
-    Args:
-        path: The file.
-        required: Columns it must have; others are kept too.
-        problems: Takes rows with too few or too many fields; such rows are left out. Rows of nothing but commas are
-            left out too, and only counted.
-
-    Yields:
-        The rows, by the line on which they begin; values by column name, stripped.
+    Rows with too few or too many fields are reported and skipped; rows of only commas are skipped and counted. Columns
+    that are not `required` are kept too.
 
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
@@ -170,7 +164,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
         header = [name.strip() for name in next(reader, [])]
         twice = sorted({name for name in header if header.count(name) > 1})
         if twice:
-            raise InputError(f"{path.name}, line 1: expected each column once; {', '.join(twice)} comes again.")
+            raise InputError(f"{path.name}, line 1: expected unique columns; duplicated: {', '.join(twice)}.")
         missing = [name for name in required if name not in header]
         if missing:
             raise InputError(
@@ -187,20 +181,17 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
                 problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path.name}, line {reader.line_num}: not a well-formed CSV ({error}).") from error
+        raise InputError(f"{path.name}, line {reader.line_num}: invalid CSV ({error}).") from error
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
     """Read the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
 
-    Args:
-        path: The file.
-        required: Columns that a CSV must have. In JSON lines each entry is checked as its values are taken.
-        advice: What a row is, for the error of another ending.
-        problems: Takes malformed rows, which are left out.
+    Malformed rows are reported and skipped. A CSV must have the `required` columns; in JSON lines each value is checked
+    as it is read. `advice` describes a row, for the error of another suffix.
 
     Raises:
-        InputError: The file cannot be read, has another ending, or lacks a required column.
+        InputError: The file cannot be read, has another suffix, or lacks a required column.
     """
     kind = path.suffix.lower()
     if kind == ".csv":
@@ -220,11 +211,11 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
     elif not path.exists():
         raise UsageError(f"there is no file {path}. {advice}")
     else:
-        raise InputError(f"{path.name}: expected the ending .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
+        raise InputError(f"{path.name}: expected the suffix .csv or {', '.join(JSON_SUFFIXES)}. {advice}")
 
 
 def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
-    """Read JSON; a key that comes twice in an object is a problem.
+    """Parse JSON; a duplicate key of an object is reported as a problem.
 
     Raises:
         ValueError: It is not JSON.
@@ -235,14 +226,14 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
         if len(values) < len(items):
             twice = [name for name, times in Counter(name for name, _ in items).items() if times > 1]
             for name in twice:
-                problems.add(path, line, None, "keys that come once in an object", name)
+                problems.add(path, line, None, "unique keys in an object", name)
         return values
 
     return documents.parse_json(text, once, mend=False)
 
 
 def read_json(path: Path, problems: Problems) -> Any:
-    """Read a JSON file; a key that comes twice in an object is a problem.
+    """Read a JSON file; a duplicate key of an object is reported as a problem.
 
     Raises:
         InputError: The file cannot be read or is not JSON.
@@ -252,19 +243,16 @@ def read_json(path: Path, problems: Problems) -> Any:
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{path.name}: not well-formed JSON ({error}).") from error
+        raise InputError(f"{path.name}: invalid JSON ({error}).") from error
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
-    """Choose the file from which each split is read.
+    """Choose the file from which each split is read, and return the splits by file.
 
     Args:
-        path: A file for all splits, or a folder that holds files, itself or up to two folders below.
-        splits: What is wanted.
-        names: The files that a split may be read from, the best first.
-
-    Returns:
-        The splits to read from each file.
+        path: A file for all splits, or a folder with files, up to two folders below.
+        splits: The wanted splits.
+        names: The names of possible files of each split, the preferred one first.
 
     Raises:
         InputError: There is no such split, path or file.
@@ -281,7 +269,7 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
         file = next(filter(None, (find_file(path, name) for name in names[split])), None)
         if file is None:
             raise InputError(
-                f"no {' or '.join(names[split])} in {path} or two folders below it; "
+                f"no {' or '.join(names[split])} in {path} or up to two folders below it; "
                 f"the split {split} is read from one of them."
             )
         chosen.setdefault(file, []).append(split)
@@ -289,34 +277,26 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
 
 
 def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
-    """Return an object of a JSON file as an entry; anything else as one without values."""
+    """Return an object of a JSON file as an entry; any other value as one without values."""
     return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
 
 
 def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the names of columns, those that the user calls otherwise among them.
+    """Return the names of columns, with the user's own names.
 
     Raises:
-        UsageError: A column is named that there is not.
+        UsageError: The user names an unknown column.
     """
     unknown = sorted({*(given or ())} - {*known})
     if unknown:
-        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(known)}.")
+        raise UsageError(f"there is no column {', '.join(unknown)}. Columns: {', '.join(known)}.")
     return {**known, **(given or {})}
 
 
 def find_split_files(
     folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
 ) -> dict[str, Path]:
-    """Find the files of splits in a folder, itself or up to two folders below; one that is absent is left out.
-
-    Args:
-        folder: The folder.
-        name: Of a file, with `{}` for the split.
-        splits: What is wanted.
-        advice: What to do if no file is there.
-        error: What is raised then.
-    """
+    """Find the files of splits, up to two folders below a folder; absent ones are omitted, but one must exist."""
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
@@ -325,28 +305,24 @@ def find_split_files(
 
 
 def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
-    """Refuse a file that has nothing of a split, unless other problems may be the reason.
-
-    Raises:
-        InputError: It has not.
-    """
+    """Refuse a file without entries of a wanted split, unless other problems may be the reason."""
     absent = {*wanted} - {*found}
     if absent and not problems.lines:
-        raise InputError(f"{path.name} holds nothing of the split {', '.join(sorted(absent))}.")
+        raise InputError(f"{path.name} has no entries of the split {', '.join(sorted(absent))}.")
 
 
 def file_name(value: Any) -> str:
-    """Return a text, or a whole number, that can be the name of a file, without the spaces around it; else ""."""
+    """Return a text, or a whole number, that can be the name of a file, stripped; else ""."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether an id can name a file of its own: no path, not hidden, nothing unprintable."""
+    """Return whether an id can name a file: no path, not hidden, only printable characters."""
     return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 
 def seconds(text: str) -> float | None:
-    """Read a time in seconds; None unless it is a number from 0 to 10⁷, which are 115 days."""
+    """Parse a time in seconds; None unless it is a number from 0 to 10⁷, which are 115 days."""
     value = float(text) if NUMBER.fullmatch(text.strip()) else inf
     return value if value <= LONGEST else None

@@ -1,4 +1,4 @@
-"""YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
+"""Load YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
 
 Its sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
 """
@@ -46,11 +46,11 @@ YOUCOOK2 = Source(
 SUBSETS = {"training": "train", "validation": "validation"}
 SUBSET_OF = {split: subset for subset, split in SUBSETS.items()}
 YOUCOOK2_STEPS = replace(YOUCOOK2, video_folders=("raw_videos", *SUBSETS, "videos", "."))
-ADVICE = "Take the file as it was released, or fix it there."
+ADVICE = "Use the released file, or fix these entries."
 
 
-class Part(NamedTuple):
-    """A timed sentence of a video."""
+class TimedSentence(NamedTuple):
+    """A sentence with its time in a video, in seconds."""
 
     video: str
     split: str
@@ -61,22 +61,19 @@ class Part(NamedTuple):
 
 
 def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> CaptionedClips:
-    """Read YouCook2's clips.
+    """Load YouCook2's clips in file order, with one caption each.
+
+    A clip's id is `<video_id>_<n>`, n its position in its video, from 00: the `id` of the JSON. Videos are expected in
+    `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>` or without such folders.
 
     Args:
-        folder: Holds the annotations, itself or up to two folders below; or one of the files. In a folder the
-            validation split is MIL-NCE's, if `validation_youcook_milnce.csv` is there: the clips of the videos that
-            were still online then.
-        splits: "train", "validation" or both. The CSV is all validation.
-
-    Returns:
-        The clips in the order of their file, with one caption each. A clip's id is `<video_id>_<n>`, n its place among
-        the clips of its video, from 00: the `id` of the JSON. Its videos lie in `raw_videos/<subset>/<recipe>`,
-        `<subset>/<recipe>` or without such folders.
+        folder: One of the files, or a folder with them, up to two folders below. The validation split of a folder is
+            MIL-NCE's, if `validation_youcook_milnce.csv` exists: the clips of videos that were still online then.
+        splits: "train", "validation" or both. The CSV has only validation.
 
     Raises:
-        InputError: No file is found, a file has another format or nothing of a split, or rows are malformed (all such
-            rows are named).
+        InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all of
+            them are named).
     """
     problems, counts, numbers = Problems(), Counter[str](), Counter[str]()
     clips: list[CaptionedClip] = []
@@ -93,23 +90,19 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     return gathered(clips, files, counts, _folders(shelves))
 
 
-def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[Part]:
-    """Read the CSV, whose columns begin with the end."""
+def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
+    """Read the CSV."""
     for entry in read_csv(path, COLUMNS, problems):
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times("start", "end")
         if video and recipe and caption and times and "validation" in wanted:
-            yield Part(video, "validation", recipe, times, caption)
+            yield TimedSentence(video, "validation", recipe, times, caption)
 
 
-def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[Part]:
-    """Read the JSON: its timed sentences, video by video.
-
-    Args:
-        path: The file.
-        wanted: The splits to read.
-        problems: Takes malformed entries, which are left out.
-        counts: Takes oddities met and kept.
+def trainval_parts(
+    path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
+) -> Iterator[TimedSentence]:
+    """Read the timed sentences of the wanted splits from the JSON, video by video.
 
     Raises:
         InputError: The file has another format.
@@ -138,22 +131,20 @@ def trainval_parts(path: Path, wanted: Sequence[str], problems: Problems, counts
             caption = entry.text("sentence")
             if times and caption and split in wanted and recipe:
                 counts["ends_past_the_length"] += length is not None and times[1] > length
-                yield Part(video, split, recipe, times, caption, length)
+                yield TimedSentence(video, split, recipe, times, caption, length)
 
 
 def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
-    """Read YouCook2's steps.
+    """Load YouCook2's steps, with `recipe_type` and `subset` as columns of each video.
+
+    A step becomes a gerund phrase; one that cannot is dropped and counted by reason.
 
     Args:
-        path: `youcookii_annotations_trainval.json`, or a folder that holds it, itself or up to two folders below.
+        path: `youcookii_annotations_trainval.json`, or a folder with it, up to two folders below.
         splits: "train", "validation" or both.
 
-    Returns:
-        The videos in the order of the file, each with its `recipe_type` and `subset` as columns. A step becomes a
-        gerund phrase; one that cannot is left out and counted by reason.
-
     Raises:
-        InputError: The file is not found, has another format or malformed entries, or holds nothing of the splits.
+        InputError: The file is not found, has another format or malformed entries, or no entries of a split.
     """
     file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
     problems, counts = Problems(), Counter[str]()
@@ -170,7 +161,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:
-    """Return where people keep the videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or without these."""
+    """Return the usual folders of videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or without these."""
     return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
 
 

@@ -1,1 +1,1 @@
-"""The only folder that touches a decoder, an encoder or ffmpeg."""
+"""Decoding and encoding of videos; no other folder uses a decoder, an encoder or ffmpeg."""

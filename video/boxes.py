@@ -1,6 +1,6 @@
-"""What MP4 and QuickTime files say how many samples they have, which FFmpeg makes room for before it reads any.
+"""Sample counts that MP4 and QuickTime files claim; FFmpeg allocates memory for them before it reads any sample.
 
-A file of a kilobyte can claim so many that they take gigabytes.
+A file of a kilobyte can claim gigabytes.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
 
 
 def check_samples(file: BinaryIO) -> None:
-    """Refuse a file that claims more samples than its bytes can hold; one of another format has no such boxes.
-
-    Args:
-        file: The file; it is left at its beginning.
+    """Refuse a file that claims more samples than its bytes can hold, and rewind it; other formats have no such boxes.
 
     Raises:
         ValueError: It does.
@@ -50,12 +47,11 @@ def check_samples(file: BinaryIO) -> None:
     file.seek(0)
     if max(samples, timed) > size + MOST_MORE or (edits > FEW_EDITS and samples * edits > MOST_EDITED):
         raise ValueError(
-            f"it has {size:,} bytes, and claims {max(samples, timed):,} samples and up to {edits:,} edits; so few "
-            "cannot hold them"
+            f"it claims {max(samples, timed):,} samples and up to {edits:,} edits, which its {size:,} bytes cannot hold"
         )
 
 
 def _timed(box: bytes, start: int, entries: int) -> int:
-    """Add up the samples of a table of times, whose entries are a number of samples and how long each lasts."""
+    """Sum up the samples of a table of times, whose entries are a number of samples and their duration."""
     table = np.frombuffer(box, ">u4", 2 * min(entries, (len(box) - start) // 8), start)
     return int(table[::2].sum(dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Videos as decord reads them, which most pipelines of video-language models do."""
+"""Videos as read by decord, which most pipelines of video-language models use."""
 
 from __future__ import annotations
 
@@ -16,30 +16,27 @@ from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32
 TOLERANCE = 2  # grey levels; what two scalers may round apart
-NARROW = 128  # pixels; decord2 3.4.0 refuses some widths below: those that divide its padded rows, as 32, 48 and 96 do
+NARROW = 128  # pixels; below, decord2 3.4.0 refuses widths that divide its padded rows, such as 32, 48 and 96
 
 
 def spread(count: int, most: int) -> list[int]:
-    """Choose numbers below `count` at equal distances, the first and the last among them; all if there are few."""
+    """Choose numbers below `count` at equal distances, including the first and the last; all if `most` allows."""
     most = min(count, most)
     return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
 
 
 def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
-    """Read frames at equal distances, by their numbers.
+    """Read `most` frames at equal distances with decord.
 
-    They are read from a file: decord2 3.4.0 ends the process on bytes in memory that name a place after their end.
-
-    Args:
-        content: A video held in memory.
-        most: How many frames to read.
+    They are read from a temporary file: decord2 3.4.0 ends the process if bytes in memory refer to a position after
+    their end.
 
     Returns:
-        How many frames there are, and those read by number: uint8 RGB, shape (height, width, 3); none if decord counts
-        others than the file has.
+        The number of frames, and those read by number: uint8 RGB, shape (height, width, 3); none if decord counts other
+            frames than the file has.
 
     Raises:
-        ValueError: decord refuses; in its own words.
+        ValueError: decord refuses; with its message.
     """
     decord = import_extra("decord", what="decord's way of reading")
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -47,7 +44,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         path.write_bytes(content)
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
-            # decord2 3.4.0 may wait forever for frames that it counts and the file does not have.
+            # decord2 3.4.0 may hang on frames that it counts but the file does not have.
             numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
             frames = reader.get_batch(numbers).asnumpy() if numbers else ()
             return len(reader), dict(zip(numbers, frames, strict=True))
@@ -57,21 +54,15 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
 
 
 def _packets(path: Path) -> int:
-    """Count the packets of a file's picture."""
+    """Count the packets of the video track."""
     with open_video(path) as (container, stream):
         return sum(packet.size > 0 for packet in container.demux(stream))
 
 
 def differs_by_decord(content: bytes) -> str:
-    """Compare frames as decord and as PyAV read them; H.264 in RGB, as of lossless videos, too.
+    """Compare frames as read by decord and by PyAV, also of lossless H.264 in RGB; return the difference, or "".
 
-    Pictures narrower than 128 pixels are not compared, as decord cannot read some of them whoever wrote them.
-
-    Args:
-        content: A video held in memory.
-
-    Returns:
-        What differs; empty if nothing does.
+    Pictures narrower than 128 pixels are not compared, as decord cannot read some of them.
     """
     try:
         if next(frames_of(content)).width < NARROW:

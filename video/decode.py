@@ -1,4 +1,4 @@
-"""Frames of a video, exactly the ones asked for, upright and ready to encode."""
+"""Decode exact frames of a video, upright and ready to encode."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ BT601 = 6  # AVCOL_SPC_SMPTE170M
 def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     """Decode a run of frames, starting at the last keyframe before it.
 
-    Every frame is checked against the index by its timestamp. A file in which seeking lands elsewhere is decoded from
-    its beginning.
+    Every frame is checked against the index by its timestamp. If seeking leads elsewhere, the file is decoded from its
+    beginning.
 
     Args:
         index: The video.
         frames: Frame indices, step 1.
 
     Yields:
-        The frames as decoded, one for each index, in order.
+        The decoded frames, one for each index, in order.
 
     Raises:
-        VideoError: The decoder refuses, or says that a frame since the keyframe is damaged (`undecodable`).
-        IndexMismatchError: The decoder delivers other frames than the index lists, even from the beginning.
+        VideoError: The decoder refuses, or a frame since the keyframe is damaged (`undecodable`).
+        IndexMismatchError: Even from the beginning the decoder delivers other frames than the index lists.
     """
     done = 0
     if frames and index.timed:
@@ -60,21 +60,20 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
 
 
 def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames, from the nearest keyframe before each and without the frames that none of them needs.
+    """Decode single frames, each from the nearest keyframe, skipping frames that are not needed.
 
-    What is left out are whole stretches between keyframes and frames that no other refers to. Every frame is checked
-    against the index by its timestamp; where a file does not play along, `decode` does the rest.
+    Skipped are stretches between keyframes and frames that no other refers to. Every frame is checked against the index
+    by its timestamp; `decode` handles the rest of a file for which this fails.
 
     Args:
         index: The video.
         frames: Frame indices, increasing.
 
     Yields:
-        The frames as `decode` gives them, one for each index, in order.
+        The frames as from `decode`, one for each index, in order.
 
     Raises:
-        VideoError: See `decode`.
-        IndexMismatchError: See `decode`.
+        VideoError, IndexMismatchError: As `decode`.
     """
     done = 0
     if index.timed:
@@ -92,7 +91,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
 
 
 def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames as fast as the file allows; stop where anything is not as it should be."""
+    """Decode single frames with skipping; stop at the first irregularity."""
     known = set(index.pts.tolist())
     try:
         with open_video(index.path) as (container, stream):
@@ -116,7 +115,7 @@ def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoF
 
 
 def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, set[int]]]:
-    """Group frames by the keyframe to seek to first (None: the beginning), where that leaves any frame out."""
+    """Group frames by the keyframe to seek to (None: the beginning), where seeking skips any frame."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
     for number in frames:
@@ -132,10 +131,10 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
 
 
 def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
-    """Decode on from here, leaving out those spare frames that no other refers to.
+    """Continue decoding, skipping spare frames that no other refers to.
 
-    Only frames out of order in the file are left out (B-frames): where none is, timestamps may be made up, and only all
-    frames together show that.
+    Only frames out of order in the file (B-frames) are skipped: in files without any, timestamps may be made up, which
+    only all frames together reveal.
     """
     latest: int | None = None
     for packet in demuxed(container, stream):
@@ -146,7 +145,7 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe (or the beginning) and give what comes from the first frame asked for onwards."""
+    """Decode from a keyframe (or the beginning), and yield from the first wanted frame on."""
     with open_video(index.path) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
@@ -163,10 +162,10 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
 def _undamaged_from(
     index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
-    """Return the decoded frames from the first one asked for onwards, if all those before it are as they should be.
+    """Yield decoded frames from the first wanted one on, after checking those before it.
 
-    A frame builds on the ones since its keyframe, so damage to any of them counts (but not to those shown before the
-    keyframe, which a seek into an open group of pictures cannot have whole).
+    A frame depends on those since its keyframe, so damage to any of them counts, but not to frames shown before the
+    keyframe, which a seek into an open group of pictures cannot decode.
     """
     first = int(index.pts[frames.start])
     before: int | None = None
@@ -181,14 +180,14 @@ def _undamaged_from(
 
 
 def upright(frame: av.VideoFrame) -> av.VideoFrame:
-    """Bring a decoded frame into the form that is encoded: yuv420p, rotation applied, even sizes.
+    """Convert a decoded frame to the form that is encoded: yuv420p, rotation applied, even sizes.
 
-    8-bit 4:2:0 limited-range frames with even sizes pass untouched. Anything else is converted once: other chroma
-    layouts, depths and full range by FFmpeg's scaler; turns by multiples of 90° and mirrorings, as the display matrix
-    has them, without loss; an odd width or height then grows by one pixel, right or below, that repeats the edge.
+    8-bit 4:2:0 limited-range frames with even sizes are returned unchanged. Others are converted once: chroma layouts,
+    depths and full range by FFmpeg's scaler; rotations by multiples of 90° and flips of the display matrix without
+    loss; an odd width or height is padded by one pixel, right or below, that repeats the edge.
 
     Raises:
-        VideoError: The display matrix turns by anything else (`undecodable`).
+        VideoError: The display matrix has another rotation (`undecodable`).
     """
     turn = _orientation(frame)
     if frame.format.name != "yuv420p" or is_full(frame):
@@ -236,12 +235,9 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:
-    """Do something with the frames of a video, indexed by its packets, or by decoding it if those are wrong.
+    """Return `work` of the frames of a video, indexed by its packets, or by decoding if these are wrong.
 
-    Args:
-        path: The file.
-        work: What to do.
-        index: What indexes; whoever comes back to a file can give one that remembers.
+    `index` makes the index; callers that return to a file can pass one with a cache.
 
     Raises:
         VideoError: The file cannot be used.
@@ -257,7 +253,7 @@ def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[...,
 
 
 def shape_of(index: FrameIndex) -> dict[str, int | float]:
-    """Describe a video: frames, rate, size as shown, length."""
+    """Return the number of frames, rate, displayed size and length of a video."""
     seconds = index.seconds(index.num_frames)
     first = upright(next(decode(index, range(1))))
     return {

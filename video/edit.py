@@ -1,4 +1,4 @@
-"""Edit lists: the same source frames in other orders, decoded once where memory allows."""
+"""Edit lists: source frames in other orders, decoded once if memory allows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EditList = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Rendition:
-    """What was written for one edit list; frame counts and times are those of the file.
+    """A file written for an edit list.
 
     Attributes:
         path: The MP4 file.
@@ -42,7 +42,7 @@ class Rendition:
 
 
 class _Output:
-    """One file being written: which frame it wants next."""
+    """A file being written, and the next frame it needs."""
 
     def __init__(self, edit: EditList, writer: Mp4Writer, path: Path):
         self.frames: list[int] = list(chain.from_iterable(edit))
@@ -71,10 +71,10 @@ def write_edits(
     keep_sound: bool = False,
     held_bytes: int = HELD_BYTES,
 ) -> list[Rendition]:
-    """Write several edit lists of one source, all from the same decoded frames.
+    """Write several edit lists of one source from the same decoded frames.
 
-    All files are encoded side by side while the source is decoded. A frame that some file wants later is held, the
-    latest ones first, as long as `held_bytes` lasts; what could not be held is decoded again from its keyframe.
+    All files are encoded in parallel while the source is decoded. Frames that some file needs later are held, the
+    latest first, up to `held_bytes`; others are decoded again from their keyframe.
 
     Args:
         index: The source.
@@ -143,11 +143,7 @@ def write_edits(
 
 
 def foresee(index: FrameIndex, edit: EditList) -> Rendition:
-    """Return what `write_edits` would write for an edit list, for which its first frame alone is decoded.
-
-    Raises:
-        VideoError, IndexMismatchError: See `write_edits`.
-    """
+    """Return the rendition that `write_edits` would write for an edit list, decoding only its first frame."""
     first = min(piece.start for piece in edit)
     frame = upright(next(decode(index, range(first, first + 1))))
     ticks = sum(index.boundary(piece.stop) - index.boundary(piece.start) for piece in edit)
@@ -155,7 +151,7 @@ def foresee(index: FrameIndex, edit: EditList) -> Rendition:
 
 
 def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
-    """Pick the frames of a decoding run that some file will still want after it: the latest that fit."""
+    """Choose frames of a decoding run that some file needs after it: the latest that fit."""
     wanted_later: set[int] = set()
     for out in outputs:
         position = out.done
@@ -167,7 +163,7 @@ def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int
 
 
 def _run_end(outputs: Sequence[_Output], start: int, held: dict[int, av.VideoFrame]) -> int:
-    """Find how far to decode from a wanted frame: until the order jumps or a held frame comes."""
+    """Return the end of the run to decode from a wanted frame: the next jump or held frame."""
     out = next(out for out in outputs if out.wanted == start)
     stop = start
     for number in out.frames[out.done :]:

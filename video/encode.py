@@ -1,4 +1,4 @@
-"""H.264 in MP4, the same bytes on every machine that has the same x264."""
+"""Encode H.264 in MP4, with the same bytes on every machine that has the same x264."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 1200
 AAC_BITS_PER_SECOND = 128_000
 
 LOSSLESS_KEYS = ":min-keyint=1"
-"""Without loss x264 writes I pictures for noise; with one reference frame FFmpeg takes all of them for keyframes.
+"""Lossless x264 encodes noise as I pictures, and with one reference frame FFmpeg takes all of them for keyframes.
 
-Those that are none mislead readers that seek (decord numbers frames from them), so each is made one.
+False keyframes mislead readers that seek (decord numbers frames from them), so each is made a true one.
 """
 
 
 @dataclass(frozen=True)
 class EncodeSettings:
-    """How a picture is encoded.
+    """Settings of the encoder.
 
     Attributes:
         crf: x264's constant rate factor, 0 (lossless) to 51 (worst).
@@ -51,7 +51,7 @@ _exact: ContextVar[bool] = ContextVar("exact", default=False)
 
 @contextmanager
 def without_loss() -> Iterator[None]:
-    """Have whatever is encoded in a `with` block keep its frames and sound as they are, to measure encoders by it."""
+    """Encode frames and sound losslessly in a `with` block, as the reference for measuring encoders."""
     token = _exact.set(True)
     try:
         yield
@@ -61,23 +61,17 @@ def without_loss() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Sound:
-    """Sound samples.
-
-    Attributes:
-        samples: float32, shape (channels, num_samples), in [-1, 1].
-        rate: Samples per second.
-    """
+    """Samples of sound: float32, shape (channels, num_samples), in [-1, 1], at `rate` per second."""
 
     samples: NDArray[np.float32]
     rate: int
 
 
 class Mp4Writer:
-    """Encode upright frames (rgb24 if lossless), each with its own duration, and sound into one MP4 file.
+    """Encode upright frames (rgb24 if lossless), each with its own duration, and sound into an MP4 file.
 
-    Frames keep their timing in units of `time_base`, so a source with a variable rate stays what it was. Threads are
-    pinned to one and x264 is told to choose no algorithm by the processor, so the bytes depend on the frames, the
-    settings and the version of x264 alone.
+    Frames keep their timing in units of `time_base`, so variable rates are preserved. x264 runs with one thread and
+    independent of the processor, so the bytes depend only on the frames, the settings and x264's version.
     """
 
     def __init__(
@@ -90,15 +84,15 @@ class Mp4Writer:
         sample_aspect_ratio: Fraction | None = None,
         sound: Sound | None = None,
     ):
-        """Open the file; the picture's size and colours are taken from the first frame.
+        """Open the file; size and colours are those of the first frame.
 
         Args:
             path: File to write, .mp4.
-            time_base: Seconds in one unit of a frame's duration.
+            time_base: Seconds in a unit of a frame's duration.
             rate: Average frames per second, a hint for x264's rate control.
             settings: Quality and speed.
             sample_aspect_ratio: Width by height of a pixel, if not square.
-            sound: Sound of the whole file, starting with the first frame.
+            sound: Sound of the whole file, from the first frame on.
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: no library version in the file
@@ -168,7 +162,7 @@ class Mp4Writer:
             self._sound_done += piece.shape[1]
 
     def close(self) -> None:
-        """Finish the file; once is enough."""
+        """Finish the file; further calls have no effect."""
         if self._closed:
             return
         self._closed = True
@@ -185,7 +179,7 @@ class Mp4Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Finish the file; after an error only close it, the caller throws it away."""
+        """Finish the file; after an error only close it, as the caller discards it."""
         if kind is None:
             self.close()
         elif not self._closed:
@@ -205,11 +199,11 @@ def write_video(
     """Write RGB arrays as an MP4 file, atomically.
 
     Args:
-        path: Where the file appears.
+        path: The file.
         frames: uint8 arrays of shape (height, width, 3), RGB, even sizes.
         rate: Frames per second.
         sound: float32, shape (num_samples,) or (channels, num_samples), in [-1, 1].
-        sound_rate: Samples per second of the sound, one of those that AAC knows.
+        sound_rate: Samples per second of the sound, one of `AAC_RATES`.
         settings: Quality and speed.
     """
     track = None if sound is None else Sound(np.atleast_2d(sound), sound_rate)

@@ -1,4 +1,4 @@
-"""How large a build will be and how long it takes, from short stretches of its sources encoded beforehand."""
+"""Estimate the size and duration of a build from short stretches of its sources, encoded beforehand."""
 
 from __future__ import annotations
 
@@ -35,14 +35,7 @@ KEY_EVERY = 250  # x264 puts a key frame at least so often
 
 @dataclass(frozen=True)
 class Shape:
-    """What a header says about a video.
-
-    Attributes:
-        width: Pixels.
-        height: Pixels.
-        fps: Frames per second.
-        num_frames: Frames, as far as the header knows.
-    """
+    """Size, frames per second and number of frames of a video, from its header."""
 
     width: int
     height: int
@@ -61,8 +54,8 @@ class Footage:
 
     Attributes:
         source_id: The source.
-        count: Gives the number of its frames from the shape of the source, about.
-        find: Gives its frames from the index of the source.
+        count: Returns the approximate number of its frames from the shape of the source.
+        find: Returns its frames from the index of the source.
     """
 
     source_id: str
@@ -71,13 +64,13 @@ class Footage:
 
 
 def frames_in(seconds: float | None, shape: Shape) -> float:
-    """Return the frames that a source shows in some seconds (None: all of it), as far as its header knows."""
+    """Return the number of frames in some seconds of a source (None: all of it), by its header."""
     return shape.num_frames if seconds is None else min(seconds * shape.fps, shape.num_frames)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What something takes: bytes of output and seconds of CPU."""
+    """Bytes of output and seconds of CPU."""
 
     size: float = 0.0
     cpu_s: float = 0.0
@@ -89,14 +82,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a build takes.
+    """Estimate of a build.
 
     Attributes:
-        parts: Costs by table and severity (0 where there are none).
-        fixed: What is not one table's: start-up, decoding, packing, the card.
-        basis: What it rests on, for people.
-        seconds: Length of everything that is encoded.
-        spool: Bytes of frames that are kept in files while long sources are perturbed.
+        parts: Costs by table and severity (0 if there are none).
+        fixed: Costs outside of tables: start-up, decoding, packing, the card.
+        basis: Basis of the estimate, for users.
+        seconds: Length of all encoded footage.
+        spool: Bytes of frames kept in files while long sources are perturbed.
     """
 
     parts: Mapping[tuple[str, int], Cost]
@@ -107,12 +100,12 @@ class Estimate:
 
     @property
     def total(self) -> Cost:
-        """Everything together."""
+        """Sum of all costs."""
         return sum(self.parts.values(), self.fixed)
 
     @property
     def disk(self) -> float:
-        """Most bytes on disk at a time: every finished file, and the one shard that is being written from them."""
+        """Maximum bytes on disk at a time: every finished file, and the shard being written from them."""
         tables: dict[str, float] = {}
         for (table, _), cost in self.parts.items():
             tables[table] = tables.get(table, 0.0) + cost.size
@@ -121,13 +114,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Survey:
-    """The footage of a build, and what the headers of its sources say.
+    """The footage of a build, and the headers of its sources.
 
     Attributes:
         footage: Everything that is encoded once.
-        sources: Path of each source video that is there.
-        shapes: Of the sources that were looked at.
-        usual: Stands for the others: the mean of those looked at, or what is assumed.
+        sources: Path of each existing source video.
+        shapes: Shapes of the sampled sources.
+        usual: Shape of the others: the mean of the sampled ones, or the assumed one.
     """
 
     footage: Sequence[Footage]
@@ -136,7 +129,7 @@ class Survey:
     usual: Shape
 
     def shape(self, source_id: str) -> Shape:
-        """Return the shape of a source, or the usual one."""
+        """Shape of a source, or the usual one."""
         return self.shapes.get(source_id, self.usual)
 
     @property
@@ -158,12 +151,12 @@ class Survey:
 
     @property
     def spool(self) -> float:
-        """Bytes of the longest source's frames, if they are too many for memory."""
+        """Bytes of the longest source's frames, if they do not fit into memory."""
         size = max((shape.area * shape.num_frames * 1.5 for shape in self.shapes.values()), default=0.0)
         return size if size > MEMORY_BYTES else 0.0
 
     def basis(self, stretches: Sequence[Stretch]) -> str:
-        """Describe what an estimate rests on."""
+        """Describe the basis of an estimate."""
         if not self.shapes:
             usual = self.usual
             return (
@@ -187,12 +180,12 @@ class Survey:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A few frames of footage that stand for all of it.
+    """A few frames that represent footage.
 
     Attributes:
         index: The source.
-        frames: Those encoded.
-        keys: Share of key frames to expect in the footage around it.
+        frames: The encoded frames.
+        keys: Expected share of key frames in the footage around it.
         first: The frame at which decoding starts.
     """
 
@@ -204,13 +197,13 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a stretch came to: bits of each pixel, and seconds of CPU of each.
+    """Cost of an encoded stretch per pixel.
 
     Attributes:
         key: Bits of a pixel in a key frame.
         later: Bits of a pixel in other frames.
         encode_s: Seconds of encoding it.
-        after: Bits of a pixel after the first frame, of whatever kind.
+        after: Bits of a pixel after the first frame, of any kind.
     """
 
     key: float
@@ -226,18 +219,14 @@ def costs() -> Any:
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """Pick at most `count` items at equal distances."""
+    """Choose at most `count` items at equal distances."""
     chosen = min(count, len(items))
     return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Look at the headers of the sources, of at most `LOOKED` at equal distances.
-
-    Args:
-        footage: Everything that is encoded once.
-        sources: Path of each source video that is there.
-        benchmark: Whose assumptions stand where no video is there.
+    """Read the headers of at most `LOOKED` sources at equal distances; without any, use the assumptions for
+    `benchmark`.
     """
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
@@ -249,7 +238,7 @@ def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: s
 
 
 def look(path: Path) -> Shape | None:
-    """Read a video's header; None if it does not open or does not say."""
+    """Read a video's header; None if it does not open or lacks the values."""
     with suppress(VideoError), open_video(path) as (container, stream):
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
@@ -262,7 +251,7 @@ def look(path: Path) -> Shape | None:
 
 
 def stretches(looked: Survey) -> list[Stretch]:
-    """Choose stretches at equal distances in all pixels of the footage whose source is there and opens."""
+    """Choose stretches at equal distances in all pixels of the footage whose source exists and opens."""
     parts = [part for part in looked.footage if part.source_id in looked.shapes]
     ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
     if not len(ends) or not ends[-1]:
@@ -295,10 +284,10 @@ def _index(path: Path) -> FrameIndex:
 
 
 def key_share(index: FrameIndex, frames: range) -> float:
-    """Guess the share of key frames that x264 will make of some frames.
+    """Estimate the share of key frames that x264 will make of some frames.
 
-    It puts them at cuts, and at least every `KEY_EVERY` frames. The cuts are guessed from the source's own key frames:
-    those that came before the encoder's largest distance was used up.
+    It puts them at cuts, and at least every `KEY_EVERY` frames. Cuts are guessed from the source's own key frames:
+    those closer than the encoder's maximum distance.
     """
     keys = np.searchsorted(index.pts, index.keyframes)
     distances = np.diff(np.append(keys, index.num_frames))
@@ -310,14 +299,7 @@ def key_share(index: FrameIndex, frames: range) -> float:
 
 
 def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
-    """Encode the first frames of a stretch as a build does.
-
-    Args:
-        pictures: As they are encoded.
-        stretch: Whose they are.
-        settings: Quality and speed.
-        path: Where the file may be.
-    """
+    """Encode the first frames of a stretch as a build does, to a temporary file."""
     index, pixels = stretch.index, pictures[0].width * pictures[0].height
     began = time.process_time()
     with Mp4Writer(path, time_base=index.time_base, rate=Fraction(25), settings=settings) as writer:
@@ -340,9 +322,9 @@ def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSetting
 def measure_clean(
     stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path, frames: int = LONGEST
 ) -> Measured:
-    """Encode the first frames of a stretch as they are.
+    """Encode the first frames of a stretch unperturbed.
 
-    x264 spends less on the last frames, as nothing builds on them; that is made up for by the table.
+    x264 spends less on the last frames, as none depend on them; the table compensates for that.
     """
     pictures = [store.yuv(number) for number in stretch.frames[:frames]]
     if settings.lossless:
@@ -353,14 +335,14 @@ def measure_clean(
 
 
 def mean(measured: Sequence[Measured]) -> Measured:
-    """Average what stretches came to."""
+    """Average measurements of stretches."""
     key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for m in measured], axis=0)
     return Measured(float(key), float(later), float(encode_s))
 
 
 @contextmanager
 def opened(chosen: Sequence[Stretch]) -> Iterator[tuple[list[tuple[Stretch, FrameStore]], float]]:
-    """Decode stretches; give those that could be, and the CPU seconds of decoding a pixel."""
+    """Decode stretches; yield those that decode, and the CPU seconds of decoding a pixel."""
     found, spent, pixels = [], 0.0, 0.0
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, ExitStack() as stack:
         for stretch in chosen:
@@ -374,7 +356,7 @@ def opened(chosen: Sequence[Stretch]) -> Iterator[tuple[list[tuple[Stretch, Fram
 
 
 def usual(settings: EncodeSettings) -> Measured:
-    """Return what usual contents come to as they are, from the table."""
+    """Return the cost of typical unperturbed content, from the table."""
     table = costs()["clean"]
     bits = 2 ** ((costs()["crf"] - settings.crf) / 6)
     seconds = table["encode_ns"] * 1e-9 * costs()["presets"][settings.preset]
@@ -384,20 +366,20 @@ def usual(settings: EncodeSettings) -> Measured:
 
 
 def bits(measured: Measured, keys: float) -> float:
-    """Return the bits of a pixel on average, given the share of key frames."""
+    """Return the average bits of a pixel, given the share of key frames."""
     return keys * measured.key + (1 - keys) * measured.later
 
 
 def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
-    """Return what is not one table's: start-up, opening, decoding, hashing and packing, the card.
+    """Return the costs outside of tables: start-up, opening, decoding, hashing, packing, the card.
 
     Args:
         size: Bytes of all files.
-        files: How many.
+        files: Number of files.
         units: Units of work.
         workers: Processes.
         decode_s: CPU seconds of all decoding.
-        slowness: How many times as long as in the table work takes here.
+        slowness: Duration of work here, relative to the table.
     """
     table = costs()["fixed"]
     spent = table["command_s"] + table["worker_s"] * min(workers, units) + table["unit_s"] * units
@@ -406,7 +388,7 @@ def fixed(size: float, files: float, units: float, workers: int, decode_s: float
 
 
 def container_bytes(files: float, frames: float) -> float:
-    """Return the bytes of MP4 files beside their frames."""
+    """Return the bytes of MP4 files other than frames."""
     table = costs()["fixed"]
     return float(table["file_bytes"] * files + table["frame_bytes"] * frames)
 
@@ -421,16 +403,16 @@ def estimate_cuts(
     workers: int,
     probe: bool,
 ) -> Estimate:
-    """Estimate a build that encodes its footage as it is.
+    """Estimate a build that encodes its footage unperturbed.
 
     Args:
         looked: Its footage.
         settings: Quality and speed.
-        table: The table that holds the videos.
-        copies: How often each footage is encoded.
-        keep_sound: Whether there is sound in the files.
+        table: The table with the videos.
+        copies: Number of encodings of each footage.
+        keep_sound: Whether the files have sound.
         workers: Processes.
-        probe: Encode stretches; if not, contents are taken to be usual.
+        probe: Encode stretches; otherwise typical content is assumed.
     """
     chosen = stretches(looked) if probe else []
     measured, keys = usual(settings), 1 / KEY_EVERY

@@ -1,4 +1,4 @@
-"""Where FFmpeg's program is."""
+"""Locate FFmpeg's program."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ..core.extras import import_extra
 
 
 def find_ffmpeg() -> str:
-    """Return the path of the program: `STRESSREEL_FFMPEG`, else the one in the `imageio-ffmpeg` wheel.
+    """Return the path of the program: `STRESSREEL_FFMPEG`, else the one of the `imageio-ffmpeg` wheel.
 
     Raises:
-        InputError: `STRESSREEL_FFMPEG` names no program, or nothing is named and the wheel is not installed.
+        InputError: `STRESSREEL_FFMPEG` is not a program, or is unset and the wheel is not installed.
     """
     named = os.environ.get("STRESSREEL_FFMPEG")
     if named:
         found = shutil.which(named)
         if not found:
             raise InputError(
-                f"STRESSREEL_FFMPEG is {named!r}, which is no program. Give the path of ffmpeg, or unset it."
+                f"STRESSREEL_FFMPEG is {named!r}, which is not a program. Give the path of ffmpeg, or unset it."
             )
         return found
     program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
@@ -29,11 +29,7 @@ def find_ffmpeg() -> str:
 
 
 def ffmpeg_version() -> str:
-    """Return the version that FFmpeg's program says of itself.
-
-    Raises:
-        InputError: The program does not run.
-    """
+    """Return the version that FFmpeg's program reports."""
     program = find_ffmpeg()
     try:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout

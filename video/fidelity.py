@@ -1,4 +1,4 @@
-"""What encoding took from a picture, measured against the same frames without loss."""
+"""Loss of encoding, measured against the same frames encoded without loss."""
 
 from __future__ import annotations
 
@@ -29,13 +29,12 @@ AAC_FRAME = 1024
 
 @dataclass(frozen=True)
 class Loss:
-    """How far an encoded video is from its original.
+    """The difference between an encoded video and its original.
 
     Attributes:
         frames: float64, shape (num_frames,): mean squared error of the samples of all three planes, in grey levels².
-        blocks: float64, shape (num_frames,): that of the worst 8 x 8 samples of a plane.
-        sound: Root mean square of the difference in sound, which lies in [-1, 1], in the worst tenth of a second; 0
-            without sound.
+        blocks: float64, shape (num_frames,): the same of the worst 8 x 8 samples of a plane.
+        sound: Root mean square difference of the sound, in [-1, 1], in the worst tenth of a second; 0 without sound.
     """
 
     frames: NDArray[np.float64]
@@ -49,14 +48,10 @@ class Loss:
 
 
 def measure_loss(content: bytes, exact: bytes) -> Loss:
-    """Compare an encoded video with what was encoded.
-
-    Args:
-        content: A file.
-        exact: A file with the same frames in the same format, and the same sound, encoded without loss.
+    """Compare an encoded video with a lossless encoding of the same frames, in the same format, and sound.
 
     Raises:
-        ValueError: They differ in frames, size, sampling rate or channels, in words.
+        ValueError: They differ in frames, size, sampling rate or channels; the message says how.
         FFmpegError, IndexError: One of them cannot be decoded.
     """
     frames, blocks = [], []
@@ -99,7 +94,7 @@ def _sound_of(content: bytes) -> Sound | None:
 
 
 def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
-    """Measure the sound in its worst tenth of a second; AAC fills the last of its frames up with silence."""
+    """Measure the sound in its worst tenth of a second; AAC pads the last frame with silence."""
     if heard is None or meant is None:
         if heard is not meant:
             raise ValueError("it has sound, the cut from the source has none" if heard else "it has no sound")
@@ -119,18 +114,15 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Describe what shows that a video is not the one that another encoder of the same quality would have made.
+    """Describe why a video cannot be from another encoder of the same quality; "" if it can.
 
-    Every frame may be 1.5 dB worse than in the video that was encoded again, and the worst 8 x 8 samples of every frame
-    twice as far off as the worst there in any frame (with 16 grey levels² to spare); none may be 3 dB better. Two
-    builds of an encoder differ by far less, and other pictures, a mark drawn on them or a better copy by far more.
+    Every frame may be 1.5 dB worse than in the video encoded again, and the worst 8 x 8 samples of every frame twice as
+    far off as the worst there in any frame (plus 16 grey levels²); none may be 3 dB better. Builds of an encoder differ
+    by far less; other pictures, a mark drawn on them or a better copy by far more.
 
     Args:
-        found: The loss of the video that is looked at.
-        again: The loss of the same frames encoded again with the settings that it claims.
-
-    Returns:
-        One line; empty if nothing shows it.
+        found: The loss of the video.
+        again: The loss of the same frames encoded again with the claimed settings.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
     wrong = np.flatnonzero(found.frames > allowed)
@@ -157,15 +149,12 @@ def unlike(found: Loss, again: Loss) -> str:
 
 
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
-    """Describe in what a video is not what another version of the encoder makes of the same source.
+    """Describe why a video cannot be another encoder version's rendering of the same source; "" if it can.
 
     Args:
         found: The video.
         again: The same, rendered again here.
         exact: The same, rendered without loss.
-
-    Returns:
-        One line; empty if it could be.
     """
     if again == exact:
         return "it is not the file that it was taken from"  # there was nothing to encode

@@ -33,12 +33,12 @@ from .pyav import decoded, demuxed, open_input
 
 @dataclass(frozen=True)
 class FrameIndex:
-    """The frames of one video stream in presentation order.
+    """The frames of a video stream in presentation order.
 
     Attributes:
         path: The file.
         pts: int64, shape (num_frames,), strictly increasing, in units of `time_base`.
-        end: Where the last frame stops being shown, in units of `time_base`.
+        end: End of the last frame, in units of `time_base`.
         time_base: Seconds in one unit.
         zero: Time 0 of the file on the stream's clock, in seconds.
         keyframes: int64, timestamps from which decoding can start, increasing; empty if it must start at the beginning.
@@ -80,16 +80,16 @@ MOST_HOURS = 1000
 
 
 class IndexMismatchError(Exception):
-    """The packets promise other frames than the decoder delivers: index the file by decoding it."""
+    """The decoder delivers other frames than the packets list: index the file by decoding it."""
 
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
-    """Open a file and pick its video stream; one decoding thread, so that processes are what scales.
+    """Open a file and choose its video stream, with one decoding thread, as builds run several processes.
 
     Raises:
-        VideoError: It cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the
-            `with` block (`undecodable`).
+        VideoError: It cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the `with`
+            block (`undecodable`).
     """
     try:
         container = open_input(path)
@@ -107,7 +107,7 @@ def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoS
 
 
 def check_opens(path: Path) -> None:
-    """Open a file and find its picture, without decoding.
+    """Open a file and find its video stream, without decoding.
 
     Raises:
         VideoError: It cannot be opened or has no picture (`unreadable_video`).
@@ -117,7 +117,7 @@ def check_opens(path: Path) -> None:
 
 
 def words(error: Exception) -> str:
-    """Return the decoder's own words, with the last line it logged where there is one."""
+    """Return the decoder's message, with the last line of its log if there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
@@ -128,8 +128,8 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
 
     Args:
         path: The file.
-        decode: Decode everything and believe only that; by default only the packets are read, which costs
-            milliseconds, and whoever decodes checks that the frames agree.
+        decode: Decode everything; by default only packets are read, which takes milliseconds, and the frames are
+            checked when they are decoded.
 
     Raises:
         VideoError: The file cannot be read or holds no frames.
@@ -180,37 +180,29 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
 
 
 def _check_count(path: Path, count: int) -> None:
-    """Refuse a file of a few bytes that claims frames without end.
-
-    Raises:
-        VideoError: There are too many (`undecodable`).
-    """
+    """Refuse a small file that claims excessively many frames."""
     if count > MOST_FRAMES:
         raise VideoError("undecodable", f"{path.name}: it has more than {MOST_FRAMES:,} frames")
 
 
 def _bounded(index: FrameIndex) -> FrameIndex:
-    """Refuse a file of a few frames that claims to last for years, which sound would fill.
-
-    Raises:
-        VideoError: It does (`undecodable`).
-    """
+    """Refuse a file of few frames that claims an excessive duration, which sound would fill."""
     if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
         raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
     return index
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
-    """Return whether decoded frames, which come in the order of presentation, have timestamps of another order.
+    """Return whether decoded frames, which are in presentation order, have distinct timestamps in another order.
 
-    A container without presentation times (AVI) does that to a codec that reorders frames.
+    Containers without presentation times (AVI) cause this for codecs that reorder frames.
     """
     values = [pts for pts in timestamps if pts is not None]
     return len(set(values)) == len(values) and values != sorted(values)
 
 
 def _zero(container: av.container.InputContainer) -> Fraction:
-    """Earliest start of picture and sound, exact (the container's own start is rounded to microseconds)."""
+    """Return the earliest start of picture and sound, exact (the container's own is rounded to microseconds)."""
     starts = [
         stream.start_time * Fraction(stream.time_base)
         for stream in (*container.streams.video, *container.streams.audio)
@@ -225,7 +217,7 @@ def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameInde
 
 
 def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
-    """List the frames of a video as `index_frames` does, once while the file does not change."""
+    """Index a video as `index_frames` does, with a cache that is valid until the file changes."""
     try:
         stat = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Two encoded videos of what should be the same thing: whether they show it alike."""
+"""Compare two encoded videos of the same content."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ LikenessKind = Literal["alike", "pictures", "frames", "size", "times", "undecoda
 
 @dataclass(frozen=True)
 class Likeness:
-    """How two videos compare.
+    """Result of comparing two videos.
 
     Attributes:
         kind: "alike": the same number of frames of the same size at the same times (within 1 ms), each with a PSNR of
-            at least 30 dB. Otherwise the first that is not so: "size", "frames" (their number), "times", "pictures"; or
+            at least 30 dB. Otherwise the first difference: "size", "frames" (their number), "times", "pictures"; or
             "undecodable".
-        decibels: PSNR of the frame that differs most, over all samples of its planes, at most 100; None where no
-            frames could be compared.
-        detail: What differs, in words; empty if they are alike.
-        same_sound: Whether their tracks of sound have the same packets, or both have none.
+        decibels: PSNR of the frame that differs most, over all samples of its planes, at most 100; None if no frames
+            could be compared.
+        detail: The difference in words; empty if they are alike.
+        same_sound: Whether their audio tracks have the same packets, or both have none.
     """
 
     kind: LikenessKind
@@ -44,7 +44,7 @@ class Likeness:
 def compare_videos(one: bytes, other: bytes) -> Likeness:
     """Decode two files, a frame of each at a time, and compare them.
 
-    PSNR is taken of the worst frame, not over all, so that one wrong frame among a thousand shows.
+    PSNR is that of the worst frame, so that one wrong frame among a thousand is found.
     """
     worst, apart_s, counts = 0.0, 0.0, [0, 0]
     starts: tuple[float, float] | None = None
@@ -75,7 +75,7 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
 
 
 def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
-    """Return the mean squared error of two frames of one size, in grey levels²; of other formats as RGB."""
+    """Return the mean squared error of two frames of one size, in grey levels²; in RGB if the formats differ."""
     planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
     squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
     return squares / sum(plane.size for plane in planes[0])
@@ -88,7 +88,7 @@ def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8
 
 
 def _sound_hash(content: bytes) -> str:
-    """Hash the packets of sound of a file; empty if it has none."""
+    """Hash the audio packets of a file; "" if it has none."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if stream is None:

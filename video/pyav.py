@@ -1,12 +1,12 @@
-"""What PyAV 15 to 19 say differently, said once; everything else of `video/` is the same for all of them.
+"""Differences between PyAV 15 and 19; the rest of `video/` is the same for all of them.
 
 * `metadata_errors` is gone in 19, which reads any metadata.
-* PyAV 15 (FFmpeg 7) gives packets of MP4 files with B-frames no duration, or a guess. FFmpeg 8 takes the distance to
-  the next one in the order of decoding; so do we.
-* Frames know their colour primaries and transfer since 17. Before, they are noted from the decoder as frames come.
-* Since 17 pictures are converted with the matrix and range that the frame names, and `threads` can be said. Before,
-  the matrix was BT.601 whatever the frame said, unless both sides were named and differed.
-  Nor was the range changed between formats of one layout, unless the name of the format (yuvj420p) said it.
+* PyAV 15 (FFmpeg 7) gives packets of MP4 files with B-frames no duration, or a guess. FFmpeg 8 uses the distance to the
+next one in decoding order, which is done here for 15.
+* Frames have colour primaries and transfer since 17. Before, they are taken from the decoder with each frame.
+* Since 17 pictures are converted with the matrix and range of the frame, and `threads` can be set. Before, the matrix
+was BT.601 for any frame, unless both sides were named and differed, and the range was not changed between formats of
+one layout, unless the name of the format (yuvj420p) implied it.
 """
 
 from __future__ import annotations
@@ -54,16 +54,13 @@ CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
 def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
-    """Open a media file to read it, whatever bytes its metadata hold; one in object storage by a copy of it.
+    """Open a media file for reading, whatever bytes its metadata hold; a file in object storage is copied first.
 
-    This is the one place that opens media. What a file is, is decided by its content, and it is refused before FFmpeg
-    reads it if it could name other files or addresses, as playlists do. The name is never taken for an address.
-
-    Args:
-        source: The file, or one held in memory.
+    Only this function opens media. The format is detected from the content, and formats that can name other files or
+    addresses, such as playlists, are refused before FFmpeg reads the file. A name is never interpreted as an address.
 
     Raises:
-        FFmpegError, OSError, ValueError: It cannot be opened, or is none that is read.
+        FFmpegError, OSError, ValueError: It cannot be opened, or its format is not supported.
     """
     what: str | BinaryIO
     if isinstance(source, Path):
@@ -80,7 +77,7 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
         refused = _refused_format(what) if error.errno == errno.EINVAL else None
         if refused is None:
             raise
-        names = "can name other files" if refused in NAME_OTHERS else "is none that videos are read from"
+        names = "can name other files" if refused in NAME_OTHERS else "is not supported"
         raise ValueError(f"its format is {refused}, which {names}; give a video file such as MP4") from error
     for stream in container.streams.video:
         codec = stream.codec_context
@@ -89,7 +86,7 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
         if codec.width * codec.height > MOST_PIXELS:
             size = f"{codec.width} x {codec.height}"
             container.close()
-            raise ValueError(f"its pictures have {size} pixels; {MOST_PIXELS:,} are the most that are decoded")
+            raise ValueError(f"its pictures have {size} pixels; at most {MOST_PIXELS:,} are decoded")
         codec.options = {**codec.options, **CODEC_GUARDS}
     return container
 
@@ -102,9 +99,9 @@ def _opened(what: Any) -> av.container.InputContainer:
 
 
 def _refused_format(what: str | BinaryIO) -> str | None:
-    """Open once more what was refused, and return the format that FFmpeg takes it for; None if that is not why.
+    """Open a refused file again, and return the format that FFmpeg detects; None if that was not the reason.
 
-    FFmpeg says so in its log alone, to whom wants all of it.
+    FFmpeg reports it only in its debug log.
     """
     if not isinstance(what, str):
         what.seek(0)
@@ -123,7 +120,7 @@ def _refused_format(what: str | BinaryIO) -> str | None:
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
-    """Read the packets of a stream; those of MP4 and QuickTime files know their durations."""
+    """Read the packets of a stream; those of MP4 and QuickTime files have durations."""
     if MAJOR >= 16 or "mp4" not in container.format.name:
         yield from container.demux(stream)
         return
@@ -144,13 +141,13 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
 
 
 def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
-    """Decode the frames of a stream; each knows its colours (see `colours`) and its duration."""
+    """Decode the frames of a stream, with their colours (see `colours`) and durations."""
     for packet in demuxed(container, stream):
         yield from decoded_packet(packet, stream)
 
 
 def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
-    """Decode the frames that one packet of a stream brings out; each knows its colours (see `colours`)."""
+    """Decode the frames of a packet, with their colours (see `colours`)."""
     for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
@@ -158,14 +155,14 @@ def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Itera
 
 
 def colours(frame: Frame) -> tuple[int, int, int, int]:
-    """Return a frame's colour range, matrix, primaries and transfer, as FFmpeg numbers them."""
+    """Return a frame's colour range, matrix, primaries and transfer, by FFmpeg's numbers."""
     if MAJOR < 17:
         return (frame.color_range, frame.colorspace, *(cast(Any, frame.opaque) or (UNSPECIFIED, UNSPECIFIED)))
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
 
 
 def like(frame: Frame, other: Frame) -> Frame:
-    """Put the colour tags of another frame on a frame."""
+    """Copy the colour tags of another frame to a frame."""
     frame.color_range, frame.colorspace, *rest = colours(other)
     if MAJOR < 17:
         frame.opaque = tuple(rest)
@@ -175,7 +172,7 @@ def like(frame: Frame, other: Frame) -> Frame:
 
 
 def plane_view(frame: Frame, number: int) -> NDArray[np.uint8]:
-    """Look at one 8-bit plane of a frame as an array of shape (height, width), without copying."""
+    """Return an 8-bit plane of a frame as an array of shape (height, width), without copying."""
     plane = frame.planes[number]
     rows: NDArray[np.uint8] = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
     return rows[: plane.height, : plane.width]
@@ -187,7 +184,7 @@ def is_full(frame: Frame) -> bool:
 
 
 def to_yuv420p(frame: Frame) -> Frame:
-    """Convert a frame to yuv420p of limited range, on one thread; the matrix stays that of its tag (RGB: BT.601)."""
+    """Convert a frame to limited-range yuv420p, on one thread, with the matrix of its tag (RGB: BT.601)."""
     full = is_full(frame)
     source, target = (ColorRange.JPEG, ColorRange.MPEG) if full else (None, None)
     if MAJOR >= 17:
@@ -213,11 +210,9 @@ def rgb_frame(picture: NDArray[np.uint8]) -> Frame:
 
 
 def rgb_to_yuv420p(picture: NDArray[np.uint8], matrix: int = UNSPECIFIED) -> Frame:
-    """Convert a picture to yuv420p of limited range, on one thread.
+    """Convert uint8 RGB of shape (height, width, 3) to limited-range yuv420p, on one thread.
 
-    Args:
-        picture: uint8 RGB, shape (height, width, 3).
-        matrix: AVColorSpace; unspecified is BT.601.
+    `matrix` is an AVColorSpace; unspecified is BT.601.
     """
     frame = rgb_frame(picture)
     frame.colorspace = matrix  # the converted frame's, which it is copied to
@@ -253,6 +248,6 @@ def to_rgb(frame: Frame) -> NDArray[np.uint8]:
 
 
 def display_matrix(frame: Frame) -> NDArray[np.int64] | None:
-    """Return the nine numbers of a frame's display matrix, int64, in 16.16 fixed point; None if it has none."""
+    """Return the nine values of a frame's display matrix, int64, in 16.16 fixed point; None if it has none."""
     data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # typed as names, but gives the data
     return None if data is None else np.frombuffer(memoryview(data), np.int32)[:9].astype(np.int64)

@@ -19,16 +19,16 @@ JUMP_SECONDS = 0.05
 
 
 def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | None:
-    """Decode the sound that belongs to a stretch of a video.
+    """Decode the sound of a stretch of a video.
 
-    The track is decoded from its beginning (cheap, and exact where a seek into AAC is not). A jump of its timestamps by
-    more than 50 ms is a gap, filled with silence, as is anything before its start and after its end. More than two
-    channels become stereo; a rate that AAC does not have becomes 48 kHz.
+    The track is decoded from its beginning (fast, and exact, unlike a seek into AAC). A jump of its timestamps by more
+    than 50 ms is a gap, filled with silence, like the time before its start and after its end. More than two channels
+    are mixed to stereo; a rate that AAC does not support becomes 48 kHz.
 
     Args:
         index: The video.
-        start: First moment, in seconds from time 0 of the file.
-        stop: Last moment, exclusive.
+        start: Start in seconds from time 0 of the file.
+        stop: End, exclusive.
 
     Returns:
         The sound of [start, stop), round((stop − start) · rate) samples; None if the file has no sound.
@@ -79,7 +79,7 @@ def _flush(resampler: av.AudioResampler, samples: NDArray[np.float32], position:
 
 
 def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:
-    """Copy what overlaps of a piece that begins at `position`; return the position behind it."""
+    """Copy the overlap of a piece that begins at `position`; return the position after it."""
     first, last = max(position, 0), min(position + piece.shape[1], samples.shape[1])
     if first < last:
         samples[:, first:last] = piece[:, first - position : last - position]
@@ -87,15 +87,12 @@ def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: i
 
 
 def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
-    """Put pieces of a sound in the order of the frames that they belong to.
+    """Reorder pieces of a sound with their frames; cuts are within half a sample of those of the picture.
 
     Args:
         sound: Sound of the frames from the earliest to the latest of `pieces`.
         index: The video.
-        pieces: Runs of frame indices, in the order wanted; together they cover the sound once.
-
-    Returns:
-        As many samples as came in; every cut lies within half a sample of the cut of the picture.
+        pieces: Runs of frame indices, in the new order; together they cover the sound once.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
 

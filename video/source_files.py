@@ -1,4 +1,4 @@
-"""Where annotation files and videos lie in the folders that people keep them in."""
+"""Find annotation files and videos in folders."""
 
 from __future__ import annotations
 
@@ -21,15 +21,12 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequence[str] = (".",)) -> dict[str, Path]:
-    """Find the video file of each id.
+    """Find the video file of each id; .mp4 is preferred, ids without a file are absent.
 
     Args:
-        folders: Where to look, first match wins.
+        folders: Folders to search, first match wins.
         ids: Source ids: the files' names without suffix.
-        subfolders: Where to look in each folder, first match wins; "." is the folder itself.
-
-    Returns:
-        The files found, by id, .mp4 before other suffixes. Ids without a file are absent.
+        subfolders: Folders to search in each of them, first match wins; "." is the folder itself.
     """
     wanted = set(ids)
     found: dict[str, Path] = {}
@@ -46,7 +43,7 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
 
 
 def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> list[str]:
-    """Describe the folders that `find_videos` looks in: whether they are there, and how many videos they hold."""
+    """Describe the folders that `find_videos` searches: whether they exist, and the number of videos."""
     found: dict[str, str] = {}
     for folder in folders:
         for sub in subfolders:
@@ -60,7 +57,7 @@ def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> lis
 
 
 def _files_in(place: Path) -> list[Path]:
-    """List the files of a folder, here or in object storage; none if it is not there."""
+    """List the files of a local folder or of one in object storage; none if it does not exist."""
     url = address(place)
     if url is not None:
         return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
@@ -72,14 +69,14 @@ def _rank(path: Path) -> int:
 
 
 def video_folder(path: Path) -> Path:
-    """Return a folder of videos that the user named, or its address in object storage.
+    """Return a folder of videos named by the user, or its address in object storage.
 
     Raises:
-        UsageError: It is none.
+        UsageError: It does not exist.
         MissingExtraError: It is an address, and obstore is not installed.
     """
     if address(path) is not None:
         objects_at(path)
     elif not path.is_dir():
-        raise UsageError(f"--videos {path}: there is no folder of that name.")
+        raise UsageError(f"--videos {path}: there is no such folder.")
     return path

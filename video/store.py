@@ -24,15 +24,14 @@ RGB_BYTES = 256 * 2**20
 class FrameStore:
     """Random access to the upright frames of a video.
 
-    Frames are kept as yuv420p: in memory as long as all of them fit into `memory_bytes`, else in a file in the
-    temporary folder that is gone when the store is closed. RGB pictures are kept too where all of them fit into
-    `rgb_bytes`, else the last few.
+    Frames are kept as yuv420p: in memory if all of them fit into `memory_bytes`, else in a temporary file that is
+    deleted when the store is closed. RGB pictures are cached if all of them fit into `rgb_bytes`, else the last few.
 
     Attributes:
         frames: The frames stored.
         width: Pixels, after rotation and padding.
         height: Pixels.
-        turned: Whether width and height were exchanged by the display matrix.
+        turned: Whether the display matrix exchanges width and height.
     """
 
     def __init__(
@@ -44,14 +43,7 @@ class FrameStore:
         memory_bytes: int = MEMORY_BYTES,
         rgb_bytes: int = RGB_BYTES,
     ):
-        """Decode the frames.
-
-        Args:
-            index: The video.
-            frames: The frames wanted, increasing; they keep their numbers.
-            folder: Where a spool file may be made.
-            memory_bytes: Most memory for frames.
-            rgb_bytes: Most memory for RGB pictures.
+        """Decode the frames, which are increasing numbers; `folder` is for a spool file.
 
         Raises:
             VideoError: The source cannot be decoded, or its picture changes size.
@@ -112,11 +104,11 @@ class FrameStore:
         return self._rgb[number]
 
     def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
-        """Turn a picture into yuv420p in the colours of the source."""
+        """Convert a picture to yuv420p in the colours of the source."""
         return like(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
 
     def close(self) -> None:
-        """Forget the frames and the spool file."""
+        """Discard the frames and the spool file."""
         self._held.clear()
         self._rgb.clear()
         if self._file is not None:

@@ -1,4 +1,4 @@
-"""Encoded videos compared by small grey pictures of their frames."""
+"""Compare encoded videos by small grey pictures of their frames."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
 
 
 def said(error: Exception) -> str:
-    """Return what was said of a file that cannot be decoded, in one line."""
+    """Return the message of a decoding error in one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
@@ -45,16 +45,16 @@ def psnr(mean_square: float) -> float:
 
 @dataclass(frozen=True)
 class DecodedVideo:
-    """What decoding a file shows.
+    """Result of decoding a file.
 
     Attributes:
-        sizes: The (width, height) that its frames have; one, unless something is wrong.
-        times: int64, shape (num_frames + 1,): where each frame starts and where the last one ends, in `time_base`.
+        sizes: The (width, height) of its frames; one, unless something is wrong.
+        times: int64, shape (num_frames + 1,): start of each frame and end of the last one, in `time_base`.
         time_base: Seconds in one unit.
-        pictures: float32, shape (num_frames, 1024): a thumbnail of every frame, or shape (0, 1024) if none were wanted.
-        tracks: The codec of every track of the file, a picture's with its pixel format: "h264 yuv420p", "aac".
-        tags: What the file says about itself beyond what every MP4 file does, as "name=value".
-        sound_start: When the sound begins, in seconds on the file's clock.
+        pictures: float32, shape (num_frames, 1024): a thumbnail of every frame; shape (0, 1024) if not requested.
+        tracks: The codec of every track, with the pixel format of a picture: "h264 yuv420p", "aac".
+        tags: Metadata other than those of every MP4 file, as "name=value".
+        sound_start: Start of the sound, in seconds on the file's clock.
     """
 
     sizes: frozenset[tuple[int, int]]
@@ -72,7 +72,7 @@ class DecodedVideo:
 
     @property
     def durations(self) -> NDArray[np.int64]:
-        """How long each frame is shown, in units of `time_base`."""
+        """Duration of each frame in units of `time_base`."""
         return np.diff(self.times)
 
     @property
@@ -82,9 +82,9 @@ class DecodedVideo:
 
 
 def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return the means of 32 x 32 areas of a plane, as equal as whole pixels allow, row by row: float32, shape (1024,).
+    """Return the means of 32 x 32 areas of a plane, row by row: float32, shape (1024,).
 
-    Sums of integers, as a product of matrices would occupy a thread for each core in every worker.
+    Integer sums, as matrix products would use a thread per core in every worker.
     """
     starts = [np.arange(SIDE) * length // SIDE for length in plane.shape]
     sizes = [np.maximum(np.diff(at, append=length), 1) for at, length in zip(starts, plane.shape, strict=True)]
@@ -94,11 +94,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
-    """Decode a file.
-
-    Args:
-        content: An MP4 file.
-        pictures: Whether to make thumbnails.
+    """Decode a file, with thumbnails if `pictures`.
 
     Raises:
         FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
@@ -125,7 +121,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
 
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
-    """Read the tracks and the tags of a file, and when its sound begins."""
+    """Read the tracks and tags of a file, and the start of its sound."""
     sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
@@ -142,19 +138,15 @@ def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]
 def misplaced(
     shown: NDArray[np.float32], source: NDArray[np.float32], order: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
-    """Find frames that are not what a record says.
+    """Find frames that do not match a record; return the position of each, and the source frame most like it.
 
-    Every frame must look like the source frame that the record puts there: no other frame of the source may look
-    closer by more than the codec's noise. Where neighbouring frames look alike, so that a viewer could not tell them
-    apart, neither can this check.
+    Every frame must look like the recorded source frame: no other frame of the source may be closer by more than the
+    codec's noise. Neighbouring frames that look alike are indistinguishable.
 
     Args:
         shown: Thumbnails of the video.
         source: Thumbnails of its source.
         order: The source frame recorded for each position, as long as `shown`.
-
-    Returns:
-        The position of each wrong frame, and the source frame that looks most like it.
     """
     squares = (source**2).sum(1)
     distance, recorded = np.empty(len(order)), np.empty(len(order))

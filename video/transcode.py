@@ -23,20 +23,20 @@ RATE = 25
 def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -> Iterator[av.VideoFrame]:
     """Encode frames at a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
 
-    The program is told 25 frames a second whatever the source has: the rate does not change the pictures at a fixed
-    quantiser, and these codecs know few rates, for which FFmpeg would drop or repeat frames. The encoded file is kept
-    in the temporary folder while it is read; frames are not held.
+    The program always gets 25 frames a second: the rate does not change pictures at a fixed quantiser, and FFmpeg would
+    drop or repeat frames for rates that these codecs do not support. The encoded file stays in the temporary folder
+    while it is read; frames are not held.
 
     Args:
         frames: yuv420p, all of one even size.
         codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: `-q:v`. FFmpeg writes at most 31; above, the pictures still differ.
+        quantiser: `-q:v`. FFmpeg writes at most 31; pictures still differ above.
 
     Yields:
         As many frames, in order.
 
     Raises:
-        VideoError: The codec refuses the pictures (`codec_refused`), or gives back another number of frames
+        VideoError: The codec refuses the pictures (`codec_refused`), or returns another number of frames
             (`codec_lost_frames`).
     """
     frames = iter(frames)
@@ -56,7 +56,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
         except (FFmpegError, OSError) as error:
             raise VideoError("codec_refused", f"{codec} at -q:v {quantiser}: {error.strerror}") from error
     if received != sent:
-        raise VideoError("codec_lost_frames", f"{codec} at -q:v {quantiser} gave back {received} of {sent} frames")
+        raise VideoError("codec_lost_frames", f"{codec} at -q:v {quantiser} returned {received} of {sent} frames")
 
 
 def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, codec: str, quantiser: int) -> int:

@@ -1,3 +1,3 @@
-"""Built-in samples: small annotations in the real formats and videos that stressreel draws itself."""
+"""Built-in samples: small annotations in the formats of real data sets, and drawn videos."""
 
 SAMPLES = ("charades", "msrvtt", "causal")

@@ -1,6 +1,6 @@
-"""The drawn actions: how the person moves, what the hands hold and what is different afterwards.
+"""The drawn actions: the movement of the person, held things, and lasting changes.
 
-`picture_at` is a pure function of a stage and a time. Points are `forward + height * 1j` in pixels, seen from the
+`picture_at` is a pure function of a stage and a time. Points are `forward + height * 1j` in pixels, relative to the
 station of the action: the place where the person stands for it.
 """
 
@@ -27,24 +27,9 @@ STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds of a turn
 THINNEST = 0.6  # of a body that turns, as a share of its width
 IN_HAND = frozenset(
-    (
-        "apple",
-        "blanket",
-        "book0",
-        "book1",
-        "box",
-        "broom",
-        "cloth",
-        "comb",
-        "cup",
-        "phone",
-        "pillow",
-        "rag",
-        "reading",
-        "snack",
-    )
-)  # of all that changes, what the hands hold while it does
-LET_GO = {"pillow": 0.53}  # share of the action when a thing leaves the hands before it has come to rest
+    ("apple", "blanket", "book0", "book1", "box", "broom", "cloth", "comb", "cup", "phone", "pillow", "rag")
+) | {"reading", "snack"}  # of all changing things, those held while they change
+LET_GO = {"pillow": 0.53}  # share of the action at which a thing leaves the hands before it is at rest
 
 
 class Station(NamedTuple):
@@ -65,14 +50,14 @@ class Cue:
 
 @dataclass(frozen=True)
 class Stage:
-    """All that one video shows: its room, its person and what happens.
+    """Everything that a video shows: room, person and actions.
 
     Attributes:
         wall: Colour of the wall, `#rrggbb`.
         floor: Colour of the floor, `#rrggbb`.
-        stations: Furniture and where to stand for it, in drawing order.
+        stations: Furniture and the place to stand for it, in drawing order.
         look: The person.
-        cues: The actions in order of time; they do not overlap.
+        cues: The actions in order of time, without overlaps.
         length_s: Length of the video in seconds.
     """
 
@@ -136,7 +121,7 @@ def _nothing(moment: Moment, here: Brush, body: Body) -> None:
 
 
 class Act(NamedTuple):
-    """How an action is performed: furniture, movement, what it changes and what the hands hold."""
+    """The performance of an action: furniture, movement, changes and held things."""
 
     furniture: str
     move: Mover
@@ -533,7 +518,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
 
 
 def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
-    """What the hands hold `t` seconds into the video, by the names in `ACTS`."""
+    """Return the things in the hands `t` seconds into the video, by the names in `ACTS`."""
     cue = next((cue for cue in cues if cue.start <= t < cue.end), None)
     if cue is None:
         return frozenset()
@@ -560,7 +545,7 @@ def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
 
 
 def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State) -> None:
-    """Draw the person who acts, or walks from one station to the next."""
+    """Draw the person acting, or walking from one station to the next."""
     cue = next((cue for cue in stage.cues if cue.start <= t < cue.end), None)
     if cue is None:
         place, pose = _between(stage, t)
@@ -590,7 +575,7 @@ class Stop(NamedTuple):
 
 
 def _stops(stage: Stage) -> list[Stop]:
-    """Where the person has to be and when; if nothing happens, at one piece of furniture after the other and back."""
+    """Return the stops of the person; without actions, the pieces of furniture in turn and back."""
     if stage.cues:
         return [Stop(cue.start, cue.end, stage.station(ACTS[cue.action].furniture)) for cue in stage.cues]
     round_trip = (*stage.stations, stage.stations[0])
@@ -599,7 +584,7 @@ def _stops(stage: Stage) -> list[Stop]:
 
 
 def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    """Place and pose `t` seconds into the video, when no action happens: walk to the next station, then wait."""
+    """Return place and pose `t` seconds into the video, between actions: walking to the next station, then waiting."""
     stops = _stops(stage)
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
@@ -617,7 +602,7 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
 def _empty_room(stage: Stage, lit: bool) -> Image.Image:
-    """All that does not change while the light stays as it is; not to be painted on."""
+    """Return everything that stays the same while the light does; not to be painted on."""
     picture = canvas(colour(stage.wall))
     room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
     for name, station in stage.stations:

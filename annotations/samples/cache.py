@@ -1,4 +1,4 @@
-"""The built-in samples by name; those that commands ask for are drawn once and kept in the user's cache folder."""
+"""The built-in samples by name, drawn on first use and kept in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -25,12 +25,9 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 
 
 def cached_sample(kind: str) -> Path:
-    """Return the folder of a sample, drawing it first if what draws it has not yet done so.
+    """Return the folder of a sample, drawing it first if needed.
 
-    It lies in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
-
-    Raises:
-        OutputError: The cache folder cannot be written.
+    It is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
     """
     folder = user_cache() / f"sample-{kind}-{_drawn_by()}"
     if not folder.is_dir():
@@ -39,7 +36,7 @@ def cached_sample(kind: str) -> Path:
 
 
 def _drawn_by() -> str:
-    """Name what draws the samples: another version's, or another checkout's, are not taken for these."""
+    """Return a hash of this package's files, so that samples of another version are not used."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".yaml"):
@@ -48,10 +45,10 @@ def _drawn_by() -> str:
 
 
 def write_sample(kind: str, folder: Path) -> None:
-    """Write a sample; the folder appears whole or not at all.
+    """Write a sample to a folder, which appears complete or not at all.
 
     Raises:
-        InputError: There is no such sample, or the folder holds something.
+        InputError: There is no such sample, or the folder is not empty.
         OutputError: The folder cannot be written.
     """
     if kind not in SAMPLES:

@@ -1,7 +1,7 @@
-"""Pictures for the built-in CausalChaos sample: two animals that run about in a garden, a house, on a beach.
+"""Videos of the built-in CausalChaos sample: two animals that run about in a garden, a house, on a beach.
 
-They do not act what the questions ask; a build, not a model, is what the sample is for. Who stands where changes from
-clip to clip, so that two clips never look the same.
+They do not act out the questions; the sample is for trying builds, not models. Positions differ between clips, so that
+no two look the same.
 """
 
 from __future__ import annotations
@@ -97,21 +97,13 @@ def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
 
 
 def write_causal_sample(directory: Path) -> None:
-    """Write `Annotations.csv`, `README.txt` and `videos/<episode>.mp4`.
-
-    Raises:
-        OutputError: The directory cannot be written.
-    """
+    """Write `Annotations.csv`, `README.txt` and `videos/<episode>.mp4`."""
     write_causal_texts(directory)
     for number, episode in enumerate(sample_episodes()):
         write_video(directory / "videos" / f"{episode.id}.mp4", frames(episode, number), rate=episode.fps)
 
 
 def write_causal_texts(directory: Path) -> None:
-    """Write `Annotations.csv` and `README.txt` alone.
-
-    Raises:
-        OutputError: The directory cannot be written.
-    """
+    """Write `Annotations.csv` and `README.txt`."""
     write_causal_annotations(directory)
     write_atomic(directory / "README.txt", README)

@@ -1,7 +1,4 @@
-"""The built-in CausalChaos sample: why-questions about invented cartoons, in the layout of the released annotations.
-
-The questions are data, in `causal.yaml`.
-"""
+"""The built-in CausalChaos sample: why-questions about invented cartoons, in the layout of the released annotations."""
 
 from __future__ import annotations
 
@@ -33,15 +30,7 @@ class SampleRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Episode:
-    """One invented cartoon.
-
-    Attributes:
-        id: As in the release, with a season that it does not have.
-        title: Its title.
-        frames: Number of frames.
-        fps: Frames per second.
-        rows: Its questions, in the order of their frames.
-    """
+    """An invented cartoon; its id has a season that the release does not, its rows are in the order of frames."""
 
     id: str
     title: str
@@ -77,11 +66,7 @@ def annotation_table() -> str:
 
 
 def write_causal_annotations(directory: Path) -> Path:
-    """Write `Annotations.csv` into a directory, which is created if it is missing, and give its path.
-
-    Raises:
-        OutputError: The directory cannot be written.
-    """
+    """Write `Annotations.csv` into a directory, which is created if missing, and return its path."""
     path = directory / ANNOTATIONS
     write_atomic(path, annotation_table())
     return path

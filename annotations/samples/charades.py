@@ -1,7 +1,4 @@
-"""The built-in Charades sample: annotations in the real formats, and videos that stressreel draws itself.
-
-What happens in which video is data, in `charades.yaml`.
-"""
+"""The built-in Charades sample: annotations in the real formats, and drawn videos; `charades.yaml` is their script."""
 
 from __future__ import annotations
 
@@ -45,18 +42,18 @@ Licence: CC0 1.0 (public domain).
 
 @dataclass(frozen=True)
 class SampleVideo:
-    """One video of the sample.
+    """A video of the sample, with Charades' columns.
 
     Attributes:
-        id: Five characters, in the manner of Charades.
+        id: Five characters, like Charades' ids.
         split: "train" or "test".
         scene: Charades scene, such as "Kitchen".
         quality, relevance, verified: Charades' ratings, as text.
-        script: What happens, one sentence or two.
-        descriptions: The same in the words of those who watched it.
+        script: One or two sentences.
+        descriptions: The script in the words of viewers.
         objects: Charades object names.
         fps: Frames per second.
-        stage: What is drawn: room, person, actions with times in seconds, length in seconds.
+        stage: Room, person, actions and length.
         sentences: For each action its Charades-STA sentences.
         subject: Four characters, one person.
     """
@@ -106,14 +103,10 @@ def _table() -> dict[str, Any]:
 def stage(
     scene: str, subject: str, stations: Mapping[str, Sequence[float]], actions: Sequence[Sequence[Any]], length_s: float
 ) -> Stage:
-    """Put a person of the table into a room of the table.
+    """Return the stage of a scene and a person of the table.
 
-    Args:
-        scene: Name of the room.
-        subject: Id of the person.
-        stations: Furniture, and where to stand for it: picture column and facing.
-        actions: Charades class, start and end in seconds; more is not looked at.
-        length_s: Length in seconds.
+    `stations` give for each piece of furniture the picture column and the facing; of an action only class, start and
+    end are used.
     """
     return Stage(
         **_table()["scenes"][scene],
@@ -148,16 +141,7 @@ def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
 
 
 def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """A soft tone while an action lasts, each action its own pitch, silence in between.
-
-    Args:
-        cues: The actions.
-        num_samples: Length.
-        rate: Samples per second.
-
-    Returns:
-        float32 of shape (num_samples,) in [-1, 1].
-    """
+    """Return a soft tone during each action, with its own pitch: float32, shape (num_samples,), in [-1, 1]."""
     samples = np.zeros(num_samples, np.float32)
     t = np.arange(len(samples)) / rate
     for action, pitch in zip(cues, TONES_HZ[: len(cues)], strict=True):
@@ -171,12 +155,8 @@ def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDAr
 def write_charades_sample(directory: Path) -> None:
     """Write the sample in the layout of Charades and Charades-STA.
 
-    Args:
-        directory: Gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
-            `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`. Is created if it is missing.
-
-    Raises:
-        OutputError: The directory cannot be written.
+    The directory gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
+    `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`.
     """
     for split in ("train", "test"):
         videos = [video for video in sample_videos() if video.split == split]
@@ -214,7 +194,7 @@ def sentence_list(videos: list[SampleVideo]) -> str:
 
 
 def segment_table() -> str:
-    """Write the actions of all videos as segments with phrases, as anybody may annotate them."""
+    """Return the actions of all videos as segments with phrases, as users annotate them."""
     text, phrases = io.StringIO(), {entry.id: entry.phrase for entry in load_classes().classes.values()}
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("video", "start", "end", "phrase", "split"))

@@ -70,14 +70,10 @@ def alive(pose: Pose, t: float) -> Pose:
 
 
 def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> list[complex]:
-    """Root, joint and tip of a two-part limb; a tip out of reach is brought into reach.
+    """Return root, joint and tip of a two-part limb; a tip out of reach is brought into reach.
 
-    Args:
-        root: Shoulder or hip.
-        tip: Where hand or foot should be.
-        upper: Length of the part at the root, pixels.
-        lower: Length of the other part, pixels.
-        way: 1 bends the joint forward when the limb hangs (a knee), -1 backward (an elbow).
+    `upper` and `lower` are the lengths of its parts in pixels; `way` is 1 for a joint that bends forward when the limb
+    hangs (a knee), -1 for one that bends backward (an elbow).
     """
     reach = tip - root
     length = min(max(abs(reach), abs(upper - lower) + 0.5), upper + lower - 0.01)
@@ -131,7 +127,7 @@ class Body:
         return self.arm(side)[2]
 
     def draw_behind(self, t: float) -> None:
-        """Draw all but the near arm, so that what the hands hold can be drawn next."""
+        """Draw everything except the near arm, so that held things can be drawn next."""
         self._arm("far")
         self._leg("far")
         self._leg("near")
@@ -139,7 +135,7 @@ class Body:
         self._head(t)
 
     def draw_arm(self) -> None:
-        """Draw the near arm, over what the hands hold."""
+        """Draw the near arm, over held things."""
         self._arm("near")
 
     def _arm(self, side: str) -> None:

@@ -1,7 +1,4 @@
-"""The built-in MSR-VTT sample: JSFusion's CSV, and short clips that stressreel draws itself.
-
-Who does what where, and which part of it is a clip, is data, in `msrvtt.yaml`.
-"""
+"""The built-in MSR-VTT sample: JSFusion's CSV, and short drawn clips; `msrvtt.yaml` is their script."""
 
 from __future__ import annotations
 
@@ -49,15 +46,7 @@ class Shot(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleClip:
-    """One clip of the sample.
-
-    Attributes:
-        id: "video" and a number beyond those of MSR-VTT.
-        caption: What one sees.
-        fps: Frames per second.
-        has_sound: Whether it has a sound track.
-        shots: What it is cut from.
-    """
+    """A clip of the sample; its id is "video" and a number beyond those of MSR-VTT."""
 
     id: str
     caption: str
@@ -113,14 +102,9 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
 
 
 def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
-    """Write the sample in the layout of MSR-VTT's retrieval test.
+    """Write the sample, or some of its clips, in the layout of MSR-VTT's retrieval test.
 
-    Args:
-        directory: Gets `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`. Is created if it is missing.
-        clips: Some of `sample_clips`; by default all.
-
-    Raises:
-        OutputError: The directory cannot be written.
+    The directory gets `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`.
     """
     clips = sample_clips() if clips is None else clips
     write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))

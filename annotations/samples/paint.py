@@ -1,7 +1,7 @@
-"""A brush for flat cartoons: filled shapes with smooth edges at fractions of a pixel.
+"""A brush for flat cartoons with smooth edges.
 
-A picture is 320×240 pixels and is drawn three times as large. A brush stands somewhere on the floor and looks left or
-right; what it paints is given relative to that place as complex numbers, `forward + height * 1j` in pixels.
+A picture has 320×240 pixels and is drawn three times as large. A brush stands on the floor and faces left or right; it
+paints relative to its place, at complex numbers `forward + height * 1j` in pixels.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The drawn rooms: furniture, and the things on it that open, shine, disappear or lie elsewhere afterwards.
+"""The drawn rooms: furniture, and things that open, shine, vanish or move.
 
-Every piece of furniture is drawn as the person sees it who stands at it and looks ahead: points are
-`forward + height * 1j` in pixels. `state` says how far each thing has changed, 0 to 1 (see `acting.state_at`).
+Furniture is drawn as seen by a person who stands at it facing ahead: points are `forward + height * 1j` in pixels.
+`state` is the change of each thing, 0 to 1 (see `acting.state_at`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ Painter = Callable[[Brush, State], None]
 
 
 class Things(dict[str, float]):
-    """How far each thing has changed; a thing that no action touches has not."""
+    """The change of each thing; 0 for things that no action touches."""
 
     def __missing__(self, thing: str) -> float:
-        """Not changed."""
+        """Return 0 for an unchanged thing."""
         return 0.0
 
 
@@ -186,7 +186,7 @@ def laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, front: float, colour: Colour) -> None:
-    """A chair that a person sits on who stands with the back to it; `front` is its front edge."""
+    """A chair behind a standing person; `front` is its front edge."""
     back = front - 26
     _legs(brush, back + 3, front + 14, 38, colour)
     brush.line([back + 40j, back - 5 + 96j], blend(colour, INK, 0.15), 6)

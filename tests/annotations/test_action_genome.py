@@ -83,10 +83,10 @@ class Evil:
     ("table", "message"),
     [
         ({"V.mp4/000001.png": Evil()}, "mkdir"),
-        ([], "no dictionary"),
-        ({"000001.png": []}, "is no frame"),
+        ([], "not a dictionary"),
+        ({"000001.png": []}, "is not a frame"),
         ({"V.mp4/000001.png": [{"name": "cup"}]}, "each with its class"),
-        ({"V.mp4/000001.png": [{"class": "cup", "spatial_relationship": [1]}]}, "no list of names"),
+        ({"V.mp4/000001.png": [{"class": "cup", "spatial_relationship": [1]}]}, "not a list of names"),
     ],
 )
 def test_what_is_not_action_genome_is_refused(tmp_path: Path, table: object, message: str) -> None:

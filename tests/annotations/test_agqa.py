@@ -53,7 +53,7 @@ def test_an_id_that_comes_twice_is_refused(tmp_path: Path) -> None:
         read_rows(path, index.of("A"))
     path.write_text(f'{{"A-1": {one}, "B-1": {json.dumps(row("B-1"))}, "A-1": {one}}}')
     index = index_rows(path)
-    with pytest.raises(InputError, match="an id that comes once"):
+    with pytest.raises(InputError, match="a unique id"):
         read_rows(path, index.of("A"))
 
 

@@ -79,7 +79,7 @@ def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="ids and their English names"):
         open_graphs(path)
     (tmp_path / "ENG.txt").write_text("{")
-    with pytest.raises(InputError, match=r"ENG.txt is no JSON"):
+    with pytest.raises(InputError, match=r"ENG.txt is not JSON"):
         open_graphs(path)
 
 

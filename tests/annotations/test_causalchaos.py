@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from cases import read_cases
 from hypothesis import given
 from hypothesis import strategies as st
 from stressreel.annotations.causalchaos import (
@@ -22,8 +21,6 @@ from stressreel.annotations.causalchaos import (
     read_sync_frames,
 )
 from stressreel.core.errors import InputError
-
-CASES = read_cases(__file__)
 
 HEADER = "QID,Filename,Start Frame,End Frame,Question,Answer,Explanation"
 GOOD = [
@@ -76,7 +73,7 @@ def test_json_lines_and_other_names(tmp_path: Path) -> None:
     assert read_causalchaos(path, columns).rows == expected
     renamed = write(tmp_path, HEADER.replace("Question", "Q"), *GOOD, name="renamed.csv")
     assert read_causalchaos(renamed, {"question": "Q"}).rows == expected
-    assert "no column questions to name" in refused(renamed, columns={"questions": "Q"})
+    assert "no column questions" in refused(renamed, columns={"questions": "Q"})
     assert "Question is missing" in refused(renamed)
 
 

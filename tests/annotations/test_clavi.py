@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cases import read_cases
 from stressreel.annotations.clavi import ReleasedPair, read_released
 from stressreel.core.errors import InputError
-
-CASES = read_cases(__file__)
 
 Entry = dict[str, Any]
 Change = Callable[[Entry], object]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from stressreel.annotations.charades import read_charades
-from stressreel.annotations.charades_graphs import charades_graph, frame_times, frames_of, graph_of
+from stressreel.annotations.charades_graphs import charades_graph, frame_times, graph_of
 from stressreel.annotations.samples.charades import sample_videos
-from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph
+from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of
 from stressreel.builders.decomp.balance import AskedQuestion, needs_of, partners_of, thin
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
