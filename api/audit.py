@@ -203,7 +203,7 @@ def write(result: Audit, folder: Path) -> None:
         OutputError: They cannot be written.
     """
     from ..core.files import output_error, write_atomic
-    from ..data_cards.blind_figures import audit_png
+    from ..data_cards.figures import audit_png
 
     texts: dict[str, Callable[[], str | bytes]] = {
         "audit.json": lambda: (

@@ -167,7 +167,7 @@ def finished(
         seed: Its seed.
         force: Whether to write over the scores of other predictions.
     """
-    from ..data_cards.score_figures import score_figures
+    from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores
     from ..evaluation.metrics.inputs import predictions_identity
 

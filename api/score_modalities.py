@@ -110,7 +110,7 @@ def score_modalities(
 
     from ..builders.parts import items_of_output
     from ..core.files import write_atomic
-    from ..data_cards.score_figures import shares_png
+    from ..data_cards.figures import shares_png
     from ..evaluation.metrics import modality_importance as mis
     from ..evaluation.metrics.items import annotations_of, judge, read_items
     from .files import check_place, write

@@ -79,7 +79,7 @@ def score_text_shift(
     from ..core.source import source_of
     from ..corruptions.registry import check_text_name
     from ..data_cards.card import render_card
-    from ..data_cards.shift_figure import perplexity_png
+    from ..data_cards.figures import perplexity_png
     from ..evaluation.metrics.text_shift import FILE, load_language_model, scorer_versions, shift_report, table7
     from .files import check_place
 

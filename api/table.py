@@ -46,7 +46,7 @@ def table(
         OutputError: The figure cannot be written.
     """
     from ..core.files import write_atomic
-    from ..data_cards.model_figures import against_png, models_png
+    from ..data_cards.figures import against_png, models_png
     from ..evaluation.metrics.folder import read_scores
     from ..evaluation.metrics.model_table import model_table
 

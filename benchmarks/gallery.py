@@ -20,7 +20,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 from stressreel.core.seeds import rng_for
 from stressreel.core.source import sample_source
-from stressreel.data_cards.gallery.exhibits import Asked, Exhibit, Facet, Gallery
+from stressreel.data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Gallery
 from stressreel.data_cards.gallery.site import PAGE, About, data_files, page, static_files
 from stressreel.templates import load_classes, load_questions
 
@@ -48,7 +48,7 @@ def exhibits(count: int) -> Iterator[Exhibit]:
         a, b, c = (names[place] for place in rng_for(0, "gallery", number).choice(len(names), 3, replace=False))
         phrases = {"A": a, "B": b, "C": c}
         asked = [
-            Asked(template.worded(phrases, dict.fromkeys("ABC", "")), {"type": template.type})
+            ExhibitQuestion(template.worded(phrases, dict.fromkeys("ABC", "")), {"type": template.type})
             for template in load_questions("clavi")
         ]
         split = "test" if number % 3 == 0 else "train"

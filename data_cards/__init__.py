@@ -1,1 +1,1 @@
-"""Dataset cards: statistics, plots and the templates that show them."""
+"""Dataset cards, their figures, `croissant.json` and galleries."""

@@ -1,4 +1,7 @@
-"""Dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output alone."""
+"""Dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output.
+
+A card shows stored results and counts; baselines that need scikit-learn or embeddings are part of `stressreel audit`.
+"""
 
 from __future__ import annotations
 
@@ -19,9 +22,9 @@ from ..core.documents import read_own
 from ..core.files import regular, write_atomic
 from ..core.markdown import Written, as_block, as_code, as_text, without_tags
 from ..core.output import FinishedOutput
+from ..core.results import Estimate
 from ..core.schema import Column, Config
 from ..core.source import source_of
-from .baselines import baseline_table
 from .croissant import FILE as CROISSANT
 from .croissant import render_croissant
 from .statistics import named
@@ -34,7 +37,7 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "n>10M"
-SKIPS = {
+SKIPS = {  # shown in cards
     "missing_video": "the source video is not there",
     "unreadable_video": "the source video does not open",
     "undecodable": "the source video cannot be decoded",
@@ -49,18 +52,22 @@ HEAD = 24  # bytes of a PNG file, with its width and height
 SHADES = 2.0  # grey levels, over all pixels
 
 
+Cell = Estimate | float | str | None
+"""A share with its interval, a share, a text, or nothing."""
+
+
 @dataclass(frozen=True)
 class Card:
-    """What a benchmark adds to the card that all outputs share.
+    """A benchmark's part of the card.
 
     Attributes:
-        template: Its template, which extends `base.md.j2`; None for that alone.
-        measure: Counts what the card says.
-        context: Returns the template's own fields, from the output and what was measured.
+        template: Its template, which extends `base.md.j2`; None for `base.md.j2` itself.
+        measure: Computes the counts shown in the card.
+        context: Returns the template's own fields, from the output and the counts.
         front_matter: Returns the benchmark's part of the YAML head.
-        figures: Draws the PNG files, by name, from the output and what was measured.
-        biases: Writes what was measured of biases as sentences, for `croissant.json`.
-        notes: The words for what reading and planning counted.
+        figures: Draws the PNG files, by name, from the output and the counts.
+        biases: Describes measured biases as sentences, for `croissant.json`.
+        notes: Wording of the counts of reading and planning.
     """
 
     template: Path | None = None
@@ -73,12 +80,9 @@ class Card:
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
-    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically; the user's notes in the card stay.
+    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically; the user's notes in the card are kept.
 
-    Args:
-        output: The output with all its shards; its `build.json` need not be there yet.
-        configs: Its tables.
-        card: What its benchmark says.
+    `output` needs all its shards, but not `build.json`.
 
     Raises:
         OutputError: The folder cannot be written.
@@ -91,14 +95,14 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
-    """Return the text of the card: the same for the same shards, `build.json` and notes in the card that is there."""
+    """Return the text of the card, which depends only on the shards, `build.json` and the notes in the old card."""
     return _render(output, configs, card, card.measure(output))
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Make the checks that README.md, figures and croissant.json are those which the shards and `build.json` give now.
+    """Make the checks that README.md, figures and croissant.json match the shards and `build.json`.
 
-    They need what the card measures, which takes long: it is measured once.
+    The counts of the card, which take long, are computed once.
     """
     held: list[Any] = []
 
@@ -119,17 +123,17 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
 
 def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Compare the figures of an output with those drawn now; another version of matplotlib may shade them otherwise."""
+    """Compare the figures of an output with new ones; other versions of matplotlib may shade them differently."""
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
-            yield f"there is no figures/{name} of the size of a figure; `stressreel card` writes it"
+            yield f"figures/{name} is missing or too large; `stressreel card` writes it"
         elif (found := regular(file).read_bytes()) != content and not _alike(found, content):
-            yield f"figures/{name} does not show what the card says; `stressreel card` draws it again"
+            yield f"figures/{name} does not match the content; `stressreel card` draws it again"
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
-    """Whether two PNG files are of one size, and nearly the same to look at."""
+    """Return whether two PNG files have the same size and look nearly the same."""
     from matplotlib.image import imread
 
     if found[:HEAD] != drawn[:HEAD]:  # another size, perhaps too large a one to open
@@ -142,17 +146,17 @@ def _alike(found: bytes, drawn: bytes) -> bool:
 
 
 def _differing(output: FinishedOutput, name: str, render: Callable[[], str], what: str) -> Iterator[str]:
-    """Compare a file of an output with what is rendered now."""
+    """Compare a file of an output with a new rendering."""
     file = output.path / name
     if not file.is_file():
         yield f"there is no {name}; `stressreel card` writes it"
     elif read_own(file) != render():
-        kept = " and keeps what stands between the marks at its end" if name == CARD else ""
+        kept = " and keeps the notes between the marks at its end" if name == CARD else ""
         yield f"{name} is not {what} of this content; `stressreel card` writes it again{kept}"
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
-    """Return the YAML head, without what the Hub reads of tables."""
+    """Return the YAML head without the Hub's fields for tables."""
     return {
         "pretty_name": f"{output.info['builder']}, built with stressreel",
         **source_of(output.info).license,
@@ -183,7 +187,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
 
 
 def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
-    """Return what every template is given of an output and its tables; a benchmark may say some of it otherwise."""
+    """Return the fields of every template; a benchmark may override some."""
     info = output.info
     counted = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
     return {
@@ -209,7 +213,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 
 @cache
 def environment(folder: Path) -> Environment:
-    """Return the Jinja environment of the cards in a folder: a field that is missing is an error."""
+    """Return the Jinja environment of the cards in a folder: a missing field is an error."""
     found = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
@@ -221,7 +225,7 @@ def environment(folder: Path) -> Environment:
     )
     filters: dict[str, Callable[..., str]] = {
         "count": lambda number: f"{int(number):,}",
-        "percent": lambda share: f"{100 * share:.1f} %",
+        "percent": percent,
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "baselines": baseline_table,
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
@@ -235,8 +239,30 @@ def environment(folder: Path) -> Environment:
 
 
 def column_kind(column: Column) -> str:
-    """Name the type of a column as readers know it."""
+    """Return the type of a column as shown to users."""
     if column.kind == "label":
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
     names = {"strings": "list of string", "integers": "list of int32", "records": "list of rows", "video": "Video"}
     return names.get(column.kind, column.kind)
+
+
+def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> Written:
+    """Write a table with a row for each baseline, or each part of the questions, and a column for each score.
+
+    `first` is the heading of the names; all rows have the columns of the first.
+    """
+
+    def written(cell: Cell) -> str:
+        if isinstance(cell, Estimate):
+            return f"{percent(cell.value)} ({percent(cell.low)} to {percent(cell.high)})"
+        return "–" if cell is None else cell if isinstance(cell, str) else percent(cell)
+
+    columns = list(next(iter(rows.values()), {}))
+    lines = [[first, *columns], *([name, *(written(cells[each]) for each in columns)] for name, cells in rows.items())]
+    head, *body = [f"| {' | '.join(map(as_text, line))} |" for line in lines]
+    return Written("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
+
+
+def percent(share: float) -> str:
+    """Write a share in percent."""
+    return f"{100 * share:.1f} %"

@@ -1,8 +1,8 @@
-"""`croissant.json`: what an output holds, in the Croissant format, for search engines and loaders of data sets.
+"""`croissant.json`: description of an output in the Croissant format, for search engines and data loaders.
 
-Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). All is taken from
-`build.json`, the tables and the card. Addresses are relative to the output, so the file is the same wherever that lies.
-What nobody knows before an output is published is left out: `url`, `creator` and `datePublished`.
+Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant), from `build.json`, the
+tables and the card. Addresses are relative to the output, so the file does not depend on its place. Fields that are
+unknown before publication are omitted: `url`, `creator` and `datePublished`.
 """
 
 from __future__ import annotations
@@ -42,26 +42,25 @@ CONTEXT = parse_json(read_own(Path(__file__).parent / "croissant_context.json"))
 def render_croissant(
     output: FinishedOutput, configs: Sequence[Config], head: Mapping[str, Any], biases: Sequence[str]
 ) -> str:
-    """Return the text of `croissant.json`: the same for the same shards and `build.json`.
+    """Return the text of `croissant.json`: indented JSON-LD with keys in a fixed order.
 
     Args:
-        output: The output with all its shards, which are read for their SHA-256.
-        configs: Its tables; those that were not built are left out.
+        output: The output with all its shards, which are hashed.
+        configs: Its tables; those that were not built are omitted.
         head: The YAML head of its card: `pretty_name`, `language`, `tags` and the licence.
-        biases: What is measured of its biases, a sentence each.
-
-    Returns:
-        JSON-LD, indented, keys in a fixed order.
+        biases: Measured biases, a sentence each.
     """
     info = output.info
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
+    tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
     content = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": list(CONFORMS_TO),
         "name": head["pretty_name"],
-        "description": _description(info, built, source),
+        "description": f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
+        f"Content fingerprint {info['fingerprint']}.",
         "version": info["dataset_version"],
         "license": _license(source),
         "citeAs": source.citation,
@@ -69,21 +68,28 @@ def render_croissant(
         "keywords": head.get("tags", []),
         "isLiveDataset": False,
         **_responsibility(info, source, biases),
-        "distribution": [*_files(output, built), *(_file_set(config) for config in built)],
+        "distribution": [
+            *_files(output, built),
+            *(
+                {
+                    "@type": "cr:FileSet",
+                    "@id": _shards(config.name),
+                    "name": _shards(config.name),
+                    "description": f"the shards of table {config.name}, all splits",
+                    "encodingFormat": PARQUET,
+                    "includes": f"{config.name}/*-of-*.parquet",
+                }
+                for config in built
+            ),
+        ],
         "recordSet": [_record_set(config) for config in built],
     }
     said = {key: value for key, value in content.items() if value not in ("", [])}
     return json.dumps(said, indent=2, ensure_ascii=False) + "\n"
 
 
-def _description(info: Mapping[str, Any], built: Sequence[Config], source: Source) -> str:
-    tables = "; ".join(f"{config.name}: {config.meaning}" for config in built)
-    made = f"Built by stressreel {info['tools']['stressreel']} from {source.name}"
-    return f"{made}. Tables: {tables}. Content fingerprint {info['fingerprint']}."
-
-
 def _license(source: Source) -> str:
-    """Return the address of a licence, or else its name."""
+    """Return the address of a licence, or its name."""
     found = source.license
     if "license_link" in found:
         return found["license_link"]
@@ -92,7 +98,7 @@ def _license(source: Source) -> str:
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
-    """Return the fields `rai:`: what is known, and nothing where nothing is."""
+    """Return the known fields `rai:`."""
     skips = info["skips"]
     reasons = ", ".join(f"{reason}: {count:,}" for reason, count in sorted(skips["by_reason"].items()))
     tools = ", ".join(f"{name} {version}" for name, version in info["tools"].items())
@@ -118,7 +124,7 @@ def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[st
 
 
 def _source(table: str, column: str, path: str) -> dict[str, Any]:
-    """Say where a field is read from: a column of the shards of a table, and what is taken out of its value."""
+    """Return the source of a field: a column of the shards of a table, and the part taken from its value."""
     taken = {"transform": {"jsonPath": path}} if path else {}
     return {"fileSet": {"@id": _shards(table)}, "extract": {"column": column}, **taken}
 
@@ -128,9 +134,11 @@ def _shards(table: str) -> str:
 
 
 def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, Any]]:
-    """Describe the files that are read, by which whoever fetches them can tell that they are whole."""
+    """Describe the data files with size and hash."""
     units = output.path / UNITS
-    paths = [path for config in built for path in output.shards(config.name)] + [units] * units.is_file()
+    paths = [path for config in built for path in output.shards(config.name)]
+    if units.is_file():
+        paths.append(units)
     found = []
     for path in paths:
         name = path.relative_to(output.path).as_posix()
@@ -148,19 +156,8 @@ def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, An
     return found
 
 
-def _file_set(config: Config) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileSet",
-        "@id": _shards(config.name),
-        "name": _shards(config.name),
-        "description": f"the shards of table {config.name}, all splits",
-        "encodingFormat": PARQUET,
-        "includes": f"{config.name}/*-of-*.parquet",
-    }
-
-
 def _record_set(config: Config) -> dict[str, Any]:
-    """Describe a table; its splits are in the names of its shards, and become a field."""
+    """Describe a table; its splits, which are in the names of its shards, become a field."""
     split = {
         "@type": "cr:Field",
         "@id": f"{config.name}/split",

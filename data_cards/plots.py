@@ -1,9 +1,10 @@
-"""Figures of a dataset card, drawn off screen: no window, no global state, the same picture every time."""
+"""Style and helpers of figures, drawn off screen without global state, so that pictures are reproducible."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from math import isnan
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def _short(text: str, most: int = 52) -> str:
 
 
 def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Take away the frame, draw light lines behind the bars, and label the axis of counts with whole numbers."""
+    """Remove the frame, draw light lines behind the bars, and label the axis of counts with whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis
@@ -51,8 +52,24 @@ def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
     axes.tick_params(length=0)
 
 
+def _shares(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
+    """Make an axis one of scores from 0 to `top`."""
+    from matplotlib.ticker import MaxNLocator
+
+    _plain(axes, counted)
+    axis = axes.xaxis if counted == "x" else axes.yaxis
+    axis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter("{x:g}")
+    (axes.set_xlim if counted == "x" else axes.set_ylim)(0, top)
+
+
+def _or_zero(value: object) -> float:
+    number = float(value) if isinstance(value, float | int) else 0.0
+    return 0.0 if isnan(number) else number
+
+
 def _shorten(figure: Figure) -> None:
-    """Cut texts and labels that nobody can read and that take minutes to draw, as rows of a stranger may have them."""
+    """Cut excessively long texts and labels, as in untrusted rows, which would take minutes to draw."""
     from matplotlib.text import Text
     from matplotlib.ticker import FixedLocator
 
@@ -68,7 +85,7 @@ def _shorten(figure: Figure) -> None:
 
 
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
-    """Draw a figure of the cards' width, without the version or the date that Matplotlib would write into it."""
+    """Draw a figure of the cards' width, without Matplotlib's version and date."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""A picture of one question's graph of sub-questions, and of where the answer to it goes wrong."""
+"""Picture of a question's graph of sub-questions, and of its error path."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ Place = tuple[float, float, float]
 
 
 def question_graph_png(path: QuestionPath) -> bytes:
-    """Draw a question's graph: the question on top, what it is made of below, coloured by verdict.
+    """Draw a question's graph: the question on top, its sub-questions below, coloured by verdict.
 
-    The error path is drawn in red, rules by which answers contradict one another in blue. Of a graph of more than 60
-    questions only those nearest to the question are drawn, and the picture says so.
+    The error path is red, rules with contradicting answers are blue. Of a graph of more than 60 questions only the
+    nearest to the question are drawn, and the picture says so.
 
     Args:
         path: The graph with its verdicts; see `evaluation.metrics.question_paths.question_path`.
 
     Returns:
-        A PNG, as wide as all figures of cards.
+        A PNG of the cards' width.
     """
     rows, hidden = layers(path)
     count = max(len(row) for row in rows)
@@ -70,10 +70,10 @@ def question_graph_png(path: QuestionPath) -> bytes:
 
 
 def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
-    """Place questions in rows: every one below all of its parents, and below their middle as far as there is room.
+    """Arrange questions in rows: each below all of its parents, near their middle if possible.
 
     Returns:
-        Positions of questions in `path.steps`, row by row, and the number of those left out.
+        Positions of questions in `path.steps`, row by row, and the number of omitted ones.
     """
     last = len(path.steps) - 1
     parents: dict[int, list[int]] = {}
@@ -103,7 +103,7 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
 
 
 def _lines(step: JudgedQuestion, box_in: float) -> list[str]:
-    """Break what a box says into lines."""
+    """Break the text of a box into lines."""
     width = max(8, int(box_in / LETTER_IN))
     said = step.verdict if step.prediction is None else f"“{_short(step.prediction, 30)}”"
     if step.verdict == WRONG:
@@ -147,16 +147,16 @@ def _box(axes: Axes, step: JudgedQuestion, lines: Sequence[str], where: Place, b
 def routes(
     pairs: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """Lead lines from parents to children around the boxes of the rows between them.
+    """Route lines from parents to children around the boxes of the rows between them.
 
-    A row is passed straight down through one of its gaps: that nearest to the straight line, unless many lines take it.
-    Lines turn between rows, where there are no boxes.
+    A line passes a row straight down through one of its gaps: the nearest to the straight line, unless many lines use
+    it. Lines bend between rows, where there are no boxes.
 
     Args:
         pairs: Parents and children, by place.
         rows: The places in each row.
         where: The middle, top and bottom of each box.
-        box_in: How wide boxes are.
+        box_in: Width of boxes in inches.
 
     Returns:
         The points of each line.
@@ -194,7 +194,7 @@ def routes(
 
 
 def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
-    """Return where a row has no box, from left to right."""
+    """Return the gaps of a row, from left to right."""
     starts = [0.0, *(middle + box_in / 2 for middle in middles)]
     ends = [*(middle - box_in / 2 for middle in middles), WIDTH_IN - 0.3]
     return list(zip(starts, ends, strict=True))

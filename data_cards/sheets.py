@@ -1,4 +1,4 @@
-"""Sheets of pictures for cards, drawn with Pillow: the same bytes every time, without metadata."""
+"""Sheets of pictures for cards, drawn reproducibly with Pillow, without metadata."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ LONGEST = 2_000  # characters of words that are measured and drawn; none of thes
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
-    """Return the width and height in which a frame fits into a square."""
+    """Return the width and height of a frame fitted into a square."""
     height, width = frame.shape[:2]
     scale = side / max(height, width)
     return max(round(width * scale), 1), max(round(height * scale), 1)
 
 
 class Sheet:
-    """A white sheet to put pictures and words on."""
+    """A white sheet for pictures and texts."""
 
     def __init__(self, width: int, height: int):
         """Make an empty sheet."""
@@ -38,7 +38,7 @@ class Sheet:
         self._draw.text((left, top), words[:LONGEST], fill=colour, font=font(bold))
 
     def wrapped(self, left: int, top: int, words: str, width: int) -> None:
-        """Write words below each other in as many lines as they need."""
+        """Write words in as many lines as they need."""
         line = ""
         for word in [*words[:LONGEST].split(), ""]:
             longer = f"{line} {word}".strip()
@@ -49,12 +49,12 @@ class Sheet:
                 line = longer
 
     def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
-        """Put a frame on the sheet, shrunk by averaging."""
+        """Paste a frame, shrunk by averaging."""
         small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
         self._image.paste(small, (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
-        """Draw numbers from 0 to below 1 as colours, side by side; others in grey."""
+        """Draw numbers in [0, 1) as colours, side by side; others in grey."""
         import matplotlib
 
         shares = shares[np.arange(width) * len(shares) // width]
@@ -64,7 +64,7 @@ class Sheet:
         self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
 
     def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
-        """Draw in a square which frame (upwards) is shown at each moment (rightwards), if it is one of the clip."""
+        """Plot in a square the frame shown (upwards) at each moment (rightwards), if it is one of the clip."""
         end = max(count - 1, 1)
         self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
         self._draw.line((left, top + side, left + side, top), fill=GRID)
@@ -86,7 +86,7 @@ class Sheet:
 
 
 def shortened(words: str, width: float) -> str:
-    """Return as much of words as fits into a width, in pixels."""
+    """Return the beginning of a text that fits into a width, in pixels."""
     words = words[:LONGEST]
     if font(False).getlength(words) <= width:
         return words
@@ -97,7 +97,7 @@ def shortened(words: str, width: float) -> str:
 
 @cache
 def font(bold: bool) -> ImageFont.FreeTypeFont:
-    """Load the font of the other figures, which Matplotlib brings along."""
+    """Load the font of the other figures, which Matplotlib includes."""
     import matplotlib
 
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"

@@ -1,4 +1,4 @@
-"""Counts that cards share."""
+"""Counts shared by cards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import fsum, sqrt
 
 @dataclass(frozen=True)
 class Spread:
-    """How numbers are distributed: mean, population standard deviation, least and greatest."""
+    """Distribution of numbers: mean, population standard deviation, minimum and maximum."""
 
     count: int
     mean: float
@@ -19,14 +19,14 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Measure one number or more."""
+        """Measure one or more numbers."""
         mean = fsum(values) / len(values)
         variance = fsum((value - mean) ** 2 for value in values) / len(values)
         return cls(len(values), mean, sqrt(variance), min(values), max(values))
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Put words in place of codes; those that have none keep theirs. Nothing that is 0."""
+    """Return non-zero counts by their wording, in its order; others by their code in plain words."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
     return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}

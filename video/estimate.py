@@ -225,9 +225,7 @@ def spread(items: Sequence[Any], count: int) -> list[Any]:
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Read the headers of at most `LOOKED` sources at equal distances; without any, use the assumptions for
-    `benchmark`.
-    """
+    """Read the headers of at most `LOOKED` sources; without any, use the assumptions for `benchmark`."""
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
     usual = Shape(**costs()["assumed"][benchmark])

@@ -13,8 +13,7 @@ from ...core.output import FinishedOutput
 from ...core.results import Estimate
 from ...core.schema import Row
 from ...core.source import source_of
-from ...data_cards.baselines import Cell
-from ...data_cards.card import Card
+from ...data_cards.card import Card, Cell
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
 from ...evaluation.blind.options import MEANINGS

@@ -10,8 +10,8 @@ import numpy as np
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers, Said, judged, said_of
-from ...data_cards.gallery.exhibits import Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
+from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from ...evaluation.metrics.items import Items
 from .items import items
@@ -53,7 +53,9 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     return Gallery(sum(counts), exhibits, "question", FACETS, ASKED_FACETS if answers.predictions else ())
 
 
-def _said(output: FinishedOutput, table: str, rows: Sequence[Row], answers: Answers) -> list[Mapping[str, Said]]:
+def _said(
+    output: FinishedOutput, table: str, rows: Sequence[Row], answers: Answers
+) -> list[Mapping[str, JudgedAnswer]]:
     """Judge the answers, and the explanations if the predictions have some."""
     predictions = answers.on(table, question_tables(output.info))
     if predictions is None:
@@ -76,7 +78,7 @@ def _exhibit(
     row: Row,
     split: str,
     films: Mapping[str, Film],
-    said: Sequence[Mapping[str, Said]],
+    said: Sequence[Mapping[str, JudgedAnswer]],
     texts: Mapping[str, str],
     guesses: Sequence[Mapping[str, Any]],
 ) -> Exhibit:
@@ -110,7 +112,7 @@ def _exhibit(
         },
         [film] if film else [],
         [
-            Asked(
+            ExhibitQuestion(
                 row["question"] if letter == "A" else "",
                 {"asked": letter, **_chosen(block)},
                 block["verdict"],

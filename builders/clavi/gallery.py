@@ -7,8 +7,8 @@ from typing import Any
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.gallery.answers import Answers, Said, judged, said_of
-from ...data_cards.gallery.exhibits import Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
+from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from .items import items
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
@@ -53,7 +53,7 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
 
 
 def _exhibit(
-    pair: Row, split: str, questions: Sequence[Row], films: Mapping[str, Film], said: Mapping[str, Said]
+    pair: Row, split: str, questions: Sequence[Row], films: Mapping[str, Film], said: Mapping[str, JudgedAnswer]
 ) -> Exhibit:
     phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in "ABC"}
     return Exhibit(
@@ -85,9 +85,9 @@ def _exhibit(
         },
         [films[variant] for variant in VARIANTS if variant in films],
         [
-            Asked(row["question"], _asked_facets(row), said[row["question_id"]].verdict)
+            ExhibitQuestion(row["question"], _asked_facets(row), said[row["question_id"]].verdict)
             if row["question_id"] in said
-            else Asked(row["question"], _asked_facets(row))
+            else ExhibitQuestion(row["question"], _asked_facets(row))
             for row in questions
         ],
         phrases["C"],
@@ -122,7 +122,7 @@ def _asked_facets(row: Row) -> dict[str, str]:
     return {"type": row["type"], "video": SHORT[row["variant"]], "wording": _wording(row), "subset": row["subset"]}
 
 
-def _questions(rows: Sequence[Row], said: Mapping[str, Said]) -> list[dict[str, Any]]:
+def _questions(rows: Sequence[Row], said: Mapping[str, JudgedAnswer]) -> list[dict[str, Any]]:
     """Merge each question about V with the same one about V′; each row names that of its Q′ (the opposite time)."""
     by_id = {row["question_id"]: row for row in rows}
     firsts = [row for row in rows if row["variant"] == VARIANTS[0]]

@@ -8,7 +8,7 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.gallery.answers import Answers
-from ...data_cards.gallery.exhibits import CONTRADICTORY, Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.exhibits import CONTRADICTORY, Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...data_cards.question_graph import layers
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import match
@@ -66,9 +66,9 @@ def _exhibit(
         row = rows.questions[step.node.key]
         verdict = step.verdict if step.prediction is not None and step.verdict in (RIGHT, WRONG) else ""
         facets = {"group": row["group"], "kind": row["kind"]}
-        asked.append(Asked(row["question"], facets, verdict))
+        asked.append(ExhibitQuestion(row["question"], facets, verdict))
         if place in contradicting:
-            asked.append(Asked("", facets, CONTRADICTORY))
+            asked.append(ExhibitQuestion("", facets, CONTRADICTORY))
         nodes.append(
             {
                 "id": row["key"],

@@ -10,7 +10,7 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...data_cards.gallery.answers import Answers
-from ...data_cards.gallery.exhibits import RIGHT, WRONG, Asked, Exhibit, Facet, Film, Gallery
+from ...data_cards.gallery.exhibits import RIGHT, WRONG, Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns
 from ...evaluation.metrics.predictions import Predictions
 from ...evaluation.metrics.robustness import Setting
@@ -118,8 +118,8 @@ def _exhibit(
         },
         [Film(table, row["sha256"]) for (table, _), row in shown.films.items() if row["sha256"]],
         [
-            *(Asked(text) for text in clip["captions"]),
-            *(Asked("", _asked_facets(setting), verdict) for setting, verdict in verdicts.items()),
+            *(ExhibitQuestion(text) for text in clip["captions"]),
+            *(ExhibitQuestion("", _asked_facets(setting), verdict) for setting, verdict in verdicts.items()),
         ],
     )
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...data_cards.plots import BLUE, GREY, INK, ORANGE, _png
-from ...data_cards.score_figures import _or_zero, _shares
+from ...data_cards.plots import BLUE, GREY, INK, ORANGE, _or_zero, _png, _shares
 from ...evaluation.metrics.bootstrap import Floats
 from ...evaluation.metrics.robustness import CLEAN, Setting, gamma_relative
 from ...evaluation.metrics.scores import Scores

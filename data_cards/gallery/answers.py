@@ -1,8 +1,8 @@
-"""What was answered to the questions that a gallery shows: read from scores, a predictions file and an audit.
+"""Answers to the questions of a gallery, from scores, a predictions file and an audit.
 
 The file of an audit is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices":
-{…}}`. These are, for each id, a list of guesses `{"guesser": name, "choice": number of the option from 0}`; guessers of
-answer and explanation at once choose two numbers. What else the file says is not looked at.
+{…}}`. Its choices are, for each id, a list of `{"guesser": name, "choice": number of the option from 0}`; baselines for
+answer and explanation together choose two numbers. Other fields are ignored.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ ANSWER, EXPLANATION = "answer", "explanation"
 
 @dataclass(frozen=True)
 class Answers:
-    """What was answered to questions of an output.
+    """Answers to questions of an output.
 
     Attributes:
-        predictions: The rows of a predictions file; None if none is given.
+        predictions: The rows of a predictions file; None if there is none.
         config: The table that they answer; None for the first with questions.
-        first: Number of the first option in answers that are numbers.
-        guesses: What models that see no video choose, by question; see `read_guesses`.
-        scores: What the page of scores shows; None if there are none.
-        identity: What decides the content, for `output.json`.
-        remark: What the user has to know; empty if nothing.
+        first: Number of the first option in numeric answers.
+        guesses: Choices of blind baselines, by question; see `read_guesses`.
+        scores: Content of the page of scores; None if there is none.
+        identity: Everything that decides the content, for `output.json`.
+        remark: A note for the user; may be empty.
     """
 
     predictions: Predictions | None = None
@@ -59,23 +59,17 @@ class Answers:
     remark: str = ""
 
     def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
-        """Return the guesses for a question of a table."""
+        """Return the choices of blind baselines for a question of a table."""
         return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
     def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
-        """Return the predictions if they answer a table; those of no table answer the first."""
+        """Return the predictions if they answer a table; those without a table answer the first."""
         return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
 
 
 @dataclass(frozen=True)
-class Said:
-    """An answer to a question.
-
-    Attributes:
-        text: As it was given.
-        choice: The number of the option; None if the answer names none.
-        verdict: "right" or "wrong".
-    """
+class JudgedAnswer:
+    """An answer to a question: its text, the number of the option (None if unreadable), and "right" or "wrong"."""
 
     text: str
     choice: int | None
@@ -92,17 +86,14 @@ SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
 
 def judged(
     items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
-) -> dict[str, Said]:
-    """Judge the answers to choices.
+) -> dict[str, JudgedAnswer]:
+    """Judge the answers to multiple-choice questions, by id; questions without an answer are omitted.
 
     Args:
         items: The questions.
-        predictions: The answers; questions without one are left out.
-        first: Number of the first option in answers that are numbers.
+        predictions: The answers.
+        first: Number of the first option in numeric answers.
         answer: The column of answers; by default the usual one.
-
-    Returns:
-        What was said to each question that has an answer, by id.
     """
     if predictions is None:
         return {}
@@ -112,14 +103,14 @@ def judged(
     given = match(predictions, items.ids, others=items.others, answer=answer, partial=True).given
     joined = join(predictions, items.ids, items.options, others=items.others, answer=answer, partial=True, first=first)
     return {
-        name: Said(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
+        name: JudgedAnswer(str(given[name]), int(pick) if pick >= 0 else None, RIGHT if pick == truth else WRONG)
         for name, pick, truth in zip(items.ids, joined.picks, items.truth, strict=True)
         if pick != MISSING and truth >= 0
     }
 
 
-def said_of(answers: Mapping[str, Said], name: str) -> dict[str, Any]:
-    """Return what was said to a question, as views take it."""
+def said_of(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
+    """Return the answer to a question, as views take it."""
     return answers[name].as_json() if name in answers else dict(SILENT)
 
 
@@ -132,19 +123,19 @@ def read_answers(
     first: int = 0,
     audit: Path | None = None,
 ) -> Answers:
-    """Read what was answered.
+    """Load answers for a gallery.
 
     Args:
-        output: The output that it shows.
-        scores: A folder of scores. Its predictions are looked for beside it, by their name and SHA-256.
+        output: The output of the gallery.
+        scores: A folder of scores. Its predictions are searched next to it, by name and SHA-256.
         predictions: The predictions, if they are elsewhere, or without scores.
         config: The table that they answer.
-        first: Number of the first option in answers that are numbers.
-        audit: What models that see no video choose; see `read_guesses`.
+        first: Number of the first option in numeric answers.
+        audit: An audit; see `read_guesses`.
 
     Raises:
-        UsageError: One of the paths is not there.
-        InputError: One cannot be read, is of another output, or the predictions of the scores are not found.
+        UsageError: One of the paths does not exist.
+        InputError: One cannot be read or is of another output, or the predictions of the scores are not found.
     """
     fingerprint = output.info["fingerprint"]
     shown, remark = None, ""
@@ -154,7 +145,7 @@ def read_answers(
         about = scored.about
         if about["output"]["fingerprint"] != fingerprint:
             raise InputError(
-                f"{scores} holds scores on another output (fingerprint {about['output']['fingerprint'][:16]}, not "
+                f"{scores} holds scores of another output (fingerprint {about['output']['fingerprint'][:16]}, not "
                 f"{fingerprint[:16]}). Give those of {output.path}, or score it again."
             )
         try:
@@ -164,13 +155,10 @@ def read_answers(
         config = config or shown["config"]
         folder = scores.parent if scores.is_file() else scores
         identity["scores"] = sha256_file(folder / "scores.json")
-        if predictions is None:
-            predictions = _beside(folder, about["predictions"])
-        if predictions is not None and _of_similarities(predictions):
+        predictions = predictions or _beside(folder, about["predictions"])
+        if predictions.is_dir() and any(each.suffix in MATRICES for each in predictions.iterdir()):
             predictions = None
-            remark = (
-                "The scores are of similarities, by which no single item is right or wrong: tables alone are shown."
-            )
+            remark = "The scores are of similarities, which judge no single item: only tables are shown."
     rows = None
     if predictions is not None:
         rows = of_output(read_predictions(predictions, expected=output.num_rows), config, fingerprint)
@@ -183,40 +171,36 @@ def read_answers(
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
-    """Find the predictions of scores beside their folder.
+    """Find the predictions of scores next to their folder.
 
     Raises:
-        InputError: They are not there, or changed since.
+        InputError: They do not exist, or have changed.
     """
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
         raise InputError(
-            f"{folder} is of the predictions {name}, which are not beside it. Name them with --predictions."
+            f"{folder} scores the predictions {name}, which are not next to it. Give them with --predictions."
         )
     if path.is_file() and "sha256" in named and sha256_file(path) != named["sha256"]:
-        raise InputError(f"{path} has changed since {folder} was written. Score it again, or name --predictions.")
+        raise InputError(f"{path} has changed since {folder} was written. Score it again, or give --predictions.")
     return path
 
 
-def _of_similarities(path: Path) -> bool:
-    return path.is_dir() and any(each.suffix in MATRICES for each in path.iterdir())
-
-
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Read the choices of an audit.
+    """Load the choices of an audit.
 
     Args:
         path: The file, or the folder that holds it as `audit.json`.
-        fingerprint: Of the output that is shown; an audit that names another is refused.
+        fingerprint: Fingerprint of the output; an audit of another output is refused.
 
     Returns:
-        The guesses for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id and, where
-        the file names a table, by `<table>/<id>` instead.
+        The choices for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id or, if the
+            file names a table, by `<table>/<id>`.
 
     Raises:
         UsageError: There is no such file.
-        InputError: It is no such file, or of another output.
+        InputError: It is not an audit, or of another output.
     """
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
@@ -231,7 +215,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
                 found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{file} is no audit ({type(error).__name__}: {shortened(str(error))}). It needs `audits`, a list of "
+            f"{file} is not an audit ({type(error).__name__}: {shortened(str(error))}). It needs `audits`, a list of "
             '{"config", "part", "choices": {id: [{"guesser", "choice"}]}}.'
         ) from error
     named = content.get("output")
@@ -242,12 +226,12 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
 
 
 def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
-    """Yield the guess of a guesser: two if it chooses answer and explanation at once, none if it has none (-1)."""
+    """Yield the choices of a baseline: two for answer and explanation together, none for -1."""
     choice = given["choice"]
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):
         if type(number) is not int or number < -1:
-            raise ValueError(f"choice {shortened(choice)} is no number of an option")
+            raise ValueError(f"choice {shortened(choice)} is not the number of an option")
         if number >= 0:
             name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
             yield {"guesser": name, "choice": number, "asked": part}

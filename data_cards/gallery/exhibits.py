@@ -1,8 +1,7 @@
-"""What a gallery shows: exhibits, which benchmarks make of their rows.
+"""Exhibits of a gallery, which benchmarks make from their rows.
 
-A benchmark says what is on a page (`Exhibit.content`) and names the view that draws it, one of `VIEWS`; the scripts
-beside this module have one function for each. So a new benchmark needs no script, and without a `gallery` of its own
-it gets a page from its items (`generic.py`).
+A benchmark provides the content of a page (`Exhibit.content`) and one of `VIEWS` to draw it; the scripts next to this
+module have a function for each. A benchmark without a `gallery` of its own gets pages of its items (`generic.py`).
 """
 
 from __future__ import annotations
@@ -20,25 +19,20 @@ RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 
 @dataclass(frozen=True)
 class Film:
-    """A video that is shown; views name it by its SHA-256.
-
-    Attributes:
-        table: The table that holds it.
-        sha256: Of the file.
-    """
+    """A video of an exhibit: its table, and its SHA-256, by which views name it."""
 
     table: str
     sha256: str
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExhibitQuestion:
     """A question of an exhibit, as the index filters and searches it.
 
     Attributes:
-        text: What is asked.
-        facets: What it can be filtered by, such as its type.
-        verdict: "right", "wrong" or "contradictory" where answers are given; else empty.
+        text: The question.
+        facets: Its filters, such as its type.
+        verdict: "right", "wrong" or "contradictory" if answers are given; else empty.
     """
 
     text: str
@@ -48,17 +42,17 @@ class Asked:
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One page of a gallery.
+    """A page of a gallery.
 
     Attributes:
-        id: Its id in the output, by which it is linked; no two have the same.
-        title: What it is called in the index.
-        facets: What it can be filtered by, each with its values.
+        id: Its unique id in the output, used in links.
+        title: Its title in the index.
+        facets: Its filters, each with its values.
         view: One of `VIEWS`.
-        content: What the view draws, as JSON values.
-        films: The videos that it shows, the one that stands for it first.
-        asked: The questions that it holds.
-        words: What it is found by besides its id, its title and its questions.
+        content: The content of the view, as JSON values.
+        films: Its videos, the representative one first.
+        asked: Its questions.
+        words: Search terms besides id, title and questions.
     """
 
     id: str
@@ -67,18 +61,18 @@ class Exhibit:
     view: str
     content: Mapping[str, Any]
     films: Sequence[Film] = ()
-    asked: Sequence[Asked] = ()
+    asked: Sequence[ExhibitQuestion] = ()
     words: str = ""
 
 
 @dataclass(frozen=True)
 class Facet:
-    """What exhibits, or their questions, are filtered by.
+    """A filter of exhibits or of their questions.
 
     Attributes:
         name: Its key in `facets`; a column of this name in a table of scores links to the exhibits.
-        label: What readers see.
-        headings: Other names that tables of scores have for it.
+        label: Its label.
+        headings: Its other names in tables of scores.
     """
 
     name: str
@@ -88,12 +82,12 @@ class Facet:
 
 @dataclass(frozen=True)
 class Gallery:
-    """What an output shows.
+    """The content of a gallery.
 
     Attributes:
         count: Number of all exhibits.
         exhibits: Makes those at some of the places 0 to `count` - 1, in order.
-        noun: What one is called, such as "pair".
+        noun: Noun for an exhibit, such as "pair".
         facets: The filters of exhibits, in order.
         asked_facets: The filters of their questions.
     """
@@ -106,21 +100,17 @@ class Gallery:
 
 
 def spread(count: int, limit: int | None) -> range | list[int]:
-    """Choose places at equal distances: floor(k count / limit), all if there are no more than `limit`."""
+    """Choose places at equal distances: floor(k count / limit), or all if there are no more than `limit`."""
     if limit is None or limit >= count:
         return range(count)
     return [number * count // limit for number in range(limit)]
 
 
 def distinct(exhibits: Iterator[Exhibit]) -> Iterator[Exhibit]:
-    """Yield exhibits, and refuse one whose id another has.
-
-    Raises:
-        InputError: Two have the same.
-    """
+    """Yield exhibits, and refuse a duplicate id."""
     seen = set[str]()
     for exhibit in exhibits:
         if exhibit.id in seen:
-            raise InputError(f"two exhibits are called {exhibit.id!r}. `stressreel verify` says more.")
+            raise InputError(f"two exhibits have the id {exhibit.id!r}. Run `stressreel verify` for details.")
         seen.add(exhibit.id)
         yield exhibit

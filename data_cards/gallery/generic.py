@@ -1,4 +1,4 @@
-"""The gallery of a benchmark that has none of its own: a page for every item."""
+"""The gallery of a benchmark without one of its own: a page for every item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ...core.schema import Config
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items
 from .answers import Answers, judged, said_of
-from .exhibits import Asked, Exhibit, Facet, Film, Gallery
+from .exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]
 
@@ -24,8 +24,8 @@ def item_gallery(
         output: The output.
         read_items: Reads the items of a table and split.
         tables: The tables with questions.
-        configs: All tables; the videos are in the first that has some, named by its first column.
-        answers: What was answered.
+        configs: All tables; the first one with videos is used, by its first column.
+        answers: The answers to show.
     """
     parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
@@ -60,7 +60,7 @@ def item_gallery(
                         "facts": [["Id", name], ["Source", items.sources[number]], ["Split", split]],
                     },
                     [film] if film else [],
-                    [Asked(items.texts[number], verdict=answer["verdict"])],
+                    [ExhibitQuestion(items.texts[number], verdict=answer["verdict"])],
                 )
 
     facets = [Facet("split", "Split"), Facet("source", "Source")] + [Facet("table", "Table")] * several

@@ -1,7 +1,7 @@
-"""The files of a gallery but its videos: the page, its styles and scripts, and the data, which script tags load.
+"""The files of a gallery except its videos: page, styles, scripts, and data, which are loaded as scripts.
 
-Data are scripts that call a function with JSON, because `fetch` does not work on `file://`. All of it is the same for
-the same output and options.
+Data are scripts that call a function with JSON, because `fetch` does not work on `file://`. Everything is reproducible
+for the same output and options.
 """
 
 from __future__ import annotations
@@ -10,12 +10,11 @@ import json
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ...core.source import Source
-from .exhibits import Asked, Exhibit, Facet, Gallery
+from .exhibits import Exhibit, Facet, Gallery
 
 HERE = Path(__file__).parent
 PAGE = "index.html"
@@ -26,17 +25,17 @@ IN_A_FILE = 20
 
 @dataclass(frozen=True)
 class About:
-    """What a gallery says of itself.
+    """Description of a gallery.
 
     Attributes:
-        title: What is shown.
-        summary: What that is, in one line.
+        title: Title of the output.
+        summary: Its description in one line.
         version: The output's.
         fingerprint: The output's.
-        source: Where the videos come from.
+        source: The source of the videos.
         embed: "none", "thumbnails" or "videos".
         total: Number of exhibits of the output.
-        scores: What a model scored, as `score_page` returns it; None if none are shown.
+        scores: Scores of a model, from `score_page`; None if none are shown.
         answered: Whether answers of a model are shown.
     """
 
@@ -52,17 +51,12 @@ class About:
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:
-    """Describe what a source's licence says of passing a gallery on; empty if it allows it.
-
-    Args:
-        source: The source.
-        pictures: Whether the gallery holds videos or pictures of them.
-    """
+    """Describe a licence that restricts sharing a gallery with its videos (`pictures`) or texts; "" if it allows it."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
-        return f"{what} come from {source.name} and may not be passed on. Its terms: {source.terms.rstrip('.')}."
+        return f"{what} come from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
     if source.redistributable is None:
-        return f"{what} come from {source.name}. stressreel does not know whether they may be passed on."
+        return f"{what} come from {source.name}. stressreel does not know whether they may be shared."
     return ""
 
 
@@ -74,28 +68,9 @@ def static_files() -> dict[str, bytes]:
 
 def page(about: About) -> bytes:
     """Return the page, which the scripts fill."""
-    heading, _, line = about.summary.partition(": ")
-    link = about.source.license.get("license_link", "")
-    text: str = (
-        _environment()
-        .get_template("index.html.j2")
-        .render(
-            about=about,
-            heading=heading,
-            line=line[:1].upper() + line[1:],
-            licence=about.source.license.get("license_name") or about.source.license.get("license", "unknown"),
-            licence_link=link if link.startswith(("https://", "http://")) else "",
-            notice=licence_notice(about.source, pictures=about.embed != "none"),
-        )
-    )
-    return text.encode()
-
-
-@cache
-def _environment() -> Any:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         loader=FileSystemLoader(HERE, encoding="utf-8"),
         undefined=StrictUndefined,
         autoescape=True,
@@ -103,10 +78,22 @@ def _environment() -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    heading, _, line = about.summary.partition(": ")
+    licence = about.source.license
+    link = licence.get("license_link", "")
+    text = environment.get_template("index.html.j2").render(
+        about=about,
+        heading=heading,
+        line=line[:1].upper() + line[1:],
+        licence=licence.get("license_name") or licence.get("license", "unknown"),
+        licence_link=link if link.startswith(("https://", "http://")) else "",
+        notice=licence_notice(about.source, pictures=about.embed != "none"),
+    )
+    return text.encode()
 
 
 def data_names(count: int) -> list[str]:
-    """Name the files of data of so many exhibits."""
+    """Name the data files of a number of exhibits."""
     return [INDEX, *(_part(number) for number in range(-(-count // IN_A_FILE)))]
 
 
@@ -117,16 +104,9 @@ def _part(number: int) -> str:
 def data_files(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
-    """Write the data.
+    """Yield path and content of each file of `data_names`.
 
-    Args:
-        about: What the gallery says of itself.
-        gallery: What it was made from.
-        exhibits: Those that are shown.
-        films: What is known of each video, by SHA-256: see `data_cards.gallery.writer`.
-
-    Yields:
-        Path and content of each file of `data_names`.
+    `films` describes each video by SHA-256; see `data_cards.gallery.writer`.
     """
     yield INDEX, _script("galleryIndex", _index(about, gallery, exhibits, films))
     for number in range(-(-len(exhibits) // IN_A_FILE)):
@@ -144,22 +124,23 @@ def _script(function: str, value: Any) -> bytes:
 def _index(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return what the index page shows, searches and filters.
+    """Return the content of the index page, its search and filters.
 
-    An exhibit is `[id, title, picture, values of each facet, questions by kind, words]`: values by their number in the
-    facet's list, and of the questions the numbers of their kinds. A kind is `[value of each facet of questions, or -1,
-    verdict]`.
+    An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`, with values and kinds by
+    number. A kind is `[value of each facet of questions, or -1, verdict]`.
     """
-    values = {facet.name: _Numbered() for facet in gallery.facets}
-    asked = {facet.name: _Numbered() for facet in gallery.asked_facets}
-    kinds = _Numbered()
+    values: dict[str, dict[Any, int]] = {facet.name: {} for facet in gallery.facets}
+    asked: dict[str, dict[Any, int]] = {facet.name: {} for facet in gallery.asked_facets}
+    kinds: dict[Any, int] = {}
     entries = []
     for exhibit in exhibits:
-        of = [[values[facet.name].number(value) for value in exhibit.facets[facet.name]] for facet in gallery.facets]
-        mine = [
-            kinds.number((*(_number(asked[facet.name], each, facet) for facet in gallery.asked_facets), each.verdict))
-            for each in exhibit.asked
-        ]
+        of = [[_number(numbers, value) for value in exhibit.facets[name]] for name, numbers in values.items()]
+        mine = []
+        for each in exhibit.asked:
+            kind = [
+                _number(numbers, each.facets[name]) if name in each.facets else -1 for name, numbers in asked.items()
+            ]
+            mine.append(_number(kinds, (*kind, each.verdict)))
         pictures = (film.sha256 for film in exhibit.films if films.get(film.sha256, {}).get("poster"))
         words = search_words([exhibit.id, exhibit.title, exhibit.words, *(each.text for each in exhibit.asked)])
         entries.append([exhibit.id, exhibit.title, next(pictures, None), of, sorted(set(mine)), words])
@@ -170,49 +151,33 @@ def _index(
         "embed": about.embed,
         "answered": about.answered,
         "perFile": IN_A_FILE,
-        "facets": [_facet(facet, values[facet.name].values) for facet in gallery.facets],
-        "askedFacets": [_facet(facet, asked[facet.name].values) for facet in gallery.asked_facets],
-        "kinds": kinds.values,
+        "facets": [_facet(facet, values[facet.name]) for facet in gallery.facets],
+        "askedFacets": [_facet(facet, asked[facet.name]) for facet in gallery.asked_facets],
+        "kinds": list(kinds),
         "entries": entries,
         "scores": about.scores,
     }
 
 
-class _Numbered:
-    """Numbers values in the order in which they come."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[Any, int] = {}
-
-    def number(self, value: Any) -> int:
-        return self._numbers.setdefault(value, len(self._numbers))
-
-    @property
-    def values(self) -> list[Any]:
-        return list(self._numbers)
+def _number(numbers: dict[Any, int], value: Any) -> int:
+    """Return the number of a value, in order of first use."""
+    return numbers.setdefault(value, len(numbers))
 
 
-def _number(values: _Numbered, asked: Asked, facet: Facet) -> int:
-    return values.number(asked.facets[facet.name]) if facet.name in asked.facets else -1
-
-
-def _facet(facet: Facet, values: Sequence[str]) -> dict[str, Any]:
+def _facet(facet: Facet, numbers: Mapping[str, int]) -> dict[str, Any]:
     headings = [facet.name, *facet.headings]
-    return {"name": facet.name, "label": facet.label, "headings": headings, "values": list(values)}
+    return {"name": facet.name, "label": facet.label, "headings": headings, "values": list(numbers)}
 
 
 def search_words(texts: Iterable[str]) -> str:
-    """Return the different words of texts, in lower case and without accents, as `search.js` looks for them."""
+    """Return the distinct words of texts, in lower case and without accents, as `search.js` searches them."""
     plain = unicodedata.normalize("NFKD", " ".join(texts).lower())
     words = "".join(letter for letter in plain if not unicodedata.category(letter).startswith("M")).split()
     return " ".join(dict.fromkeys(filter(None, (word.strip('.,;:!?"“”()[]') for word in words))))
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a gallery shows of a `scores.json`.
-
-    Args:
-        about: Its content.
+    """Return the content of `scores.json` that a gallery shows.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: It is damaged.

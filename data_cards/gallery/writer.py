@@ -1,11 +1,11 @@
-"""A gallery of an output as a folder that a browser opens: from a disk, a web server, or as static files of a host.
+"""Write a gallery of an output as a folder for a browser: from a disk, a web server, or a host of static files.
 
 DIR/index.html                  the page
 DIR/gallery/                    its styles and scripts
-DIR/data/                       what it shows, as scripts
+DIR/data/                       its content, as scripts
 DIR/media/<sha256>.mp4          the videos (with `embed` "videos"), each once
 DIR/thumbs/<sha256>.jpg         the middle frame of each
-DIR/output.json                 which output this is, and every file that was written
+DIR/output.json                 the output shown, and every file that was written
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ...core.errors import InputError, VideoError
-from ...core.export_folder import ExportFolder, Receipt, identity, open_folder
+from ...core.export_folder import ExportFolder, identity, open_folder
 from ...core.files import sha256_file, write_atomic
 from ...core.interrupt import check
 from ...core.output import FinishedOutput
@@ -36,16 +36,8 @@ SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
 
 
 @dataclass(frozen=True)
-class Stored:
-    """A video in the shards of an output.
-
-    Attributes:
-        sha256: Of its file.
-        shard: The file of the table.
-        group: The row group there.
-        row: The row in it.
-        suffix: What the file's name ends in.
-    """
+class StoredVideo:
+    """A video in the shards of an output: its row in a row group, and the suffix of its file."""
 
     sha256: str
     shard: Path
@@ -55,8 +47,8 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Written:
-    """What a gallery holds.
+class WrittenGallery:
+    """Summary of a gallery.
 
     Attributes:
         shown: Number of exhibits.
@@ -82,19 +74,19 @@ def write_gallery(
     given: Mapping[str, Any] | None = None,
     force: bool = False,
     progress: bool = False,
-) -> Written:
-    """Write a gallery; a video that is there with its SHA-256 is kept.
+) -> WrittenGallery:
+    """Write a gallery, keeping videos of an earlier run that have their SHA-256.
 
     Args:
         output: The output.
-        gallery: What it shows.
-        about: What the gallery says of itself.
-        folder: The folder: see `export_folder.open_folder`.
-        split: Show this split alone.
-        limit: Number of exhibits, spread evenly over those that would be shown; None for all.
-        given: What else decides the content, such as the hash of predictions.
-        force: Whether an earlier gallery may be written over.
-        progress: Whether to show it.
+        gallery: Its content.
+        about: Its description.
+        folder: The folder; see `export_folder.open_folder`.
+        split: Only show this split.
+        limit: Number of exhibits, at equal distances; None for all.
+        given: Other values that decide the content, such as the hash of predictions.
+        force: Whether an earlier gallery may be overwritten.
+        progress: Show progress.
 
     Raises:
         InputError: There is nothing to show, a video is damaged or missing, or the folder holds something else.
@@ -103,12 +95,17 @@ def write_gallery(
     kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
     if not exhibits and gallery.count:
-        what = f"of split {split} " * (split is not None) + "that the predictions answer" * about.answered
-        raise InputError(f"{output.path} has no {gallery.noun} {what.strip()}. Give another --split, or other answers.")
+        what = [f" of split {split}"] if split is not None else []
+        if about.answered:
+            what.append(" that the predictions answer")
+        raise InputError(f"{output.path} has no {gallery.noun}{''.join(what)}. Give another --split or other answers.")
     place = open_folder(folder, kept, force=force)
     stored = [] if about.embed == "none" else list(_stored(output, exhibits))
     static = static_files()
-    place.announce(_names(static, len(exhibits), stored, about.embed))
+    names = [PAGE, *static, *data_names(len(exhibits)), *(_thumb(film.sha256) for film in stored)]
+    if about.embed == "videos":
+        names += [_file(film) for film in stored]
+    place.announce({name: {} for name in names})
     films: dict[str, dict[str, Any]] = {}
     with Progress("gallery", len(stored), "video", shown=progress) as shown:
         for film, content in _contents(stored):
@@ -120,11 +117,11 @@ def write_gallery(
         write_atomic(folder / name, data)
     place.finish()
     answered = sum(any(each.verdict for each in exhibit.asked) for exhibit in exhibits)
-    return Written(len(exhibits), gallery.count, len(films), answered)
+    return WrittenGallery(len(exhibits), gallery.count, len(films), answered)
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
-    """Choose what is shown: of a split, and with answers those that were answered."""
+    """Choose the exhibits: of a split, and with answers only those answered."""
     if split is None and not answered:
         return spread(gallery.count, limit)
     places = [
@@ -136,14 +133,7 @@ def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered:
     return [places[number] for number in spread(len(places), limit)]
 
 
-def _names(static: Mapping[str, bytes], count: int, stored: Sequence[Stored], embed: str) -> dict[str, Receipt]:
-    names = [PAGE, *static, *data_names(count), *(_thumb(film.sha256) for film in stored)]
-    if embed == "videos":
-        names += [_file(film) for film in stored]
-    return {name: {} for name in names}
-
-
-def _file(film: Stored) -> str:
+def _file(film: StoredVideo) -> str:
     return f"media/{film.sha256}{film.suffix}"
 
 
@@ -151,12 +141,8 @@ def _thumb(sha256: str) -> str:
     return f"thumbs/{sha256}.jpg"
 
 
-def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Stored]:
-    """Find the videos of exhibits in the shards, each once.
-
-    Raises:
-        InputError: A shard cannot be read, or one is not there.
-    """
+def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[StoredVideo]:
+    """Find the videos of exhibits in the shards, each once."""
     wanted: dict[str, set[str]] = {}
     for exhibit in exhibits:
         for film in exhibit.films:
@@ -164,7 +150,7 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
     seen = set[str]()
     for table, hashes in wanted.items():
         if not all(len(name) == 64 and set(name) <= set("0123456789abcdef") for name in hashes):
-            raise InputError(f"table {table} has a sha256 that is none. `stressreel verify` says more.")
+            raise InputError(f"table {table} has an invalid sha256. Run `stressreel verify` for details.")
         left = hashes - seen
         for path in output.shards(table) if left else ():
             with open_shard(path) as shard:
@@ -173,19 +159,19 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
                         if each["sha256"] in left:
                             left.discard(each["sha256"])
                             suffix = PurePosixPath(each["video"]["path"] or "").suffix.lower()
-                            yield Stored(each["sha256"], path, group, row, suffix if suffix in SUFFIXES else ".mp4")
+                            yield StoredVideo(
+                                each["sha256"], path, group, row, suffix if suffix in SUFFIXES else ".mp4"
+                            )
         if left:
-            raise InputError(f"table {table} lacks {len(left)} videos that it names. `stressreel verify` says more.")
+            raise InputError(
+                f"table {table} lacks {len(left)} videos of its rows. Run `stressreel verify` for details."
+            )
         seen |= hashes
 
 
-def _contents(stored: Sequence[Stored]) -> Iterator[tuple[Stored, bytes]]:
-    """Read the videos, a row group at a time.
-
-    Raises:
-        InputError: One is not what its `sha256` says.
-    """
-    groups: dict[tuple[Path, int], list[Stored]] = {}
+def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
+    """Read the videos, a row group at a time, and check their SHA-256."""
+    groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
     for (path, group), films in groups.items():
@@ -195,14 +181,14 @@ def _contents(stored: Sequence[Stored]) -> Iterator[tuple[Stored, bytes]]:
                 content: bytes = videos[film.row] or b""
                 if hashlib.sha256(content).hexdigest() != film.sha256:
                     raise InputError(
-                        f"{path.parent.name}/{path.name}: video {film.row} of row group {group} does not have its "
-                        "sha256. `stressreel verify` says more; build again with --fresh."
+                        f"{path.parent.name}/{path.name}: video {film.row} of row group {group} does not match its "
+                        "sha256. Run `stressreel verify` for details, or build again with --fresh."
                     )
                 yield film, content
 
 
-def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bool) -> dict[str, Any]:
-    """Write a video and its middle frame, and return what a page needs to play it; see `described`."""
+def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
+    """Write a video and its middle frame, and return the data to play it; see `described`."""
     path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
@@ -223,11 +209,11 @@ def _write_film(place: ExportFolder, film: Stored, content: bytes, *, videos: bo
 
 
 def described(index: FrameIndex) -> dict[str, Any]:
-    """Return the frames of a video and when each is shown.
+    """Return the frames of a video and their times.
 
     Returns:
-        `frames`, `seconds` (when the last one ends), and either `rate`, [frames, seconds] as whole numbers with which
-        frame k starts at k * seconds / frames, or `times`, when each starts; all from time 0 of the file.
+        `frames`, `seconds` (end of the last one), and either `rate`, [frames, seconds] as whole numbers with frame k at
+            k * seconds / frames, or `times`, the start of each; all from time 0 of the file.
     """
     steps = {int(step) for step in index.pts[1:] - index.pts[:-1]} or {index.end - int(index.pts[0])}
     found: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
@@ -238,7 +224,7 @@ def described(index: FrameIndex) -> dict[str, Any]:
 
 
 def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
-    """Return the middle frame as a small JPEG, and the width and height that frames have."""
+    """Return the middle frame as a small JPEG, and the width and height of frames."""
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])

@@ -120,7 +120,7 @@ def test_a_damaged_video_and_a_missing_one_are_refused(built: Path, tmp_path: Pa
         place = content.find(b"mdat") + 2000
         content[place : place + 4] = bytes(4 * [255])
         shard.write_bytes(bytes(content))
-    refuses(write(out, tmp_path / "g"), "does not have its sha256")
+    refuses(write(out, tmp_path / "g"), "does not match its sha256")
     assert not (tmp_path / "g" / "index.html").exists()
 
 
@@ -132,10 +132,10 @@ def test_a_licence_that_forbids_it_is_said_before_writing_and_on_the_page(built:
     (out / "build.json").write_text(json.dumps(info))
     done = write(out, tmp_path / "g", "--limit", 1)
     assert done.code == 0
-    assert "come from Own films and may not be passed on. Its terms: You may <not> pass them on." in done.err
+    assert "come from Own films and may not be shared. Its terms: You may <not> pass them on." in done.err
     page = (tmp_path / "g" / "index.html").read_text("utf-8")
     assert "The videos and pictures on these pages" in done.err
-    assert "Own films and may not be passed on. Its terms: You may &lt;not&gt; pass them on." in page
+    assert "Own films and may not be shared. Its terms: You may &lt;not&gt; pass them on." in page
 
 
 def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -> None:
@@ -155,11 +155,11 @@ def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -
     answers.write_text(answers.read_text() + "\n")
     refuses(write(built, tmp_path / "h", "--scores", scores), "has changed since")
     answers.unlink()
-    refuses(write(built, tmp_path / "h", "--scores", scores), "not beside it", "--predictions")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "not next to it", "--predictions")
     about = json.loads((scores / "scores.json").read_text())
     about["output"]["fingerprint"] = "0" * 64
     (scores / "scores.json").write_text(json.dumps(about))
-    refuses(write(built, tmp_path / "h", "--scores", scores), "scores on another output")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "scores of another output")
     assert not (tmp_path / "h").exists()
 
 

@@ -16,7 +16,16 @@ from stressreel.core.errors import InputError
 from stressreel.core.source import Source
 from stressreel.data_cards.gallery import site
 from stressreel.data_cards.gallery.answers import judged
-from stressreel.data_cards.gallery.exhibits import VIEWS, Asked, Exhibit, Facet, Film, Gallery, distinct, spread
+from stressreel.data_cards.gallery.exhibits import (
+    VIEWS,
+    Exhibit,
+    ExhibitQuestion,
+    Facet,
+    Film,
+    Gallery,
+    distinct,
+    spread,
+)
 from stressreel.data_cards.gallery.site import About, data_files, data_names, licence_notice, page, search_words
 from stressreel.evaluation.metrics.items import Items
 from stressreel.evaluation.metrics.predictions import Predictions
@@ -67,7 +76,7 @@ def test_a_page_forbids_all_but_its_own_files_and_has_no_code_between_its_lines(
 
 def test_a_licence_that_forbids_it_stands_on_the_page() -> None:
     source = Source("own", "the films", {"license": "other"}, terms="No copies.", redistributable=False)
-    assert "may not be passed on. Its terms: No copies." in licence_notice(source, pictures=True)
+    assert "may not be shared. Its terms: No copies." in licence_notice(source, pictures=True)
     assert "Not for sharing." in page(about(source=source)).decode()
     free = Source("own", "the films", {"license": "cc0-1.0"}, redistributable=True)
     assert licence_notice(free, pictures=True) == ""
@@ -79,10 +88,14 @@ def test_a_licence_that_forbids_it_stands_on_the_page() -> None:
 
 
 def test_data_hold_what_is_shown_and_number_what_it_is_filtered_by() -> None:
-    asked = [Asked("Is it Red?", {"type": "E"}, "wrong"), Asked("again", {"type": "E"}, "wrong"), Asked("", {})]
+    asked = [
+        ExhibitQuestion("Is it Red?", {"type": "E"}, "wrong"),
+        ExhibitQuestion("again", {"type": "E"}, "wrong"),
+        ExhibitQuestion("", {}),
+    ]
     shown = [
         exhibit("a", asked=asked, films=[Film("videos", FILM)]),
-        exhibit("b", facets={"split": ["train", "test"]}, asked=[Asked("</script>", {"type": "B"}, "right")]),
+        exhibit("b", facets={"split": ["train", "test"]}, asked=[ExhibitQuestion("</script>", {"type": "B"}, "right")]),
     ]
     gallery = Gallery(2, lambda places: iter(shown), "clip", [Facet("split", "Split")], [Facet("type", "Type")])
     films = {FILM: {"file": "media/x.mp4", "poster": "thumbs/x.jpg"}}
@@ -133,7 +146,7 @@ def test_a_limit_is_spread_evenly(count: int, limit: int | None, places: list[in
 
 
 def test_two_exhibits_of_one_id_are_refused() -> None:
-    with pytest.raises(InputError, match="two exhibits are called 'a'"):
+    with pytest.raises(InputError, match="two exhibits have the id 'a'"):
         list(distinct(iter([exhibit("a"), exhibit("a")])))
 
 

@@ -1,14 +1,15 @@
-"""Figures that every score has: what is drawn, and what their titles promise."""
+"""Figures of scores, models and text shifts: what is drawn, and what their titles promise."""
 
 from typing import Any
 
 import numpy as np
 import pytest
 from figures import keep_drawn
-from stressreel.core.results import Estimate, Table
-from stressreel.data_cards import score_figures as figures
-from stressreel.data_cards import shift_figure
+from stressreel.core.errors import UsageError
+from stressreel.core.results import Estimate, Spread, Table
+from stressreel.data_cards import figures
 from stressreel.evaluation.metrics.bootstrap import tally
+from stressreel.evaluation.metrics.model_table import ModelTable
 from stressreel.evaluation.metrics.scores import Scores
 
 NONE = float("nan")
@@ -57,9 +58,7 @@ def test_shares_are_stacked_to_one(drawn: list[Any]) -> None:
     assert [text.get_text() for text in axes.texts] == ["75%", "25%", "100%"]
 
 
-def test_perplexities_have_marks_without_outliers_and_their_share(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = keep_drawn(monkeypatch, shift_figure)
-
+def test_perplexities_have_marks_without_outliers_and_their_share(drawn: list[Any]) -> None:
     def shift(family: str, mean: float, inner: float, outliers: float) -> dict[str, Any]:
         return {
             "family": family,
@@ -74,10 +73,50 @@ def test_perplexities_have_marks_without_outliers_and_their_share(monkeypatch: p
             "no_verbs": shift("drop_text", 900.0, 0.0, 1.0),
         },
     }
-    assert shift_figure.perplexity_png(report)
+    assert figures.perplexity_png(report)
     axes = drawn[0].axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["no_verbs", "all_male"]
     assert [bar.get_width() for bar in axes.patches][:2] == [900, 400]
     assert [text.get_text() for text in axes.texts] == ["100%", "25%"]
     lines = [list(line.get_xdata()) for line in axes.lines]
     assert lines == [[200, 200], [300, 300], [100, 100]]  # all of no_verbs is above 500: no mark
+
+
+def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
+    cells = {
+        ("E", "A"): Spread(0.5, 0.1, 2),
+        ("E", "B"): Spread(1.1, NONE, 1),
+        ("BA", "A"): None,
+        ("BA", "B"): Spread(0.25, 0.5, 2),
+    }
+    figures.models_png(ModelTable("title", ("A", "B"), ("E", "BA"), cells, over_settings=False))
+    axes = drawn[0].axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["E", "BA"]
+    assert [bar.get_width() for bar in axes.patches] == [0.5, 0, 1.1, 0.25]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["A", "B"]
+    assert [list(line.get_xdata()) for line in axes.lines] == [pytest.approx([0.4, 0.6]), [0, 0.75]]
+    assert axes.get_xlim()[1] > 1.1
+    names = tuple(map(str, range(200)))
+    many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
+    with pytest.raises(UsageError, match="200 bars are too many"):
+        figures.models_png(many)
+
+
+def test_scores_against_one_of_them(drawn: list[Any]) -> None:
+    cells = {
+        ("clean", "A"): Spread(0.5, NONE, 1),
+        ("clean", "B"): Spread(0.7, 0.1, 2),
+        ("γr", "A"): Spread(0.9, 0.2, 1),
+        ("γr", "B"): Spread(0.8, 0.0, 2),
+        ("γa", "A"): None,
+        ("γa", "B"): Spread(1.0, NONE, 1),
+    }
+    table = ModelTable("title", ("A", "B"), ("clean", "γr", "γa"), cells, over_settings=False)
+    figures.against_png(table, "clean")
+    first, second, *_ = drawn[0].axes
+    assert (first.get_xlabel(), first.get_ylabel(), second.get_ylabel()) == ("clean", "γr", "γa")
+    points = [(float(dot[0].get_xdata()[0]), float(dot[0].get_ydata()[0])) for dot in first.containers]
+    assert points == [(0.5, 0.9), (0.7, 0.8)]
+    assert [text.get_text() for text in second.texts] == ["B"]
+    with pytest.raises(UsageError, match="--against x: give one of the scores shown"):
+        figures.against_png(table, "x")
