@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from stressreel.data_cards.plots import _png, _short
 from stressreel.data_cards.sheets import Sheet, shortened
 
-LONG = "wide " * 1_000_000
+LONG = "wide " * 100_000
 
 
 def drawn(text: str) -> bytes:

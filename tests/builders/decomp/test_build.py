@@ -284,7 +284,7 @@ class TestHierarchies:
         folder = hierarchies(tmp_path / "in", authors())
         path = folder / "test_hierarchies" / "ABCDE.json"
         path.write_bytes(path.read_bytes()[:-30])
-        self.refused(folder, path.name, "no JSON")
+        self.refused(folder, path.name, "is not JSON")
         texts = [f"Question {number}?" for number in range(sys.getrecursionlimit() * 2)]
         graphs = authors()
         graph = graphs["ABCDE-4"]
