@@ -132,7 +132,7 @@ def ask(
     from ..evaluation.models.endpoint import Endpoint
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.questions import MODALITIES, chosen_modalities
-    from ..evaluation.models.run import How, calls_of
+    from ..evaluation.models.run import AskSettings, calls_of
 
     if (endpoint is None) == (transformers is None) and not dry_run:
         raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")
@@ -142,7 +142,7 @@ def ask(
         raise UsageError("--send video goes with --endpoint. A model that runs here is shown frames.")
     asked = read_questions(Path(out), config, split, setting, limit)
     chosen = chosen_modalities(modalities, asked.questions)
-    how = How(Sampling(frames, size, quality), send == "video", max_tokens)
+    how = AskSettings(Sampling(frames, size, quality), send == "video", max_tokens)
     calls = calls_of(asked.questions, chosen)
     clips = find_clips(asked, videos) if any("video" in MODALITIES[name] for name in chosen) else None
     paid = None if prices is None else read_prices(prices)

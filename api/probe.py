@@ -145,7 +145,7 @@ def probe(
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.probed import ProbedModel, conditions, mean_effects
     from ..evaluation.models.questions import chosen_modalities
-    from ..evaluation.models.run import Call, How, ask, write_predictions
+    from ..evaluation.models.run import AskSettings, Call, ask, write_predictions
 
     folder = Path(to)
     asked = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
@@ -162,7 +162,7 @@ def probe(
         for question in asked.questions
         if condition.modalities != "unasked" or question.unasked != question.text
     ]
-    how = How(Sampling(frames, size), max_tokens=max_tokens)
+    how = AskSettings(Sampling(frames, size), max_tokens=max_tokens)
     about = {**asked.identity, **model.about}
     drawn: dict[str, Any] = {"seed": seed, "resamples": resamples}
     with Journal(folder / "answers.journal", {**about, **how.as_json()}, fresh=fresh) as journal:

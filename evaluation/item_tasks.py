@@ -1,4 +1,4 @@
-"""Tasks made of items alone: what a benchmark without tasks of its own gets."""
+"""Tasks made from items, for benchmarks that define no tasks of their own."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ def item_tasks(
     configs: Sequence[Config],
     split: str | None,
 ) -> list[Task]:
-    """Ask the items of every table with questions: a task for each, whose documents hold what is asked.
+    """Make a task for each table with questions; its documents are the items.
 
     Args:
         output: The output.
         read_items: Reads the items of a table and split.
         tables: The tables with questions.
-        configs: All tables; the videos are in the first that has some, named by its first column.
-        split: The split to ask; by default test where there is one.
+        configs: All tables; the first one with videos is used, keyed by its first column.
+        split: The split to ask; by default test if it exists.
 
     Raises:
         InputError: There are no videos, no such split, or items without options.
     """
     shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
     if shown is None:
-        raise InputError(f"{output.path} holds no videos, and a harness has to show some. Build it with them.")
+        raise InputError(f"{output.path} holds no videos, but harnesses need them. Build it with videos.")
     found = []
     for table in tables:
         chosen = one_split(output, table, split)
         items = read_items(output, table, chosen)
         if (items.truth < 0).any():
-            raise InputError(f"{output.path}, table {table}: its items have no right option to judge by.")
+            raise InputError(f"{output.path}, table {table}: its items have no correct option.")
         docs = [
             {
                 "id": name,

@@ -33,7 +33,7 @@ def harness() -> Any:
 
 
 def row_visual(table: str, key: str, doc: Doc) -> list[str]:
-    """Return the video of a question, which names it in the column that is the key of another table."""
+    """Return the video of a question, which refers to it by the key of another table."""
     return [harness().video_path(table, {key: doc[key]})]
 
 
@@ -48,7 +48,7 @@ def item_visual(doc: Doc) -> list[str]:
 
 
 def with_video(table: str, key: str, docs: Any) -> Any:
-    """Leave out the questions whose videos were skipped in the build."""
+    """Remove the questions about videos that the build skipped."""
     known = harness().places(table, (key,))
     return docs.select([number for number, name in enumerate(docs[key]) if (name,) in known])
 
@@ -57,7 +57,7 @@ def with_video(table: str, key: str, docs: Any) -> Any:
 
 
 def letter(number: int) -> str:
-    """Name an option."""
+    """Return the letter of an option."""
     return chr(ord("A") + number)
 
 
@@ -69,7 +69,7 @@ def lettered(question: str, options: Sequence[str], prompt: Prompt | None) -> st
 
 
 def question_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write a question without options: of yes or no, or answered with a text."""
+    """Write a question without options: yes/no or open-ended."""
     prompt = prompt or {}
     return f"{prompt.get('pre_prompt', '')}{doc['question']}{prompt.get('post_prompt', '')}"
 
@@ -98,22 +98,22 @@ def item_text(doc: Doc, prompt: Prompt | None = None) -> str:
 
 
 def yes_no_target(doc: Doc) -> str:
-    """Return the right answer."""
+    """Return the correct answer."""
     return YES_NO[doc["answer"]]
 
 
 def answer_target(doc: Doc) -> str:
-    """Return the letter of the right answer, or caption."""
+    """Return the letter of the correct answer or caption."""
     return letter(doc["answer_index"])
 
 
 def explanation_target(doc: Doc) -> str:
-    """Return the letter of the right explanation."""
+    """Return the letter of the correct explanation."""
     return letter(doc["explanation_index"])
 
 
 def node_yes_no_target(doc: Doc) -> str:
-    """Return the right answer to a node of a question graph; none where nothing decides it."""
+    """Return the correct answer to a node of a question graph; "" if it is unknown."""
     return str(doc["answer"] or "")
 
 
@@ -121,12 +121,12 @@ node_target = node_yes_no_target
 
 
 def open_answer_target(doc: Doc) -> str:
-    """Return the right answer as a text."""
+    """Return the correct answer as text."""
     return str(doc["answer"])
 
 
 def open_explanation_target(doc: Doc) -> str:
-    """Return the right explanation as a text."""
+    """Return the correct explanation as text."""
     return str(doc["explanation"])
 
 
@@ -134,40 +134,40 @@ def open_explanation_target(doc: Doc) -> str:
 
 
 def yes_no_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge an answer of yes or no."""
+    """Score a yes/no answer."""
     return judged(results, YES_NO, doc["answer"], id=doc["question_id"], config=config)
 
 
 def caption_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge a choice of captions; the id of the chosen one is logged."""
+    """Score a choice of captions and log the id of the chosen one."""
     about = {"id": doc["clip_id"], "setting": doc["setting"]}
     return judged(results, doc["options"], doc["answer_index"], option_ids=doc["option_ids"], **about)
 
 
 def item_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the choice of an option."""
+    """Score the choice of an option."""
     return judged(results, doc["options"], doc["answer_index"], id=doc["id"], config=doc["config"])
 
 
 def node_yes_no_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge an answer of yes or no to a node of a question graph; nothing is right where no answer is known."""
+    """Score a yes/no answer to a node of a question graph; no answer counts as correct if the truth is unknown."""
     right = YES_NO.index(harness().rules().plain(doc["answer"])) if doc["answer"] else -1
     return judged(results, YES_NO, right, id=doc["id"], config=doc["config"])
 
 
 def node_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the words that answer a node of a question graph."""
+    """Score an open-ended answer to a node of a question graph."""
     metrics = ("accuracy", "unreadable")
     return compared(results, doc["answer"] or "", metrics, id=doc["id"], config=doc["config"])
 
 
 def answer_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the choice of an answer."""
+    """Score the choice of an answer."""
     return judged(results, doc["options"], doc["answer_index"], id=doc["qid"], config=config)
 
 
 def explanation_results(config: str, doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Judge the choice of an explanation."""
+    """Score the choice of an explanation."""
     options, right = doc["explanation_options"], doc["explanation_index"]
     return judged(results, options, right, column="explanation", id=doc["qid"], config=config)
 
@@ -183,12 +183,12 @@ def open_explanation_results(config: str, doc: Doc, results: Sequence[str]) -> d
 
 
 def judged(results: Sequence[str], *given: Any, **about: Any) -> dict[str, Any]:
-    """Judge the choice of an option; see `harness.judged`."""
+    """Score the choice of an option; see `harness.judged`."""
     found: dict[str, Any] = harness().judged(results[0], *given, **about)
     return found
 
 
 def compared(results: Sequence[str], *given: Any, **about: Any) -> dict[str, Any]:
-    """Compare a text with the right one; see `harness.compared`."""
+    """Compare a text with the correct one; see `harness.compared`."""
     found: dict[str, Any] = harness().compared(results[0], *given, **about)
     return found

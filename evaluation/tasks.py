@@ -1,6 +1,6 @@
-"""What an output asks a model, in tasks: a table or its parts, a prompt, and where the videos are.
+"""The tasks of an output: a table or a part of it, a prompt, and the location of the videos.
 
-Harnesses and `stressreel ask` read the same tasks, so they ask the same with the same prompts (`prompts.yaml`).
+Harnesses and `stressreel ask` use the same tasks and prompts (`prompts.yaml`).
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ Doc = dict[str, Any]
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """What a kind of question has in its documents.
+    """Columns and functions of a kind of question.
 
     Attributes:
-        id_column: The column with its id.
-        text: The function of `lmms_eval_utils.py` that writes it, without "_text".
-        options: The column with its options; "" if it has none.
-        answers: The column of predictions with its answers.
-        fixed: Options that all questions of the kind have.
-        target: The function that returns what is right, without "_target"; "" if it is called as the kind is.
+        id_column: Column with the id.
+        text: Function of `lmms_eval_utils.py` that writes the prompt, without "_text".
+        options: Column with the options; "" if there are none.
+        answers: Column of predictions with the answers.
+        fixed: Options shared by all questions of the kind.
+        target: Function that returns the correct answer, without "_target"; "" if it is named after the kind.
     """
 
     id_column: str
@@ -56,16 +56,16 @@ KINDS = {
     "open_answer": QuestionKind("qid"),
     "open_explanation": QuestionKind("qid", answers="explanation"),
 }
-"""The kinds of questions, which are those of the prompts."""
+"""The kinds of questions, each with a prompt."""
 
 
 @dataclass(frozen=True)
-class Shown:
-    """Where the videos are of questions that are rows of a table.
+class VideoColumn:
+    """Location of the videos of questions that are rows of a table.
 
     Attributes:
         table: The table with the videos.
-        key: The column that names a video in both tables.
+        key: The column that identifies a video in both tables.
     """
 
     table: str
@@ -77,22 +77,22 @@ class Task:
     """A task.
 
     Attributes:
-        name: Its name, without that of the group.
+        name: Its name without that of the group.
         table: The table of the output, or the settings, that it asks about.
-        split: The split it asks.
-        kind: One of `KINDS`: the prompt it has.
-        shown: Where its videos are; None if every document says it.
+        split: The split that it asks.
+        kind: One of `KINDS`, which determines the prompt.
+        shown: Location of its videos; None if every document names it.
         docs: The documents, if they are not the rows of a table.
-        left_out: Ids of what the split has and the task does not ask.
-        why: Why they are left out.
-        notes: What its metadata say besides.
+        left_out: Ids of the split that the task does not ask.
+        why: Reason for leaving them out.
+        notes: Additional metadata.
     """
 
     name: str
     table: str
     split: str
     kind: str
-    shown: Shown | None = None
+    shown: VideoColumn | None = None
     docs: list[Doc] = field(default_factory=list)
     left_out: tuple[str, ...] = ()
     why: str = ""
@@ -100,35 +100,35 @@ class Task:
 
     @property
     def writes(self) -> bool:
-        """Whether a text is asked for, not a choice."""
+        """Whether the answer is open-ended text."""
         return self.kind.startswith("open_")
 
     @property
     def max_new_tokens(self) -> int:
-        """How long an answer may be, in tokens."""
+        """Longest answer, in tokens."""
         return max_new_tokens(self.kind)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What it says of itself besides where it is from."""
+        """The task's metadata."""
         left_out = {"left_out": {"count": len(self.left_out), "why": self.why}} if self.left_out else {}
         return {**left_out, **self.notes}
 
     @property
     def video_tables(self) -> tuple[str, ...]:
-        """The tables with its videos."""
+        """The tables that hold its videos."""
         return (self.shown.table,) if self.shown else tuple({doc["table"]: None for doc in self.docs})
 
 
 @cache
 def prompts() -> Mapping[str, Any]:
-    """Return what a model is told: `prompts.yaml`."""
+    """Return the content of `prompts.yaml`."""
     content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
     return content
 
 
 def video_of(task: Task, doc: Doc) -> dict[str, Any]:
-    """Return where the video of a document is: a table, and what names the video there."""
+    """Return the table and key of a document's video."""
     if task.shown:
         return {"table": task.shown.table, "key": {task.shown.key: doc[task.shown.key]}}
     key = (
@@ -138,46 +138,46 @@ def video_of(task: Task, doc: Doc) -> dict[str, Any]:
 
 
 def max_new_tokens(kind: str) -> int:
-    """Return how long an answer to a kind of question may be, in tokens."""
+    """Return the longest answer to a kind of question, in tokens."""
     return int(prompts()["max_new_tokens"]["text" if kind.startswith("open_") else "choice"])
 
 
 def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
-    """Read what names the rows of a table, all splits of which have to be there: a harness loads a table as a whole."""
+    """Read the keys of a table's rows. All splits must be present, because harnesses load a table as a whole."""
     columns, splits = read_columns(output, table, names, ALL)
     rows = zip(splits, *(columns[name] for name in names), strict=True)
     return {tuple(key) for found, *key in rows if split in (ALL, found)}
 
 
 def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Choose a split: a task has exactly one.
+    """Choose the split of a task.
 
     Raises:
-        UsageError: There is no such split, or several and none was named.
+        UsageError: The split does not exist, or there are several and none was named.
     """
     chosen = choose_split(output, config, split)
     splits = output.splits(config)
     if chosen == ALL and len(splits) == 1:
         return splits[0]
     if chosen == ALL:
-        raise UsageError(f"one split is asked at a time. Say --split {' or '.join(splits)}.")
+        raise UsageError(f"only one split can be asked at a time. Give --split {' or '.join(splits)}.")
     return chosen
 
 
 def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
-    """Make the error of rows that a table names and another one has not."""
+    """Return the error for rows that another table refers to and that are missing."""
     names = sorted(" ".join(map(str, key)) for key in keys)
     return InputError(
         f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
-        "another table names. `stressreel verify` says more."
+        "another table refers to. Run `stressreel verify` for details."
     )
 
 
 def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
-    """Refuse an output without the videos of its tasks: a harness has to show some, and reads tables without limits.
+    """Check that an output holds the videos of its tasks, which harnesses have to show.
 
     Raises:
-        InputError: It has none, rows of a table with videos are missing, or a table unpacks to more than tables have.
+        InputError: Videos or rows are missing, or a table unpacks to more than tables may hold.
     """
     for path in [path for table in {task.table for task in tasks if not task.docs} for path in output.shards(table)]:
         measure(path)
@@ -188,13 +188,13 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
                 continue
         hint = ", or name their folder with --videos" * (output.info["settings"].get("embed") == "no")
         raise InputError(
-            f"{output.path} holds no videos (built {without_videos(output)}), and a harness has to show some. Build it "
-            f"with them{hint}."
+            f"{output.path} holds no videos (built {without_videos(output)}), but harnesses need them. Build it with "
+            f"videos{hint}."
         )
 
 
 def without_videos(output: FinishedOutput) -> str:
-    """Describe how an output without videos was built, by the option that its own command has."""
+    """Describe how an output without videos was built, by the option of its command."""
     settings = output.info["settings"]
     if settings.get("embed") == "no":
         return "with --embed no"
@@ -202,7 +202,7 @@ def without_videos(output: FinishedOutput) -> str:
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:
-    """Describe what the tasks do not ask, and what differs between settings."""
+    """Describe the questions that tasks leave out, and the settings whose captions differ."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():
@@ -212,12 +212,12 @@ def remarks(tasks: Sequence[Task]) -> list[str]:
     other = {task.name: task.notes["other_captions_than_clean"] for task in tasks if task.notes}
     if other:
         named = ", ".join(f"{name} {count:,}" for name, count in other.items())
-        found.append(f"Asked with other captions than in clean, because a perturbation makes those alike: {named}.")
+        found.append(f"Other captions than in clean, because a perturbation makes those identical: {named}.")
     return found
 
 
 def score_commands(output: FinishedOutput, tasks: Sequence[Task], *, by_table: bool) -> list[str]:
-    """Return the commands that score the logs of tasks, a table at a time if `by_table`."""
+    """Return the commands that score the logs of tasks, one per table if `by_table`."""
     out = shlex.quote(str(output.path))
     found = []
     for table, task in {task.table if by_table else "": task for task in tasks}.items():

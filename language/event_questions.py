@@ -26,7 +26,7 @@ from .clauses import main_clause
 from .closed_classes import BE, CLOSED, DO, HAVE
 from .event_checks import check_end, check_pronouns, check_state, main_end
 from .event_subjects import MODALS, Word, agreeing, is_adverb, is_base, is_pronoun, subject_stop, with_names, written
-from .gerund_wording import Part, nouns_of
+from .gerund_wording import PhraseWord, nouns_of
 from .gerunds import phrase_identity
 from .inflection import inflect, is_verb_form, readings, verb_lemma
 from .lexicon import word_lists
@@ -257,11 +257,11 @@ def _indexed(
 ) -> Event:
     """Write an event, with the lemmas of its words."""
     parts = [_part(stated, tokens, number) for number in range(len(stated))]
-    parts[place] = Part(stated[place].lower, lemma)
+    parts[place] = PhraseWord(stated[place].lower, lemma)
     closed = set(CLOSED) | word_lists("clipped").prepositions | word_lists("clipped").pronouns
     objects = frozenset(nouns_of(parts[place:])) - closed
     verbs = {folded("verb_folds").get(part.lemma, part.lemma) for part in parts[place:] if part.lemma}
-    about = nouns_of([Part("the"), *(Part(part.text) for part in parts[:subject])]) - closed
+    about = nouns_of([PhraseWord("the"), *(PhraseWord(part.text) for part in parts[:subject])]) - closed
     action = next((part.lemma for part in parts[place + 1 : place + 3] if part.lemma), lemma)
     return Event(
         phrase=written(stated),
@@ -273,19 +273,19 @@ def _indexed(
     )
 
 
-def _part(stated: Sequence[Word], tokens: Sequence[Token], number: int) -> Part:
+def _part(stated: Sequence[Word], tokens: Sequence[Token], number: int) -> PhraseWord:
     """Return a word to be compared, with its lemma if it is a verb; names are left out."""
     word, before = stated[number], stated[number - 1].lower if number else ""
     if word.name:
-        return Part("")
+        return PhraseWord("")
     if word.lower == "'s" or word.text == "'":
-        return Part("the")
+        return PhraseWord("the")
     verbal = tokens[number].tag.startswith("VB") or word.text != tokens[number].lower  # put into the past
     after = stated[number + 1] if number + 1 < len(stated) else None
     governs = after is not None and (after.name or CLOSED.get(after.lower) in ("DT", "PRP", "PRP$"))
     verbal = verbal or (before == "to" and governs and is_base(word))
     verbal = verbal and "VERB" in readings(word.text) and CLOSED.get(before) not in ("DT", "PRP$")
     if not verbal or word.lower in BE | HAVE | DO:
-        return Part(word.lower)
+        return PhraseWord(word.lower)
     base = tokens[number].tag in ("VB", "VBP") and word.text == tokens[number].lower and is_base(word)
-    return Part(word.lower, word.lower if base else verb_lemma(word.text))
+    return PhraseWord(word.lower, word.lower if base else verb_lemma(word.text))

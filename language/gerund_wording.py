@@ -36,7 +36,7 @@ class Gerund:
 
 
 @dataclass(frozen=True)
-class Part:
+class PhraseWord:
     """A word of a phrase, with its lemma where it is used as a verb."""
 
     text: str
@@ -54,7 +54,7 @@ def fold_noun(noun: str) -> str:
     return folds.get(lemma, lemma)
 
 
-def finished(phrase: list[Part]) -> Gerund:
+def finished(phrase: list[PhraseWord]) -> Gerund:
     """Check, polish and index the words of a phrase."""
     table = word_lists("clipped")
     phrase = _merged(phrase)
@@ -70,7 +70,7 @@ def finished(phrase: list[Part]) -> Gerund:
     if main in table.intransitive and texts[1] in table.determiners and not table.quantities & set(texts[2:4]):
         raise Refused("run_on")
     phrase = list(_without_labels(phrase))
-    for noun, article, after in zip(phrase, phrase[1:], [*phrase[2:], Part("")], strict=False):
+    for noun, article, after in zip(phrase, phrase[1:], [*phrase[2:], PhraseWord("")], strict=False):
         if (
             article.text in table.articles
             and after.text not in table.quantities
@@ -91,33 +91,33 @@ def finished(phrase: list[Part]) -> Gerund:
     return Gerund(" ".join(texts).replace(" ,", ","), main, objects | verbs, objects, anaphoric)
 
 
-def _merged(phrase: list[Part]) -> list[Part]:
+def _merged(phrase: list[PhraseWord]) -> list[PhraseWord]:
     """Join what the tokens divide: "person's"."""
-    merged: list[Part] = []
+    merged: list[PhraseWord] = []
     for part in phrase:
         if part.joined and merged and part.text != ",":
-            merged[-1] = Part(merged[-1].text + part.text, merged[-1].lemma)
+            merged[-1] = PhraseWord(merged[-1].text + part.text, merged[-1].lemma)
         else:
             merged.append(part)
     return merged
 
 
-def _without_labels(phrase: list[Part]) -> Iterator[Part]:
+def _without_labels(phrase: list[PhraseWord]) -> Iterator[PhraseWord]:
     """Call "person #2", "the second person" and the like "another person": nobody asked knows the rest."""
     table, texts, at = word_lists("clipped"), [word.text for word in phrase] + _PAD, 0
     while at < len(phrase):
         if texts[at] == "the" and texts[at + 1] in table.ordinals and texts[at + 2] == "person":
-            yield Part("another")
+            yield PhraseWord("another")
             at += 2
         elif texts[at] == "person" and texts[at + 1] in table.labels:
-            yield from (Part("another"), phrase[at])
+            yield from (PhraseWord("another"), phrase[at])
             at += 2
         else:
             yield phrase[at]
             at += 1
 
 
-def _with_articles(phrase: Iterable[Part]) -> Iterator[Part]:
+def _with_articles(phrase: Iterable[PhraseWord]) -> Iterator[PhraseWord]:
     """Return bare singular nouns the article that clipped captions leave out; fix "a" and "an"."""
     table, parts = word_lists("clipped"), list(phrase)
     texts = [part.text for part in parts] + _PAD
@@ -131,19 +131,19 @@ def _with_articles(phrase: Iterable[Part]) -> Iterator[Part]:
                 end += 1
             named = f"{before}_{text}" not in table.bare_refused
             if named and texts[end] in table.bare_the:
-                yield Part("the")
+                yield PhraseWord("the")
             elif named and texts[end] in table.bare_a:
-                yield Part("an" if text[0] in "aeiou" else "a")
+                yield PhraseWord("an" if text[0] in "aeiou" else "a")
         if text in ("a", "an") and texts[at + 1]:
             vowel = texts[at + 1][0] in "aeiou" and not re.match(r"(one|uni|use|eu)", texts[at + 1])
             text = "an" if vowel or texts[at + 1].startswith("hour") else "a"
-        yield Part(text, part.lemma)
+        yield PhraseWord(text, part.lemma)
 
 
-def _nouns(phrase: list[Part]) -> list[tuple[int, str]]:
+def _nouns(phrase: list[PhraseWord]) -> list[tuple[int, str]]:
     """Place and folded lemma of every noun of a phrase."""
     table, folds, nouns = word_lists("clipped"), folded("folds"), []
-    for at, (word, after) in enumerate(pairwise([*phrase, Part("")])):
+    for at, (word, after) in enumerate(pairwise([*phrase, PhraseWord("")])):
         for text in word.text.removesuffix("'s").split("/"):
             if word.lemma or not text or text in table.empty_nouns or text in table.finite or not is_noun(text):
                 continue
@@ -156,7 +156,7 @@ def _nouns(phrase: list[Part]) -> list[tuple[int, str]]:
     return nouns
 
 
-def nouns_of(phrase: list[Part]) -> frozenset[str]:
+def nouns_of(phrase: list[PhraseWord]) -> frozenset[str]:
     """Return the folded lemmas of the nouns of a phrase that begins with its verb."""
     return frozenset(noun for _, noun in _nouns(phrase))
 

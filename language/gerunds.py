@@ -16,7 +16,7 @@ from functools import lru_cache
 from .agreement import full_form
 from .clauses import Clause, clauses, main_clause
 from .closed_classes import GET, RELATIVES, SUBORDINATORS
-from .gerund_wording import Gerund, Part, finished, without_slips
+from .gerund_wording import Gerund, PhraseWord, finished, without_slips
 from .inflection import inflect, verb_lemma
 from .lexicon import lexicon_hashes, word_lists
 from .plain_captions import Refused, plain_sentence
@@ -110,7 +110,7 @@ class _Reading:
 # What is stated
 
 
-def gerund_parts(caption: Caption) -> list[Part]:
+def gerund_parts(caption: Caption) -> list[PhraseWord]:
     """Write the action that a caption states, and what stands behind it, as the parts of a gerund phrase.
 
     Args:
@@ -261,7 +261,7 @@ class _Draft:
 
     reading: _Reading
     at: int = 0  # the token that is next
-    parts: list[Part] = field(default_factory=list)
+    parts: list[PhraseWord] = field(default_factory=list)
     members: set[int] = field(default_factory=set)  # the clauses of the action and of those joined to it
     licensed: bool = False  # a subordinate clause awaits its verb
     opener: int = 0  # what opened it
@@ -281,7 +281,7 @@ class _Draft:
         drinks = drinks and bool(joint) and self.reading.lower(main - 1) == "and"
         if drinks and _is_bare(self.reading, self.at):
             raise Refused("run_on")  # "takes a cup and drinks": a verb or a noun
-        self.parts += [*(Part(word) for word in joint), Part(inflect(lemma, "VBG"), lemma)]
+        self.parts += [*(PhraseWord(word) for word in joint), PhraseWord(inflect(lemma, "VBG"), lemma)]
 
     def copy(self, stop: int, verb: VerbGroup | None = None) -> None:
         """Write tokens as they are, the main verb among them with its lemma."""
@@ -302,7 +302,7 @@ class _Draft:
         return ["and"] if joints in (["then"], ["than"]) else joints
 
 
-def _written(reading: _Reading, number: int) -> list[Part]:
+def _written(reading: _Reading, number: int) -> list[PhraseWord]:
     """Write an action and the rest of its sentence; the verbs joined to it in -ing as well."""
     lists, found = word_lists("clipped"), reading.found
     starts = {clause.verb.tokens[0]: place for place, clause in enumerate(found)}
@@ -397,7 +397,7 @@ def _write_subordinate(draft: _Draft, clause: Clause) -> None:
         plural = {"is": "are", "was": "were", "has": "have", "does": "do"}.get(word, word)
         if plural == word and reading.tag(verb.first) == "VBZ":
             plural = verb.lemma
-        draft.parts[place + before] = Part(plural, draft.parts[place + before].lemma)
+        draft.parts[place + before] = PhraseWord(plural, draft.parts[place + before].lemma)
     draft.licensed = False
 
 
@@ -442,11 +442,11 @@ def _is_attribute(reading: _Reading, number: int) -> bool:
     return is_attribute(around, 1, word_lists("clipped"))
 
 
-def _part(reading: _Reading, number: int, lemma: str = "") -> Part:
+def _part(reading: _Reading, number: int, lemma: str = "") -> PhraseWord:
     token = reading.tokens[number]
     text = "they" if token.lower == "the" and token.tag == "PRP" else token.lower
     if not lemma and verb_form(text) == "ing" and not _is_attribute(reading, number):
         lemma = verb_lemma(text)
     if lemma == "lay" and token.tag == "VBG" and _lies(reading, number + 1):
         text, lemma = "lying", "lie"
-    return Part(text, lemma, number > 0 and reading.tokens[number - 1].end == token.start)
+    return PhraseWord(text, lemma, number > 0 and reading.tokens[number - 1].end == token.start)

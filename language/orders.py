@@ -19,7 +19,7 @@ from itertools import pairwise
 
 from .clauses import Clause, clauses
 from .closed_classes import BE, CLOSED, FINITE
-from .gerund_wording import Gerund, Part, finished, fold_noun
+from .gerund_wording import Gerund, PhraseWord, finished, fold_noun
 from .inflection import inflect, is_verb_form, readings, verb_lemma
 from .lexicon import WordLists, word_lists, words
 from .noun_phrases import is_modifier
@@ -245,11 +245,11 @@ def _names_place(token: Token) -> bool:
     return token.tag.startswith(("NN", "JJ", "CD")) or token.tag in ("DT", "PRP$", "VBN", "VBG", "IN")
 
 
-def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int, lists: WordLists) -> list[Part]:
+def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int, lists: WordLists) -> list[PhraseWord]:
     """Write the tokens with their orders in -ing, and what joins them."""
     breaks = missing_marks(tokens, orders, start, stop, lists)
     joined = {order: _is_joined(tokens, order, lists) for order in orders}
-    parts: list[Part] = []
+    parts: list[PhraseWord] = []
     for number in range(start, stop):
         token = tokens[number]
         if number in orders:
@@ -258,19 +258,19 @@ def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int
             if number != start and (not joined[number] or only):
                 while parts and parts[-1].text == ",":
                     parts.pop()
-                parts.append(Part("and" if number == orders[-1] else ","))
+                parts.append(PhraseWord("and" if number == orders[-1] else ","))
             elif parts and parts[-1].text == "then" and (len(parts) < 2 or parts[-2].text not in ("and", ",")):
-                parts.insert(-1, Part("and"))
+                parts.insert(-1, PhraseWord("and"))
             lemma = _slips().get(lemma, lemma)
-            parts.append(Part(inflect(lemma, "VBG"), lemma))
+            parts.append(PhraseWord(inflect(lemma, "VBG"), lemma))
             continue
         if _lacks_article(tokens, number, lists):
-            parts.append(Part("the"))
+            parts.append(PhraseWord("the"))
         if number in breaks:
-            parts.append(Part(breaks[number]))
+            parts.append(PhraseWord(breaks[number]))
         elif [part.text for part in parts[-3:]] == ["a", "little", "bit"] and token.tag.startswith("NN"):
-            parts.append(Part("of"))  # "a little bit salt"
-        parts.append(Part(token.lower, _lemma(tokens, number), _is_close(tokens, number)))
+            parts.append(PhraseWord("of"))  # "a little bit salt"
+        parts.append(PhraseWord(token.lower, _lemma(tokens, number), _is_close(tokens, number)))
     return parts
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
-from ...evaluation.tasks import Shown, Task, one_split, row_keys
+from ...evaluation.tasks import Task, VideoColumn, one_split, row_keys
 from .tables import CLIPS, OPEN, choice_tables
 
-SHOWN = Shown(CLIPS, "clip_id")
+SHOWN = VideoColumn(CLIPS, "clip_id")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:

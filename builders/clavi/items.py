@@ -8,7 +8,7 @@ from ...evaluation.metrics.answers import YES_NO
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
 from ...evaluation.models.distances import Complement
-from ...evaluation.tasks import Shown, Task, lost_rows, one_split, row_keys
+from ...evaluation.tasks import Task, VideoColumn, lost_rows, one_split, row_keys
 from .tables import QUESTIONS, VARIANTS, VIDEOS
 
 COLUMNS = ("question_id", "source_id", "video_id", "question", "answer")
@@ -65,4 +65,4 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
     asked = row_keys(output, QUESTIONS.name, ("video_id",), split)
     if VIDEOS.name in output.info["counts"] and (lost := asked - row_keys(output, VIDEOS.name, ("video_id",))):
         raise lost_rows(output, VIDEOS.name, lost)
-    return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", Shown(VIDEOS.name, "video_id"))]
+    return [Task(QUESTIONS.name, QUESTIONS.name, split, "yes_no", VideoColumn(VIDEOS.name, "video_id"))]

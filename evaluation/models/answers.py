@@ -1,4 +1,4 @@
-"""Answers of a model: the predictions that are written, and what is told of them; or what would be asked."""
+"""Write the predictions of a model and the record of its run, or count what a dry run would send."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .clips import ClipSource
 from .journal import Journal
 from .models import Model, Reply
 from .questions import QuestionSet
-from .run import Call, How, ask, by_clip, cost_of, total_tokens, write_predictions
+from .run import AskSettings, Call, ask, by_clip, cost_of, total_tokens, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
 SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
@@ -27,16 +27,15 @@ Prices = tuple[float, float]
 
 @dataclass(frozen=True)
 class ModelAnswers(Result):
-    """Answers of a model; of a dry run, what would be asked.
+    """Answers of a model, or the counts of a dry run.
 
     Attributes:
-        table: A row for each choice of modalities: the file, and how many answers it has; of a dry run, the counts.
-        record: What is written beside the predictions: the model, how it was asked, requests and tokens; of a dry run,
-            the counts.
-        lines: What the command prints.
-        files: The predictions, by what was shown; empty for a dry run.
-        commands: Command lines that score them.
-        notes: What is not asked, and why.
+        table: One row per choice of modalities with its file and number of answers; for a dry run, the counts.
+        record: What is stored beside the predictions: model, sampling, requests and tokens; for a dry run, the counts.
+        lines: The lines that the command prints.
+        files: Prediction files by modalities; empty for a dry run.
+        commands: Command lines that score the files.
+        notes: Questions that were left out, with the reason.
     """
 
     table: Table
@@ -55,21 +54,21 @@ class ModelAnswers(Result):
         return dict(self.record)
 
     def __str__(self) -> str:
-        """Write what was answered, and the commands that score it."""
+        """Return the printed lines and the commands that score the files."""
         return "\n".join([*self.lines, *([""] if self.commands else []), *self.commands])
 
 
 def plan(
-    asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: How, prices: Prices | None = None
+    asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: AskSettings, prices: Prices | None = None
 ) -> ModelAnswers:
-    """Count what would be asked: requests, pictures and about how many tokens; nothing is sent.
+    """Count the requests, pictures and approximate tokens of a run without sending anything.
 
     Args:
-        asked: Where the questions are from.
-        calls: What would be asked.
-        clips: Where frames come from; None if nothing is shown.
-        how: How it would be asked.
-        prices: Of a million tokens, sent and answered.
+        asked: The question set.
+        calls: The calls that would be made.
+        clips: Source of frames; None if no video is shown.
+        how: Settings of the calls.
+        prices: Prices per million input and output tokens.
     """
     text = sum(len(call.text) for call in calls) // CHARACTERS_PER_TOKEN
     shown = [call for call in calls if call.clip is not None]
@@ -77,21 +76,21 @@ def plan(
     lines = [f"{len(calls):,} requests, {num_clips:,} clips"]
     seen = pictures = 0
     if shown and clips is not None and how.whole:
-        lines.append(f"{len(shown):,} videos sent whole; how many tokens they are depends on the model")
+        lines.append(f"{len(shown):,} whole videos; their number of tokens depends on the model")
     elif shown and clips is not None:
         first = next(clip for clip, _ in by_clip(shown) if clip is not None)
         pictures = how.sampling.frames * len(shown)
         try:
             view = clips.view(first, how.sampling, whole=False)
             seen = view.tokens * len(shown)
-            size = f", those of the first clip {view.pictures[0].shape[1]} x {view.pictures[0].shape[0]} pixels"
+            size = f", {view.pictures[0].shape[1]} x {view.pictures[0].shape[0]} pixels in the first clip"
         except VideoError as error:
             size = f"; the first clip cannot be decoded: {error}"
-        lines.append(f"{pictures:,} pictures{size}")
+        lines.append(f"{pictures:,} frames{size}")
     longest = sum(how.max_tokens or call.question.most_tokens for call in calls)
     lines.append(
-        f"about {text:,} tokens of text (4 characters each) and {seen:,} of pictures (28 x 28 pixels each, if all are "
-        f"as large); answers of {longest:,} tokens at most"
+        f"about {text:,} text tokens (4 characters each) and {seen:,} frame tokens (28 x 28 pixels each, if all clips "
+        f"are of this size); at most {longest:,} output tokens"
     )
     counts: dict[str, int | float] = {
         "requests": len(calls),
@@ -104,7 +103,7 @@ def plan(
     if prices:
         counts["cost"] = cost_of(text + seen, longest, prices)
         lines.append(f"at most about {counts['cost']:,.2f} at the given prices")
-    table = Table("plan", "What would be asked, at most", tuple(counts), (tuple(counts.values()),))
+    table = Table("plan", "Requests of this run, at most", tuple(counts), (tuple(counts.values()),))
     return ModelAnswers(table, counts, tuple(lines), {}, notes=asked.remarks)
 
 
@@ -113,7 +112,7 @@ def answer(
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: How,
+    how: AskSettings,
     files: Mapping[str, Path],
     journal_path: Path,
     *,
@@ -122,23 +121,23 @@ def answer(
     fresh: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask, and write predictions and the record.
+    """Ask a model, then write its predictions and the record of the run.
 
     Args:
-        asked: Where the questions are from.
-        calls: What is asked.
-        model: Whom.
-        clips: Where frames come from; None if nothing is shown.
-        how: How it is asked.
-        files: The predictions to write, by modalities.
-        journal_path: Keeps every answer as it comes.
-        prices: Of a million tokens, sent and answered.
-        partial: Whether to write the predictions there are, where some questions got no answer.
-        fresh: Whether to throw away what the journal has.
-        progress: Whether to show progress.
+        asked: The question set.
+        calls: The calls to make.
+        model: The model.
+        clips: Source of frames; None if no video is shown.
+        how: Settings of the calls.
+        files: Prediction files to write, by modalities.
+        journal_path: File that stores every answer as it arrives.
+        prices: Prices per million input and output tokens.
+        partial: Write predictions even if some questions have no answer.
+        fresh: Discard the answers in the journal.
+        progress: Show progress.
 
     Raises:
-        BuildError: Questions got no answer.
+        BuildError: Some questions have no answer, and `partial` is false.
     """
     about = {**asked.identity, **model.about, **how.as_json()}
     with Journal(journal_path, about, fresh=fresh) as journal:
@@ -151,7 +150,7 @@ def answer(
             reasons = "; ".join(f"{key}: {reason}" for key, reason in [*failures.items()][:FAILED_SHOWN])
             raise BuildError(
                 f"{len(failures):,} of {len(calls):,} requests got no answer ({reasons}). The other answers are kept "
-                f"in {journal_path}: run the same command again to ask these, or with --partial to write what there is."
+                f"in {journal_path}. Run the same command again to retry these, or add --partial to write the rest."
             )
         for name, file in files.items():
             write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)
@@ -173,7 +172,7 @@ def answer(
         f"{sent:,} tokens sent, {answered:,} answered" + (f", cost {record['cost']:,.4f}" if prices else "")
     ]
     if failures:
-        lines.append(f"{len(failures):,} requests got no answer; their questions are left out (score --partial).")
+        lines.append(f"{len(failures):,} requests got no answer; their questions are omitted (score with --partial).")
     rows = []
     for name, file in files.items():
         found = [replies.get(call.key) for call in calls if call.modalities == name]
@@ -187,7 +186,6 @@ def answer(
 
 
 def _read(call: Call, reply: Reply) -> bool:
-    """Return whether an answer can be read: whether it chooses one of the options, or says anything in words."""
     options = call.question.options
     return read_answer(reply.text, options) is not None if options else bool(reply.text.strip())
 

@@ -1,4 +1,4 @@
-"""The HTTP client of an endpoint, which may be a stranger's: it is given only so much time, and read only so far."""
+"""An HTTP client with limits on the duration and size of a response, for endpoints that are not trusted."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ import httpx
 import openai
 
 MOST_BYTES = 4_000_000  # of an answer, packed and unpacked
+# The response headers that `openai` and we read; the effect of others on the content is handled here.
 KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
-"""Headers of an answer that `openai` and we look at; what others would do to its content is done here."""
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """A client that reads whole answers within limits and follows no redirect. Proxies are those of the environment."""
+    """Read whole responses within limits and follow no redirect. Proxies come from the environment."""
 
     def __init__(self, seconds: float):
-        """Allow each attempt so many seconds, from the connection to the last byte."""
+        """Allow each attempt `seconds`, from the connection to the last byte."""
         super().__init__(timeout=seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})
         self._seconds = seconds
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send a request and read its answer.
+        """Send a request and read its response.
 
         Raises:
-            httpx.TimeoutException: It takes too long.
-            openai.OpenAIError: The answer is too long, or packed in another way; it is not asked for again.
+            httpx.TimeoutException: No complete response arrived in time.
+            openai.OpenAIError: The response is too long or has an unsupported encoding; it is not retried.
         """
         request.headers["Accept-Encoding"] = "identity"
         try:
@@ -38,7 +38,7 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
                 finally:
                     await response.aclose()
         except TimeoutError as error:
-            raise httpx.ReadTimeout(f"no whole answer within {self._seconds:g} s", request=request) from error
+            raise httpx.ReadTimeout(f"no complete response within {self._seconds:g} s", request=request) from error
         headers = {name: response.headers[name] for name in KEPT if name in response.headers}
         return httpx.Response(response.status_code, headers=headers, content=content, request=request)
 
@@ -53,15 +53,15 @@ async def _content(response: httpx.Response) -> bytes:
     if packed in ("", "identity"):
         return bytes(found)
     if packed not in ("gzip", "x-gzip", "deflate"):
-        raise openai.OpenAIError(f"the answer is packed as {packed[:80]!r}, which was not asked for")
+        raise openai.OpenAIError(f"the response is packed as {packed[:80]!r}, which was not requested")
     try:
         content = zlib.decompressobj(wbits=47).decompress(bytes(found), MOST_BYTES + 1)
     except zlib.error as error:
-        raise openai.OpenAIError(f"the answer cannot be unpacked ({error})") from error
+        raise openai.OpenAIError(f"the response cannot be unpacked ({error})") from error
     if len(content) > MOST_BYTES:
         raise _too_long()
     return content
 
 
 def _too_long() -> openai.OpenAIError:
-    return openai.OpenAIError(f"the answer has more than {MOST_BYTES:,} bytes, which no answer to a question has")
+    return openai.OpenAIError(f"the response has more than {MOST_BYTES:,} bytes, the most that is accepted")

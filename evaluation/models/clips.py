@@ -1,4 +1,4 @@
-"""The frames that are shown with a question: at equal distances in time, as large as was asked for."""
+"""Select, decode and scale the frames that are shown with a question."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ PATCH = 28  # pixels of a side that Qwen2-VL and others make one token of
 
 @dataclass(frozen=True)
 class Sampling:
-    """Which frames are shown, and how large.
+    """Frames per clip and their size.
 
     Attributes:
-        frames: How many.
-        size: Pixels of the longer side at most; 0: as they are.
-        quality: Of the JPEGs that are sent, 1 to 100.
+        frames: Number of frames.
+        size: Longest side in pixels; 0 keeps the original size.
+        quality: JPEG quality, 1 to 100.
     """
 
     frames: int = 16
@@ -50,12 +50,12 @@ class Sampling:
 
 @dataclass(frozen=True)
 class View:
-    """What is shown of a clip.
+    """The frames of a clip, or its file.
 
     Attributes:
-        pictures: uint8 RGB, (height, width, 3) each, in order.
-        quality: Of the JPEGs.
-        video: The file; None where only frames are wanted.
+        pictures: uint8 RGB arrays of shape (height, width, 3), in order.
+        quality: JPEG quality.
+        video: Content of the file; None if only frames are shown.
     """
 
     pictures: tuple[Picture, ...]
@@ -74,32 +74,32 @@ class View:
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the pictures are: one for 28 x 28 pixels, as Qwen2-VL counts."""
+        """Approximate number of tokens: one per 28 x 28 pixels, as in Qwen2-VL."""
         return sum(math.ceil(p.shape[0] / PATCH) * math.ceil(p.shape[1] / PATCH) for p in self.pictures)
 
 
 class ClipSource(Protocol):
-    """Where the frames of clips come from."""
+    """A source of clips."""
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return what is shown of a clip; `whole`: the file itself, not frames.
+        """Return the frames of a clip, or its file if `whole`.
 
         Raises:
-            InputError: There is no such clip.
+            InputError: The clip does not exist.
             VideoError: It cannot be decoded.
         """
 
 
 def uniform(index: FrameIndex, frames: range, count: int) -> list[int]:
-    """Choose frames at equal distances in time: those on show in the middle of `count` equal parts of a stretch.
+    """Choose frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
 
     Args:
         index: The video.
         frames: The stretch.
-        count: How many; a short stretch has frames more than once.
+        count: Number of frames; a short stretch repeats some.
 
     Returns:
-        Frame indices, not decreasing.
+        Frame indices in non-decreasing order.
     """
     start, end = index.boundary(frames.start), index.boundary(frames.stop)
     middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
@@ -108,7 +108,7 @@ def uniform(index: FrameIndex, frames: range, count: int) -> list[int]:
 
 
 def shrunk(picture: Picture, size: int) -> Picture:
-    """Scale a picture down so that its longer side has `size` pixels at most; 0: not at all."""
+    """Scale a picture down to at most `size` pixels on its longer side; 0 returns it unchanged."""
     height, width = picture.shape[:2]
     longer = max(height, width)
     if not size or longer <= size:
@@ -118,10 +118,10 @@ def shrunk(picture: Picture, size: int) -> Picture:
 
 
 def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[..., FrameIndex]) -> View:
-    """Decode the frames of a video file that are shown.
+    """Decode the sampled frames of a video file.
 
     Raises:
-        VideoError: It cannot be decoded, or the part that is asked for has no frames (`too_short`).
+        VideoError: The file cannot be decoded, or the requested part contains no frames (`too_short`).
     """
 
     def shown(index: FrameIndex) -> View:
@@ -129,7 +129,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
         first = 0 if clip.start_s is None else index.first_at(Fraction(str(clip.start_s)))
         last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
         if first >= last:
-            raise VideoError("too_short", f"{path.name} shows nothing from {clip.start_s} to {clip.end_s} s.")
+            raise VideoError("too_short", f"{path.name} has no frames from {clip.start_s} to {clip.end_s} s.")
         chosen = uniform(index, range(first, last), sampling.frames)
         places = sorted(set(chosen))
         decoded = {
@@ -143,11 +143,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
 
 @dataclass
 class StoredClips:
-    """The videos that an output holds.
-
-    Attributes:
-        output: The output.
-    """
+    """Videos stored in the tables of an output."""
 
     output: FinishedOutput
     _places: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], tuple[Path, int, int]]] = field(
@@ -156,7 +152,7 @@ class StoredClips:
     _groups: OrderedDict[tuple[Path, int], list[dict[str, Any]]] = field(default_factory=OrderedDict)
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return what is shown of a stored video, which is held against its hash."""
+        """Return the frames or the file of a stored video after checking its SHA-256."""
         with fitting(self.output.path):
             content = self._read(clip)
         if whole:
@@ -177,7 +173,9 @@ class StoredClips:
         row = self._group(path, group)[number]
         content = (row["video"] or {}).get("bytes") or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
-            raise InputError(f"video {clip} in {path} is not the one that was built; `stressreel verify` says more.")
+            raise InputError(
+                f"video {clip} in {path} has changed since the build. Run `stressreel verify` for details."
+            )
         return content
 
     def _index(self, table: str, names: tuple[str, ...]) -> dict[tuple[Any, ...], tuple[Path, int, int]]:
@@ -190,7 +188,7 @@ class StoredClips:
         return found
 
     def _group(self, path: Path, group: int) -> list[dict[str, Any]]:
-        """Read the videos of a row group; the last two stay in memory, since questions come clip by clip."""
+        """Read the videos of a row group; the last two stay in memory, since questions arrive clip by clip."""
         if (path, group) not in self._groups:
             with open_shard(path) as file:
                 self._groups[path, group] = list(group_rows(file, group, ["sha256", "video"]))
@@ -201,22 +199,18 @@ class StoredClips:
 
 @dataclass(frozen=True)
 class FolderClips:
-    """Videos in a folder, known by their names.
-
-    Attributes:
-        paths: Files by id.
-    """
+    """Videos in a folder: paths by id."""
 
     paths: Mapping[str, Path]
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return what is shown of a video; a part of a file cannot be had as a file."""
+        """Return the frames or the file of a video; only whole files can be sent."""
         path = self.paths.get(str(clip.key[0][1]))
         if path is None:
             raise InputError(f"there is no video {clip}.")
         if whole:
             if (clip.start_s, clip.end_s) != (None, None):
-                raise InputError(f"of {path.name} a part is asked about; ask with frames, not --send video.")
+                raise InputError(f"--send video: a question is about a part of {path.name}. Send frames instead.")
             return View((), sampling.quality, regular(path).read_bytes())
         return view_of_file(path, clip, sampling, remembered_index)
 
@@ -225,15 +219,15 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     """Find the videos of questions in a folder.
 
     Raises:
-        UsageError: There is no such folder.
-        InputError: Some videos are not in it, or a question names none.
+        UsageError: The folder does not exist.
+        InputError: Videos are missing from it, or a question names no video.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Give the folder of the videos with --videos.")
+        raise UsageError(f"there is no folder {folder}. Name the folder of the videos with --videos.")
     silent = next((question for question in questions if question.clip is None), None)
     if silent is not None:
         raise InputError(
-            f"{silent.about['id']!r} names no video (a column video_id). Ask blind or text, or add it to every row."
+            f"{silent.about['id']!r} names no video. Add a column video_id, or use --modalities blind or text."
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)
@@ -243,14 +237,14 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     missing = sorted(names - set(found))
     if missing:
         raise InputError(
-            f"{len(missing)} of {len(names)} videos are not in {folder}, the first of them {missing[0]}. Name the "
-            "folder that has them with --videos."
+            f"{len(missing)} of {len(names)} videos are not in {folder}, such as {missing[0]}. Name the folder of the "
+            "videos with --videos."
         )
     return FolderClips(found)
 
 
 def holds_videos(output: FinishedOutput, configs: Iterable[Config], tables: Iterable[str]) -> bool:
-    """Return whether tables of an output hold videos, and not only what they would be."""
+    """Return whether the given tables of an output contain the videos themselves."""
     named = {config.name for config in configs if any(column.kind == "video" for column in config.columns)}
     return all(
         table in named

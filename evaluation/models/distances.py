@@ -1,4 +1,4 @@
-"""Distances between a model's attention on the two sides of complement pairs; see `probes.attention_distances`."""
+"""Attention distances of a model over complement pairs; see `probes.attention_distances`."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .clips import ClipSource
 from .journal import Journal
 from .local import LocalModel
 from .models import Reply, Request
-from .run import Call, How
+from .run import AskSettings, Call
 
 
 @dataclass(frozen=True)
 class Complement:
-    """A complement pair: two questions of an output of which at most one is answered alike.
+    """A complement pair: two questions with opposite correct answers.
 
     Attributes:
-        kind: "video": one question about a video and its complement; "text": two questions about one video.
-        first: Id of the one.
-        second: Id of the other.
+        kind: "video" for one question about a video and its complement; "text" for two questions about one video.
+        first: Id of the first question.
+        second: Id of the second question.
     """
 
     kind: str
@@ -39,13 +39,7 @@ class Complement:
 
 
 def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
-    """Draw pairs of which both sides are asked, so many of each kind at most; the seeded draw is the same every time.
-
-    Args:
-        pairs: The pairs.
-        asked: Ids of the questions that are asked.
-        most: How many of each kind.
-    """
+    """Sample up to `most` pairs of each kind, among those with both questions asked. The sample is deterministic."""
     known = set(asked)
     found: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
@@ -60,32 +54,32 @@ def measure_distances(
     calls: Mapping[str, Call],
     model: LocalModel,
     clips: ClipSource,
-    how: How,
+    how: AskSettings,
     journal: Journal,
     *,
     layers: Sequence[str | int] | None = None,
     rounds: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[Complement, Mapping[str, float]]:
-    """Measure what the journal does not hold yet: the model reads both prompts, and its maps are laid over each other.
+    """Measure the distances that are not yet in the journal.
 
     Args:
-        pairs: The pairs.
-        calls: How each question is asked, by its id.
+        pairs: The complement pairs.
+        calls: The call of each question, by question id.
         model: The model.
-        clips: Where frames come from.
-        how: How questions are asked.
-        journal: Keeps every distance.
-        layers: Which attention modules; None: all of the fusion.
+        clips: Source of frames.
+        how: Settings of the calls.
+        journal: Stores every distance.
+        layers: Attention modules to measure; None for all fusion layers.
         rounds: See `attention_distance`.
-        progress: Told how many more pairs are done.
+        progress: Called with the number of pairs just finished.
 
     Returns:
         For each pair `value` (divided by √tokens), `lowest`, `undivided`, `settled` and `tokens`.
 
     Raises:
         VideoError: A clip cannot be decoded.
-        InputError: The modalities of tokens are not known, or the model holds them apart.
+        InputError: The modalities of tokens are unknown, or the model keeps its modalities in separate sequences.
         ProbeError: A layer was not reached.
     """
 
@@ -95,7 +89,10 @@ def measure_distances(
         inputs = model.inputs(Request(call.text, view, 1))
         labels = labels_for(model.model.config, inputs)
         if isinstance(labels, list):
-            raise InputError("distances need one sequence of video and text; this model holds its modalities apart.")
+            raise InputError(
+                "--attention-distances needs a model with one sequence of video and text tokens; this one keeps its "
+                "modalities in separate sequences."
+            )
         with captured_attention(model.model, layers) as captured:
             model.read(inputs)
         return captured.maps(), as_array(labels)[0]
@@ -121,14 +118,14 @@ def table_of(
     seed: int,
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
-    """Compare the distances of pairs that were answered rightly on both sides with those of the others.
+    """Compare the distances of pairs with both answers correct to those of the other pairs.
 
     Args:
-        found: What `measure_distances` returned.
-        answers: The model's answers by question.
-        items: The questions with their right answers.
+        found: Result of `measure_distances`.
+        answers: The model's answers by question id.
+        items: The questions with their correct answers.
         seed: Seed of the bootstrap over source videos.
-        resamples: Number of its resamples.
+        resamples: Number of bootstrap resamples.
     """
     place = {name: number for number, name in enumerate(items.ids)}
 

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint; retries and time-outs are those of the `openai` package."""
+"""A model behind an OpenAI-compatible endpoint; retries and timeouts are those of the `openai` package."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Endpoint:
     """A model behind an endpoint.
 
     Attributes:
-        url: Its base, such as "http://localhost:8000/v1".
-        model: The model's name there.
-        seed: Sent with every request.
-        at_once: How many requests run at once.
-        per_minute: How many begin in a minute at most; 0: no limit.
-        retries: How often a request is sent again after an error that may pass.
-        timeout: Seconds until a request has failed, each time that it is sent: from the connection to the last byte.
-        key_variable: The environment variable with the key.
-        request: Further fields of each request; None takes one of ours away.
+        url: Base URL, such as "http://localhost:8000/v1".
+        model: The model's name on the server.
+        seed: Seed sent with every request.
+        at_once: Number of concurrent requests.
+        per_minute: Most requests per minute; 0 for no limit.
+        retries: Retries of a request after a transient error.
+        timeout: Seconds allowed for each attempt, from the connection to the last byte.
+        key_variable: Environment variable that holds the API key.
+        request: Additional fields of each request; None removes a default field.
     """
 
     url: str
@@ -55,8 +55,8 @@ class Endpoint:
         """Open the client; nothing is sent.
 
         Raises:
-            UsageError: The address is none, or holds a secret.
-            InputError: The package is not installed.
+            UsageError: The URL is invalid or contains a secret.
+            InputError: The package `openai` is not installed.
         """
         check_address(self.url)
         openai = import_extra("openai", what="--endpoint")
@@ -65,7 +65,7 @@ class Endpoint:
         self._errors = openai
         self._key = os.environ.get(self.key_variable, "").strip()
         if not (self._key.isascii() and self._key.isprintable()) or " " in self._key:
-            raise UsageError(f"the key in {self.key_variable} holds what no key does: spaces, or other than ASCII.")
+            raise UsageError(f"the key in {self.key_variable} contains spaces or non-ASCII characters.")
         self._client = openai.AsyncOpenAI(
             base_url=self.url,
             api_key=self._key or "none",
@@ -78,7 +78,7 @@ class Endpoint:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What decides its answers."""
+        """What determines the answers, for the record."""
         parts = urlsplit(self.url)
         return {
             "endpoint": f"{parts.scheme}://{parts.netloc}{parts.path}",
@@ -109,7 +109,7 @@ class Endpoint:
                 raise AnswerError(self._plain(error)) from None
             given = f"the key in {self.key_variable}" if self._key else f"no key, since {self.key_variable} is not set"
             raise InputError(
-                f"{self.about['endpoint']} refuses {given} ({self._plain(error)}). Set {self.key_variable} in the "
+                f"{self.about['endpoint']} rejects {given} ({self._plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
             ) from None
         except openai.NotFoundError as error:
@@ -117,7 +117,7 @@ class Endpoint:
                 raise AnswerError(self._plain(error)) from None
             raise InputError(
                 f"{self.about['endpoint']} does not know the model {self.model!r}, or has no chat completions "
-                f"({self._plain(error)}). Check --endpoint, which mostly ends in /v1, and --model."
+                f"({self._plain(error)}). Check --model and --endpoint, which usually ends in /v1."
             ) from None
         except openai.OpenAIError as error:
             if moved := self._redirect(error):
@@ -126,7 +126,7 @@ class Endpoint:
         try:
             found = parse_json(sent.content.decode())
         except ValueError as error:
-            raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(error)}") from None
+            raise AnswerError(f"the response is not a chat completion: {self._plain(error)}") from None
         reply = self._read(found)
         self._answered = True
         return reply
@@ -144,27 +144,27 @@ class Endpoint:
             await asyncio.sleep(start - now)
 
     def _redirect(self, error: Any) -> str:
-        """Say where a request was sent on to; "" if it was not. It is not followed, as it takes the key along."""
+        """Describe a redirect; "" if there is none. Redirects are not followed, since they would forward the key."""
         response = getattr(error, "response", None)
         if response is None or not response.is_redirect:
             return ""
         there = self._plain(response.headers.get("location", "nowhere"))
         return (
-            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}, which is not "
-            "followed, since it would get the key and the questions. If it is to have them, name it with --endpoint."
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not followed, "
+            "because that would send the key and the questions there. To use that address, name it with --endpoint."
         )
 
     def _read(self, found: Any) -> Reply:
-        """Take the answer out of what came; nothing is guessed."""
+        """Extract the answer from a response; malformed responses are refused."""
         choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _part(choice, "message")
         said, refusal, ended = _part(message, "content"), _part(message, "refusal"), _part(choice, "finish_reason")
         refusal = refusal if isinstance(refusal, str) else ""
         if message is None or not (said is None or isinstance(said, str)):
-            raise AnswerError(f"the answer is not what an endpoint sends: {self._plain(found)}")
+            raise AnswerError(f"the response is not a chat completion: {self._plain(found)}")
         if not said and not refusal and ended not in ("stop", "length", None):
-            raise AnswerError(f"it ended without an answer: finish_reason {self._plain(ended)}")
+            raise AnswerError(f"the response has no answer: finish_reason {self._plain(ended)}")
         text = said or refusal
         if len(text) > MOST_TEXT:
             raise AnswerError(f"the answer has {len(text):,} characters, more than {MOST_TEXT:,}")
@@ -180,7 +180,7 @@ class Endpoint:
         )
 
     def _plain(self, error: object) -> str:
-        """Return an error's words, never with the key."""
+        """Return the text of an error with the key removed."""
         text = " ".join(str(error).split()) or type(error).__name__
         cause = getattr(error, "__cause__", None)
         if cause is not None and str(cause) and str(cause) not in text:
@@ -189,16 +189,11 @@ class Endpoint:
 
 
 def _part(of: Any, name: str) -> Any:
-    """Take a value out of an object; None if it is none, or has it not."""
     return of.get(name) if isinstance(of, dict) else None
 
 
 def check_address(url: str) -> None:
-    """Refuse what is no address, and what holds a secret.
-
-    Raises:
-        UsageError: It is either.
-    """
+    """Raise UsageError if a URL is not an endpoint, or contains a user, password or query."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- reading it checks it
@@ -206,34 +201,34 @@ def check_address(url: str) -> None:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
-            "--endpoint is no address. Give the base of an OpenAI-compatible one: http://localhost:8000/v1."
+            "--endpoint is not a URL. Give the base URL of an OpenAI-compatible API, such as http://localhost:8000/v1."
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(
-            "--endpoint holds more than an address (a user, a password or a query), which would be written into the "
-            "record. Keys are taken from the environment: see --key-variable."
+            "--endpoint contains a user, a password or a query, which would be stored in the record. Pass the key in "
+            "an environment variable: see --key-variable."
         )
 
 
 def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
-    """Read `--request`, a JSON object or its text.
+    """Parse `--request`, a JSON object or its text.
 
     Raises:
-        UsageError: It is no JSON object, or names what is not for it to say.
+        UsageError: It is not a JSON object, or sets a field that must follow from the questions.
     """
     try:
         found = parse_json(given) if isinstance(given, str) else given
     except ValueError as error:
-        raise UsageError(f"--request is not JSON ({error}). Such as '{{\"max_completion_tokens\": 64}}'.") from None
+        raise UsageError(f"--request is not JSON ({error}). Example: '{{\"max_completion_tokens\": 64}}'.") from None
     if not isinstance(found, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
     if taken := sorted(set(found) & set(OURS)):
-        raise UsageError(f"--request may not say {', '.join(taken)}: these follow from the questions.")
+        raise UsageError(f"--request cannot set {', '.join(taken)}: these follow from the questions.")
     return found
 
 
 def content_of(request: Request) -> list[dict[str, Any]]:
-    """Return the parts of a message: what is shown, then what is asked."""
+    """Return the parts of a message: frames or video first, then the question."""
     parts: list[dict[str, Any]] = []
     if request.view is not None and request.view.video is not None:
         parts.append({"type": "video_url", "video_url": {"url": _data_url("video/mp4", request.view.video)}})

@@ -1,4 +1,4 @@
-"""The journal of answers: each is written down when it comes, so that none is asked for twice."""
+"""A journal of answers: each is written as it arrives, so that no question is asked twice."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ VERSION = 1
 
 
 class Journal:
-    """Answers by what they are known by, in a file that grows a line at a time.
+    """Answers by key, in a file to which lines are appended.
 
-    The first line says what decides the answers. A last line that a killed writer left unfinished is cut off.
+    The first line records what determines the answers. An incomplete last line, left by a killed process, is removed.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
-        """Name the file and what decides its answers; nothing is touched before the block begins.
+        """Set the file and what determines its answers; the file is opened on entry.
 
         Args:
             path: The file.
-            about: What decides the answers.
-            fresh: Throw away what the file holds.
+            about: What determines the answers.
+            fresh: Discard the content of the file.
         """
         self.path = path
         self._fresh = fresh
@@ -43,12 +43,12 @@ class Journal:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Journal:
-        """Read what is there, and open it for more.
+        """Read the existing answers and open the file for appending.
 
         Raises:
-            OutputError: It cannot be written, or another run is writing it.
-            InputError: It is no journal.
-            MismatchError: Its answers are to other questions, or of another model.
+            OutputError: The file cannot be written, or another run holds it.
+            InputError: It is not a journal of answers.
+            MismatchError: Its answers belong to other questions, settings or another model.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,16 +73,16 @@ class Journal:
         """Close the file."""
         try:
             if self._file is not None:
-                with suppress(OSError):  # a full disk, which `add` has told of
+                with suppress(OSError):  # a full disk, which `add` has reported
                     self._file.close()
         finally:
             self._lock.release()
 
     def add(self, key: str, reply: Reply) -> None:
-        """Write an answer down.
+        """Append an answer.
 
         Raises:
-            OutputError: It cannot be written.
+            OutputError: The file cannot be written.
         """
         self.replies[key] = reply
         self._write({"key": key, **reply.as_json()})
@@ -90,14 +90,14 @@ class Journal:
 
     def _write(self, content: Mapping[str, Any]) -> None:
         if self._file is None:
-            raise ValueError("answers are added within the journal's block")
+            raise ValueError("add answers within the `with` block of the journal")
         try:
             self._file.write((json.dumps(content, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
             self._file.flush()
         except OSError as error:
             raise OutputError(
-                f"cannot write {self.path}: {error.strerror or error}. Make room and run the same command again; "
-                "answers so far are kept."
+                f"cannot write {self.path}: {error.strerror or error}. Free some space and run the same command again; "
+                "the answers so far are kept."
             ) from error
 
     def _open(self) -> None:
@@ -135,8 +135,8 @@ class Journal:
         if differing:
             was, now = ({name: each.get(name) for name in differing} for each in (found, self.about))
             raise MismatchError(
-                f"{self.path} holds answers that were asked otherwise: {_shown(was)}; now: {_shown(now)}. Give another "
-                "--to, or --fresh to ask all again."
+                f"{self.path} holds answers to a run with other settings: {_shown(was)}; now: {_shown(now)}. Give "
+                "another --to, or --fresh to ask everything again."
             )
 
     def _take(self, content: Mapping[str, Any], number: int) -> None:
@@ -154,7 +154,7 @@ class Journal:
 
     def _odd(self, number: int) -> InputError:
         return InputError(
-            f"{self.path}, line {number}, is none of a journal of answers. Remove the file, or give another --to."
+            f"{self.path}, line {number}, is not a line of a journal of answers. Remove the file or give another --to."
         )
 
 

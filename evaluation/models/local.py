@@ -1,4 +1,4 @@
-"""A model of transformers that runs here: its processor, its chat template, greedy decoding."""
+"""A transformers model that runs in this process, with its chat template and greedy decoding."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class LocalModel:
     """An image-text or video-text model of transformers.
 
     Attributes:
-        name: A folder, or a name on the hub.
-        revision: A commit, tag or branch of the hub; "" for the newest.
-        device: Such as "cpu" or "cuda:0"; "" for a GPU where there is one.
-        dtype: Such as "bfloat16"; "auto" for that of the weights.
+        name: A folder, or a name on the Hub.
+        revision: A commit, tag or branch on the Hub; "" for the newest.
+        device: For example "cpu" or "cuda:0"; "" for a GPU if there is one.
+        dtype: For example "bfloat16"; "auto" for that of the weights.
     """
 
     name: str
@@ -36,8 +36,8 @@ class LocalModel:
         """Load the model.
 
         Raises:
-            UsageError: There is no such folder, device or number format.
-            InputError: Packages are missing, or it cannot be loaded.
+            UsageError: The folder, device or dtype does not exist.
+            InputError: Packages are missing, or the model cannot be loaded.
         """
         self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
         transformers = import_extra("transformers", what="--transformers", extra="probes")
@@ -62,18 +62,18 @@ class LocalModel:
             self.model.to(device).eval()
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder, or a name on the "
-                "hub, of a model that takes pictures and text (AutoModelForImageTextToText)."
+                f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder or a name on the Hub "
+                "of a model for images and text (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(
-                f"--transformers {self.name!r} has no chat template, so what is asked cannot be put as it was trained. "
-                "Give an instruction-tuned model."
+                f"--transformers {self.name!r} has no chat template, which prompts need. Give an instruction-tuned "
+                "model."
             )
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What decides its answers."""
+        """What determines the answers, for the record."""
         return {
             "transformers": self.name,
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
@@ -82,10 +82,10 @@ class LocalModel:
         }
 
     def inputs(self, request: Request) -> Any:
-        """Return what the model is called with: tensors by name, of one request.
+        """Return the model's inputs for a request, as tensors by name.
 
         Raises:
-            AnswerError: The processor refuses.
+            AnswerError: The processor fails.
         """
         import jinja2
 
@@ -101,10 +101,10 @@ class LocalModel:
                 given["add_special_tokens"] = False
             return self.processor(text=[text], return_tensors="pt", **given).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
-            raise AnswerError(f"the processor of {self.name} refuses: {_line(error)}") from error
+            raise AnswerError(f"the processor of {self.name} fails: {_line(error)}") from error
 
     def read(self, inputs: Mapping[str, Any]) -> None:
-        """Run the model over a prompt, without an answer."""
+        """Run the model on a prompt without generating an answer."""
         with self._torch.inference_mode():
             self.model(**inputs)
 
@@ -116,17 +116,17 @@ class LocalModel:
         """Generate an answer greedily.
 
         Args:
-            inputs: What `inputs` returned.
-            max_tokens: How long it may be.
+            inputs: Result of `inputs`.
+            max_tokens: Longest answer.
 
         Raises:
-            AnswerError: The model refuses.
+            AnswerError: The model fails.
         """
         try:
             with self._torch.inference_mode():
                 found = self.model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
-            raise AnswerError(f"{self.name} does not answer: {_line(error)}") from error
+            raise AnswerError(f"{self.name} fails: {_line(error)}") from error
         asked = inputs["input_ids"].shape[1]
         new = found[0] if self.model.config.is_encoder_decoder else found[0, asked:]
         ends = getattr(self.model.generation_config, "eos_token_id", None)
@@ -139,15 +139,15 @@ class LocalModel:
         )
 
     async def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: there are no connections."""
 
 
 def load_processor(name: str, **named: Any) -> Any:
-    """Load a model's processor; where torchvision is missing, without the part that reads videos: frames are pictures.
+    """Load a model's processor. Without torchvision its video part is left out, since frames are passed as pictures.
 
     Raises:
-        OSError: There is none.
-        ImportError: It cannot do without.
+        OSError: The processor does not exist.
+        ImportError: It cannot work without the missing packages.
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
@@ -175,5 +175,4 @@ def load_processor(name: str, **named: Any) -> Any:
 
 
 def _line(error: BaseException) -> str:
-    """Return the first line of an error that says something."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__).rstrip(".")

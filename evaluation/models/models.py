@@ -1,4 +1,4 @@
-"""What can be asked: a model behind an endpoint, or one that runs here, gets a text with pictures and replies."""
+"""The interface of models that answer questions: a request holds text and frames, a reply the generated text."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .clips import View
 
 @dataclass(frozen=True)
 class Request:
-    """What a model gets once.
+    """One request.
 
     Attributes:
-        text: What is asked.
-        view: What is shown; None: nothing.
-        max_tokens: How long the answer may be.
-        condition: What is done to the model meanwhile; see `run.Call`.
+        text: The prompt.
+        view: Frames or video; None if nothing is shown.
+        max_tokens: Longest answer.
+        condition: Condition that the model is probed under; see `run.Call`.
     """
 
     text: str
@@ -29,15 +29,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Reply:
-    """What a model answers.
+    """The answer to a request.
 
     Attributes:
-        text: Its words, as they came.
-        cut: Whether it ended because it may not be longer.
-        input_tokens: Tokens of the request, as the model counts; None if it does not say.
+        text: The generated text.
+        cut: Whether the answer was cut at `max_tokens`.
+        input_tokens: Tokens of the request, as counted by the model; None if unknown.
         output_tokens: Tokens of the answer, likewise.
-        model: What the model calls itself; "" if it does not say.
-        effect: What was done to the model meanwhile, in numbers; None: nothing.
+        model: Name that the model reports; "" if it reports none.
+        effect: Effect of the probing condition, in numbers; None without one.
     """
 
     text: str
@@ -48,32 +48,32 @@ class Reply:
     effect: Mapping[str, float] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as a line of a journal has it."""
+        """Return the fields as they are stored in a journal."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class Model(Protocol):
-    """A model that can be asked."""
+    """A model that answers requests."""
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What decides its answers, for the record: its name, and the parameters of requests."""
+        """What determines the answers, for the record: its name and the parameters of requests."""
 
     @property
     def at_once(self) -> int:
-        """How many requests it takes at once."""
+        """Number of concurrent requests."""
 
     async def reply(self, request: Request) -> Reply:
-        """Return its answer.
+        """Return the answer to a request.
 
         Raises:
-            AnswerError: This request got none; others may.
-            StressreelError: No request can get one.
+            AnswerError: This request failed; others may succeed.
+            StressreelError: Every request would fail.
         """
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""
 
 
 class AnswerError(StressreelError, RuntimeError):
-    """A request got no answer: the reason is the server's or the decoder's."""
+    """A request failed; the reason comes from the server or the decoder."""

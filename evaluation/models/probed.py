@@ -1,4 +1,4 @@
-"""A model that runs here, asked under every short-circuit of QUAG and with a modality taken away.
+"""A local model probed with every short-circuit of QUAG, and with one modality removed.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", §2.3, Table 1.
 """
@@ -12,7 +12,7 @@ from typing import Any
 from ...core.errors import UsageError
 from ..probes.labels import labels_for
 from ..probes.quadrants import OPERATORS, SHORT_CIRCUITS, checked_operator
-from ..probes.reports import Report
+from ..probes.reports import QuagReport
 from ..probes.short_circuits import quag
 from .local import LocalModel
 from .models import Reply, Request
@@ -23,13 +23,13 @@ PAPERS = ("unimodal", "crossmodal", "video", "text")
 
 @dataclass(frozen=True)
 class Condition:
-    """What a model is asked under.
+    """A condition that a model is asked under.
 
     Attributes:
         name: Its name in tables and files.
         modalities: What is shown; see `questions.MODALITIES`.
-        short_circuit: Which quadrants of its attention are impaired; "": none.
-        operator: How.
+        short_circuit: Short-circuit of its attention; "" for none.
+        operator: Operator of the short-circuit.
     """
 
     name: str
@@ -39,25 +39,25 @@ class Condition:
 
 
 def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
-    """Return the rows of the paper's Table 1: nothing changed, inputs taken away, short-circuits.
+    """Return the rows of the paper's Table 1: baseline, inputs removed, short-circuits.
 
     Args:
-        short_circuits: Names of `evaluation.probes.quadrants.SHORT_CIRCUITS`; "all" alone: the paper's four.
+        short_circuits: Names of `evaluation.probes.quadrants.SHORT_CIRCUITS`, or only "all" for the paper's four.
         operators: "average", "knockout", "merge".
-        usual: What is shown usually: "video", or "both" with subtitles.
+        usual: Modalities of the baseline: "video", or "both" with subtitles.
 
     Raises:
-        UsageError: A name is unknown or given twice.
+        UsageError: A name is unknown or repeated.
     """
     named = PAPERS if [*short_circuits] == ["all"] else short_circuits
     allowed = [name for name in SHORT_CIRCUITS if name != "all"]
     if set(named) - set(allowed) or len(set(named)) < len(named):
         raise UsageError(
-            f"--short-circuits {','.join(named)!r}: allowed are all, or {', '.join(allowed)}, between commas."
+            f"--short-circuits {','.join(named)!r}: allowed are `all`, or {', '.join(allowed)}, separated by commas."
         )
     ways = [checked_operator(name) for name in operators]
     if len(set(ways)) < len(ways):
-        raise UsageError(f"--operators {','.join(ways)!r}: one is named twice. Allowed are {', '.join(OPERATORS)}.")
+        raise UsageError(f"--operators {','.join(ways)!r} repeats one. Allowed are {', '.join(OPERATORS)}.")
     return [
         Condition("baseline", usual),
         Condition("language-only", "text" if usual == "both" else "blind"),
@@ -66,8 +66,8 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
     ]
 
 
-def effect_of(report: Report) -> dict[str, float]:
-    """Return what a short-circuit did: `moved`, and the share of attention each quadrant held before, over layers."""
+def effect_of(report: QuagReport) -> dict[str, float]:
+    """Return `moved` and the share of attention in each quadrant before the short-circuit, averaged over layers."""
     layers = report.layers
     held: dict[str, float] = {}
     for layer in layers:
@@ -77,7 +77,7 @@ def effect_of(report: Report) -> dict[str, float]:
 
 
 def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[str, dict[str, float]]:
-    """Return the mean effect of each condition that is a short-circuit."""
+    """Return the mean effect of each condition with a short-circuit."""
     sums: dict[str, dict[str, float]] = {}
     counts: dict[str, int] = {}
     for call in calls:
@@ -92,12 +92,12 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A model that is asked under conditions; see `models.Model`.
+    """A model that answers under conditions; see `models.Model`.
 
     Attributes:
         local: The model.
-        conditions: The conditions that a request may name.
-        layers: Which attention modules are impaired; see `probes.quag`. None: all of the fusion.
+        conditions: Conditions by the name that a request refers to.
+        layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
     """
 
     local: LocalModel
@@ -107,15 +107,15 @@ class ProbedModel:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What decides its answers."""
+        """What determines the answers, for the record."""
         return {**self.local.about, "layers": None if self.layers is None else list(self.layers)}
 
     async def reply(self, request: Request) -> Reply:
         """Answer under the request's condition.
 
         Raises:
-            AnswerError: The processor or the model refuses.
-            InputError: The modalities of its tokens are not known.
+            AnswerError: The processor or the model fails.
+            InputError: The modalities of its tokens are unknown.
             ProbeError: A layer was not reached.
         """
         condition = self.conditions[request.condition]
@@ -130,4 +130,4 @@ class ProbedModel:
         return replace(reply, effect=effect_of(report))
 
     async def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: there are no connections."""

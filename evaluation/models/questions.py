@@ -1,4 +1,4 @@
-"""What is asked: the questions of an output's tasks, or of a user's file, as a model gets them."""
+"""Questions as a model receives them, from the tasks of an output or from a user's file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MODALITIES = {
     "blind": ("question",),
     "unasked": ("video", "text"),
 }
-"""What a model gets beside options and instructions, by the name of the choice."""
+"""Parts of a prompt besides options and instructions, by the name of the choice."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Clip:
     """A video, or a part of one.
 
     Attributes:
-        table: The table of the output that has it; "" for a file of the user's.
-        key: What names it there: columns and values.
-        start_s: Where the part starts, seconds; None: at the beginning.
-        end_s: Where it ends; None: at the end.
+        table: Table of the output that holds it; "" for a user's file.
+        key: Columns and values that identify it there.
+        start_s: Start of the part in seconds; None for the beginning.
+        end_s: End of the part; None for the end.
     """
 
     table: str
@@ -46,7 +46,7 @@ class Clip:
     end_s: float | None = None
 
     def __str__(self) -> str:
-        """Name it for a message."""
+        """Return the values of the key, for messages."""
         return " ".join(str(value) for _, value in self.key)
 
 
@@ -55,15 +55,15 @@ class Question:
     """One question.
 
     Attributes:
-        key: What it is known by in the journal.
+        key: Its key in the journal.
         kind: One of `evaluation.tasks.KINDS`.
-        about: What its prediction says besides the answer: `id`, and `config` or `setting`.
-        text: What is asked, options and instructions included.
-        unasked: The same without the question.
-        options: Its options; empty if it is answered in words.
-        option_ids: What stands for each option in predictions; empty: the answer as it was given does.
+        about: Columns of its prediction besides the answer: `id`, and `config` or `setting`.
+        text: The prompt with options and instructions.
+        unasked: The same prompt without the question.
+        options: Its options; empty for open-ended questions.
+        option_ids: Value that stands for each option in predictions; if empty, the answer is written as given.
         clip: The video; None if there is none.
-        subtitles: What is said in it; "" where nothing is known.
+        subtitles: Subtitles of the clip; "" if unknown.
     """
 
     key: str
@@ -78,16 +78,16 @@ class Question:
 
     @property
     def column(self) -> str:
-        """The column of predictions that the answer is for."""
+        """The column of predictions that holds the answer."""
         return KINDS[self.kind].answers
 
     @property
     def most_tokens(self) -> int:
-        """How long an answer may be by default, in tokens."""
+        """Default length of an answer, in tokens."""
         return max_new_tokens(self.kind)
 
     def prompt(self, modalities: Sequence[str]) -> str:
-        """Return the whole text under a choice of modalities, without the frames' own line."""
+        """Return the text for a choice of modalities, without the line that introduces the frames."""
         text = self.text if "question" in modalities else self.unasked
         if "text" not in modalities or not self.subtitles:
             return text
@@ -95,7 +95,7 @@ class Question:
         return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{text}"
 
     def predicted(self, answer: str) -> dict[str, str]:
-        """Return the columns of predictions that an answer makes: what `stressreel score` reads, and what was said."""
+        """Return the columns of a prediction that an answer fills, as `stressreel score` reads them."""
         if not self.option_ids:
             return {self.column: answer}
         pick = read_answer(answer, self.options)
@@ -104,12 +104,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Scorable:
-    """What of an output is scored by itself.
+    """A part of an output that has scores of its own.
 
     Attributes:
-        config: The table; None if there is one score for all that is asked.
+        config: The table; None if all questions share one score.
         split: The split.
-        written: Whether its answers are in words, for `score open-ended`.
+        written: Whether its answers are open-ended, for `score open-ended`.
     """
 
     config: str | None
@@ -119,16 +119,16 @@ class Scorable:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The questions that are asked, and where they are from.
+    """The questions to ask, and their source.
 
     Attributes:
         path: The output, or the user's file.
         questions: The questions.
-        identity: What they are of, for the record: a fingerprint, or a hash.
-        fingerprint: The output's; "" of a file.
-        tables: What is scored by itself; empty for a file.
-        part: Whether not all questions of these are asked.
-        remarks: What is not asked, and why.
+        identity: Fingerprint or hash of the source, for the record.
+        fingerprint: Fingerprint of the output; "" for a file.
+        tables: Parts that are scored separately; empty for a file.
+        part: Whether some of their questions are not asked.
+        remarks: Questions that were left out, with the reason.
     """
 
     path: Path
@@ -141,7 +141,7 @@ class QuestionSet:
 
 
 def wording(kind: str) -> Callable[[Doc], str]:
-    """Return what writes the text of a kind's questions: the function that harnesses use, with its prompt."""
+    """Return the function that writes the prompts of a kind of question, the same that harnesses use."""
     write = getattr(lmms_eval_utils, f"{KINDS[kind].text}_text")
     prompt = prompts()["prompts"][kind]
     return lambda doc: str(write(doc, prompt))
@@ -150,16 +150,16 @@ def wording(kind: str) -> Callable[[Doc], str]:
 def questions_of_output(
     output: FinishedOutput, tasks: Sequence[Task], *, settings: Sequence[str] = (), limit: int | None = None
 ) -> Iterator[Question]:
-    """Return the questions of an output's tasks.
+    """Yield the questions of an output's tasks.
 
     Args:
         output: The output.
         tasks: Its tasks.
-        settings: Patterns of settings, such as "jpeg-*"; none: all. Only suites have settings.
-        limit: The first so many of each task, or of each setting of a task.
+        settings: Patterns of settings of a suite, such as "jpeg-*"; empty for all.
+        limit: Number of questions of each task, or of each setting of a task.
 
     Raises:
-        UsageError: No setting matches a pattern.
+        UsageError: A pattern matches no setting.
         InputError: Rows are missing.
     """
     unmatched = set(settings)
@@ -189,8 +189,8 @@ def questions_of_output(
             )
     if unmatched:
         raise UsageError(
-            f"--setting {min(unmatched)!r} matches no setting of {output.path}. Settings are those of a suite, such as "
-            "clean, jpeg-3, no_verbs or jpeg-3+no_verbs; * stands for anything."
+            f"--setting {min(unmatched)!r} matches no setting of {output.path}. Settings of a suite are, for example, "
+            "clean, jpeg-3, no_verbs and jpeg-3+no_verbs; * matches anything."
         )
 
 
@@ -198,14 +198,14 @@ def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]
     """Read the questions of a user's file.
 
     Args:
-        path: CSV, JSON, JSON lines or Parquet: `id`, `question`; where there are some `options` (or a0, a1, …), without
-            them the answer is yes or no; `video_id` (a file's name without its ending), `start` and `end` in seconds
-            (or `ts`, "3.1-7.5"); `subtitles`. Columns are those of TVQA, too.
-        limit: The first so many.
+        path: CSV, JSON, JSON Lines or Parquet with `id` and `question`; optionally `options` (or a0, a1, …; without
+            options the answer is yes or no), `video_id` (file name without suffix), `start` and `end` in seconds (or
+            `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also accepted.
+        limit: Number of questions.
 
     Raises:
-        UsageError: No such file.
-        InputError: It cannot be read, or a row has no question, odd options or odd times.
+        UsageError: The file does not exist.
+        InputError: It cannot be read, or a row has no question or invalid options or times.
     """
     items = read_items(path, _no_output, judged=False)
     rows = read_predictions(path).rows[:limit]
@@ -239,7 +239,7 @@ def _no_output(*_: Any) -> Any:
 
 
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:
-    """Read where the part of a video lies that a row is about."""
+    """Read the start and end of the part of a video that a row refers to."""
     given = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
     if given == [None, None] and isinstance(row.get("ts"), str):
         given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as TVQA has it
@@ -250,27 +250,27 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
     if any(value is not None and not (math.isfinite(value) and value >= 0) for value in (start, end)) or (
         start is not None and end is not None and start >= end
     ):
-        raise InputError(f"{what} has start and end {given[0]!r} and {given[1]!r}; expected seconds, start before end.")
+        raise InputError(f"{what} has start {given[0]!r} and end {given[1]!r}; expected seconds, start before end.")
     return start, end
 
 
 def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the modalities to ask under, by default all that there is.
+    """Return the choices of modalities to ask with; by default one with everything there is.
 
     Raises:
-        UsageError: An unknown one, one named twice, or "text" where no question has subtitles.
+        UsageError: A choice is unknown or repeated, or needs subtitles and no question has any.
     """
     spoken = any(question.subtitles for question in questions)
     chosen = list(named) or ["both" if spoken else "video"]
     unknown = [name for name in chosen if name not in MODALITIES]
     if unknown or len(set(chosen)) < len(chosen):
         raise UsageError(
-            f"--modalities {','.join(chosen)!r}: allowed are {', '.join(MODALITIES)}, each once, between commas."
+            f"--modalities {','.join(chosen)!r}: allowed are {', '.join(MODALITIES)}, each once, separated by commas."
         )
     needing = [name for name in chosen if name in ("text", "both")]
     if needing and not spoken:
         raise UsageError(
-            f"--modalities {needing[0]}: no question has subtitles (a column {SUBTITLES[0]}). Without them there are "
-            "video, and blind: the question alone."
+            f"--modalities {needing[0]}: no question has subtitles (a column {SUBTITLES[0]}). Without subtitles, "
+            "`video` and `blind` (only the question) are available."
         )
     return chosen

@@ -1,4 +1,4 @@
-"""From questions to predictions: what is asked, in which order, what is kept, and what it costs."""
+"""Send questions to a model, keep the answers, and write predictions."""
 
 from __future__ import annotations
 
@@ -22,18 +22,17 @@ from .models import AnswerError, Model, Reply, Request
 from .questions import MODALITIES, Clip, Question
 
 T = TypeVar("T")
-MOST_FAILURES = 10
-"""So many requests without an answer, one after the other, and a run stops."""
+MOST_FAILURES = 10  # consecutive requests without an answer after which a run stops
 
 
 @dataclass(frozen=True)
 class Call:
-    """A question under a choice of modalities.
+    """A question with a choice of modalities.
 
     Attributes:
         question: The question.
         modalities: One of `MODALITIES`.
-        condition: What is done to the model meanwhile, by name; "" for nothing.
+        condition: Name of the probing condition; "" for none.
     """
 
     question: Question
@@ -42,28 +41,28 @@ class Call:
 
     @property
     def key(self) -> str:
-        """What its answer is known by in the journal."""
+        """The key of its answer in the journal."""
         return f"{self.condition or self.modalities}|{self.question.key}"
 
     @property
     def clip(self) -> Clip | None:
-        """What is shown; None: nothing."""
+        """The clip to show; None if nothing is shown."""
         return self.question.clip if "video" in MODALITIES[self.modalities] else None
 
     @property
     def text(self) -> str:
-        """What is asked, with the subtitles where they belong to the choice."""
+        """The prompt, with subtitles if the modalities include text."""
         return self.question.prompt(MODALITIES[self.modalities])
 
 
 @dataclass(frozen=True)
-class How:
-    """How questions are asked, beside the model.
+class AskSettings:
+    """Settings of the calls besides the model.
 
     Attributes:
-        sampling: Which frames are shown.
-        whole: Whether the video is sent instead of frames.
-        max_tokens: How long an answer may be; None: by the kind of question.
+        sampling: Frames to show.
+        whole: Send the video file instead of frames.
+        max_tokens: Longest answer; None for the default of each kind of question.
     """
 
     sampling: Sampling = Sampling()
@@ -71,7 +70,7 @@ class How:
     max_tokens: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it for the record, with the prompts' version and hash."""
+        """Return the settings for the record, with version and hash of the prompts."""
         told = json.dumps(prompts(), sort_keys=True)
         shown = {"video": True} if self.whole else asdict(self.sampling)
         return {
@@ -82,19 +81,19 @@ class How:
 
 
 def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
-    """Return every question under every choice of modalities.
+    """Return a call for every question and every choice of modalities.
 
     Raises:
-        InputError: Two questions are known by the same name.
+        InputError: Two questions have the same key.
     """
     twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
     if twice:
-        raise InputError(f"two questions are known as {twice[0]!r}. Ids have to be different.")
+        raise InputError(f"two questions have the id {twice[0]!r}. Ids must be unique.")
     return [Call(question, name) for name in chosen for question in questions]
 
 
 def by_clip(calls: Sequence[Call]) -> Iterator[tuple[Clip | None, list[Call]]]:
-    """Group calls by what is shown, in the order in which clips first come, so that each is decoded once."""
+    """Group calls by clip, in order of first occurrence, so that each clip is decoded once."""
     places = {clip: number for number, clip in reversed([*enumerate(call.clip for call in calls)])}
     ordered = sorted(calls, key=lambda call: places[call.clip])
     for clip, group in groupby(ordered, key=lambda call: call.clip):
@@ -105,26 +104,26 @@ def ask(
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: How,
+    how: AskSettings,
     journal: Journal,
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, str]:
-    """Ask what the journal does not answer yet.
+    """Make the calls that the journal has no answer for.
 
     Args:
-        calls: What to ask.
-        model: Whom.
-        clips: Where frames come from; None if nothing is shown.
-        how: How.
-        journal: Gets every answer as it comes.
-        progress: Told how many more calls are done.
+        calls: The calls.
+        model: The model.
+        clips: Source of frames; None if no video is shown.
+        how: Settings of the calls.
+        journal: Stores every answer as it arrives.
+        progress: Called with the number of calls just finished.
 
     Returns:
-        Why calls got no answer, by their keys, in the order of the calls.
+        Reasons of failed calls by key, in the order of the calls.
 
     Raises:
-        StressreelError: No request can get an answer, or the last ones all got none.
+        StressreelError: Every request would fail, or the last ones all failed.
     """
     left = [call for call in calls if call.key not in journal.replies]
     progress(len(calls) - len(left))
@@ -133,7 +132,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end; in a thread where a loop runs already, as in a notebook."""
+    """Run a coroutine to its end; in another thread if an event loop is running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -155,7 +154,7 @@ async def _ask(
     calls: Sequence[Call],
     model: Model,
     clips: ClipSource | None,
-    how: How,
+    how: AskSettings,
     journal: Journal,
     progress: Callable[[int], None],
 ) -> dict[str, str]:
@@ -170,8 +169,8 @@ async def _ask(
         progress(1)
         if in_a_row >= MOST_FAILURES:
             raise BuildError(
-                f"the last {in_a_row} requests got no answer, the last because: {error} Answers so far are kept; run "
-                "the same command again when that is mended."
+                f"the last {in_a_row} requests got no answer; the last one failed with: {error} The answers so far are "
+                "kept. Fix the cause and run the same command again."
             )
 
     async def one(call: Call, view: View | None) -> None:
@@ -216,13 +215,13 @@ async def _ask(
 def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
     """Return predictions as `stressreel score` reads them, in the order of the calls.
 
-    What several questions ask about one item (its answer, its explanation) is one row. A question without an answer has
-    no row, or no column.
+    Questions about one item (its answer, its explanation) share a row. A question without an answer has no row or no
+    column.
 
     Args:
-        calls: What was asked, each question once.
-        replies: Answers by call.
-        fingerprint: Of the output; "" for a file.
+        calls: The calls, each question once.
+        replies: Answers by key of the call.
+        fingerprint: Fingerprint of the output; "" for a file.
     """
     rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for call in calls:
@@ -236,7 +235,7 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
 
 
 def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, fingerprint: str) -> None:
-    """Write the predictions of calls as JSON lines; see `predictions`.
+    """Write the predictions of calls as JSON Lines; see `predictions`.
 
     Raises:
         OutputError: The file cannot be written.
@@ -246,11 +245,11 @@ def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, finge
 
 
 def total_tokens(replies: Sequence[Reply]) -> tuple[int, int]:
-    """Add up the tokens of requests and of answers, as far as the model tells."""
+    """Return the sums of known input and output tokens."""
     sent = sum(reply.input_tokens or 0 for reply in replies)
     return sent, sum(reply.output_tokens or 0 for reply in replies)
 
 
 def cost_of(sent: int, answered: int, prices: tuple[float, float]) -> float:
-    """Return what tokens cost, at prices for a million sent and answered."""
+    """Return the cost of tokens at prices per million input and output tokens."""
     return (sent * prices[0] + answered * prices[1]) / 1e6

@@ -1,9 +1,9 @@
-"""The permutation of tokens that makes two attention maps most alike, and a bound on what any permutation reaches.
+"""The permutation of tokens that makes two attention maps most similar, with a lower bound over all permutations.
 
-One permutation P acts on rows and columns alike, so min ‖A − P B Pᵀ‖ is a quadratic assignment, which is NP-hard.
-Rawal et al. 2024, §B.7, call it a linear sum assignment without saying on which cost. Ours: a linear assignment of the
-tokens' profiles, which also gives the Gilmore-Lawler bound, then swaps of pairs for as long as one makes the maps more
-alike.
+One permutation P acts on rows and columns alike, so min ‖A − P B Pᵀ‖ is a quadratic assignment problem, which is
+NP-hard. Rawal et al. 2024, §B.7, call it a linear sum assignment but do not name the cost. Ours is a linear assignment
+of token profiles, which also yields the Gilmore-Lawler bound, followed by pairwise swaps until none reduces the
+distance.
 """
 
 from __future__ import annotations
@@ -20,19 +20,18 @@ from ...core.extras import import_extra
 Map = NDArray[np.float32]
 Order = NDArray[np.intp]
 
-ENOUGH = 1e-6
-"""A swap counts if it takes this share of the squared distance or more: about what single precision can tell."""
+ENOUGH = 1e-6  # least reduction by a swap, as a share of the squared distance: about single precision
 
 
 @dataclass(frozen=True)
 class Alignment:
-    """How one map is laid over another.
+    """The alignment of one map to another.
 
     Attributes:
-        order: Which token of the second map goes with each of the first, shape (tokens,).
-        distance: ‖A − P B Pᵀ‖, the Frobenius norm (the L2 norm of all cells), with this permutation.
-        lowest: A bound: no permutation within the groups gives less.
-        settled: Whether no swap of two tokens makes the maps more alike; else the rounds came to an end before.
+        order: Index of the second map's token matched to each token of the first, shape (tokens,).
+        distance: ‖A − P B Pᵀ‖, the Frobenius norm with this permutation.
+        lowest: Lower bound over all permutations within the groups.
+        settled: Whether no swap of two tokens reduces the distance; False if `rounds` ended first.
     """
 
     order: Order
@@ -42,17 +41,16 @@ class Alignment:
 
 
 def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None = None) -> Alignment:
-    """Lay the second map over the first by a permutation within groups of tokens.
+    """Align the second map to the first by a permutation within groups of tokens.
 
-    It begins with the better of two: the tokens as they stand, and the linear assignment of their profiles. Then pairs
-    of tokens of one group swap places, in each round all that gain and have no token in common, for as long as that
-    makes the maps more alike. Where no swap gains is a local optimum, which need not be the best permutation.
+    Starts from the better of the identity and the linear assignment of profiles. Then pairs of tokens within a group
+    are swapped: in each round all disjoint pairs whose swap reduces the distance. The result is a local optimum.
 
     Args:
         first: Shape (tokens, tokens).
-        second: Of the same shape.
-        groups: Where the tokens of each modality stand; together all tokens.
-        rounds: Rounds of swaps at most; None: no limit.
+        second: Same shape.
+        groups: Token range of each modality; together all tokens.
+        rounds: Most rounds of swaps; None for no limit.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -68,15 +66,15 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
 
 
 def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tuple[Order, float]:
-    """Assign tokens to tokens so that their profiles differ least, by the modified Jonker-Volgenant algorithm.
+    """Assign tokens to tokens by minimal profile difference (modified Jonker-Volgenant algorithm).
 
-    A token's profile is what a permutation within the groups cannot change: its own cell on the diagonal, and its row
-    and its column, sorted within each group. Two sorted lists differ by no more than the same two in any other order,
-    so the cost of the assignment (each cell off the diagonal counts half in its row and half in its column) is a lower
-    bound for the square of the distance under every permutation: Gilmore 1962, Lawler 1963.
+    A token's profile is invariant under permutations within the groups: its diagonal cell, and its row and column
+    sorted within each group. Sorted lists differ least among all orders, and each off-diagonal cell counts half in its
+    row and half in its column, so the cost bounds the squared distance from below for every permutation (Gilmore 1962,
+    Lawler 1963).
 
     Returns:
-        Which token of the second goes with each of the first, and the bound of the distance.
+        The matching token of the second map for each token of the first, and the lower bound of the distance.
     """
     optimize = import_extra("scipy.optimize", what="the alignment of attention maps")
     order = np.arange(len(first))
@@ -97,13 +95,13 @@ def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tup
 def swapped(
     first: Map, second: Map, order: Order, groups: Sequence[slice], rounds: int | None = None
 ) -> tuple[Order, float, bool]:
-    """Swap pairs of tokens within groups for as long as that makes the maps more alike.
+    """Swap pairs of tokens within groups until no swap reduces the distance.
 
-    With C = P B Pᵀ and S = A Cᵀ + Aᵀ C, ‖A − C‖² falls by twice w(S) + w(A)·w(C) at (i, j) when i and j are swapped,
-    where w(M) = M_ij + M_ji − M_ii − M_jj: the gains of all swaps are one matrix, and S is kept up to date.
+    With C = P B Pᵀ and S = A Cᵀ + Aᵀ C, swapping i and j reduces ‖A − C‖² by twice w(S) + w(A)·w(C) at (i, j), where
+    w(M) = M_ij + M_ji − M_ii − M_jj. The gains of all swaps are therefore one matrix, and S is updated incrementally.
 
     Returns:
-        The new order, the square of the distance, and whether no swap is left that gains.
+        The new order, the squared distance, and whether no swap is left that reduces it.
     """
     over, order = second[np.ix_(order, order)], order.copy()
     squared = _squared(first - over)
@@ -163,7 +161,7 @@ def _profiles(of: Map, group: slice, groups: Sequence[slice]) -> Map:
 
 
 def _relations(of: Map, group: slice, tokens: Order) -> Map:
-    """Return what a group's tokens give to some tokens and get from them, shape (tokens of the group, 2 · tokens)."""
+    """Return the rows and columns of a group restricted to some tokens, shape (tokens of the group, 2 · tokens)."""
     return np.concatenate([of[group][:, tokens], of[tokens, group].T], axis=1)
 
 
@@ -174,7 +172,7 @@ def _crosswise(of: Map) -> Map:
 
 
 def _pairs(gains: Sequence[Map], groups: Sequence[slice], least: float) -> tuple[Order, Order]:
-    """Choose swaps with no token in common: each token with the partner that gains most, the greatest gain first."""
+    """Choose disjoint swaps: each token with its best partner, in order of gain."""
     left, right, gained = [], [], []
     for gain, group in zip(gains, groups, strict=True):
         np.fill_diagonal(gain, -np.inf)

@@ -1,22 +1,21 @@
-"""How far apart a model's attention lies for the two sides of a complement pair.
+"""The distance between a model's attention on the two sides of a complement pair.
 
-Rawal et al. 2024, §B.7: for each layer and head, the two attention maps are laid over each other by the permutation of
-tokens that makes them most alike, and their L2 distance is taken; averaged over heads and layers. Pairs are a video and
-its complement under one question (V, V′), or a question and its complement on one video (Q, Q′). Statistics of many
-pairs are in `evaluation.metrics.distance_table`.
+Rawal et al. 2024, §B.7: for each layer and head, two attention maps are aligned by the permutation of tokens that makes
+them most similar, and their L2 distance is averaged over heads and layers. A pair is a video and its complement with
+one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.metrics.distance_table` has
+statistics over many pairs.
 
-The paper leaves open which permutations are meant, how they are found, what is done with sequences of two lengths, and
-whether distances are divided by a size. Ours:
+The paper does not specify the permutations, the search, sequences of different length, or a normalization. Ours:
 
-* Tokens change places within their modality only. A complement has other words, or its frames in another order; it
-  never makes a word of a frame, and a match of the two would compare quadrants that are not comparable.
-* The permutation is that of `alignment.align`: an assignment of the tokens' profiles, then swaps. It may miss the best
-  one, so a distance is an upper bound, and comes with a lower one.
-* Where a modality has fewer tokens on one side, rows and columns of zeros are added to it there: a token without a
-  partner counts with all of its row and its column.
-* Tokens labelled 0 (padding) are left out, rows and columns.
-* Distances are divided by √tokens. Rows are distributions, and two of these lie at most √2 apart, so a distance is
-  between 0 and √2 for every length: the root of the mean squared distance of two rows. The undivided one is given too.
+* Tokens are permuted within their modality. A complement has other words or another order of frames; matching a word to
+  a frame would compare different quadrants.
+* The search is `alignment.align`. It may miss the optimum, so the distance is an upper bound and comes with a lower
+  one.
+* If a modality has fewer tokens on one side, rows and columns of zeros are added there: a token without a partner
+  counts with its whole row and column.
+* Tokens labelled 0 (padding) are removed, rows and columns.
+* Distances are divided by √tokens. Rows are distributions, at most √2 apart, so distances lie between 0 and √2 for
+  every length: the root mean squared distance of two rows. The undivided distance is reported too.
 """
 
 from __future__ import annotations
@@ -37,15 +36,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Distance:
-    """The distance between the attention of two runs, means over all heads of all layers.
+    """The distance between the attention of two runs, averaged over all heads and layers.
 
     Attributes:
-        value: Distance of aligned maps, divided by √tokens: 0 to √2.
-        undivided: The same not divided: the Frobenius norm of the difference, 0 to √(2 · tokens).
-        lowest: A lower bound of `value`: no permutations give less.
-        settled: Share of heads in which no further swap of two tokens makes the maps more alike, 0 to 1.
+        value: Distance of aligned maps divided by √tokens, 0 to √2.
+        undivided: The same without the division: Frobenius norm, 0 to √(2 · tokens).
+        lowest: Lower bound of `value` over all permutations.
+        settled: Share of heads in which no further swap reduces the distance, 0 to 1.
         tokens: Length of the aligned sequences.
-        heads: What `value` is the mean of: for each layer an array (heads,).
+        heads: Values that `value` is the mean of: an array (heads,) per layer.
     """
 
     value: float
@@ -64,26 +63,26 @@ def attention_distance(
     *,
     rounds: int | None = None,
 ) -> Distance:
-    """Compute the distance between the attention maps of a complement pair; see the module for definition and choices.
+    """Compute the distance between the attention maps of a complement pair; the module documents the choices.
 
     Args:
-        first: For each layer the maps of the one side, shape (heads, tokens, tokens), rows being queries, as from
-            `CapturedAttention.maps`. Layers of cross-attention, whose rows and columns are other tokens, have none.
-        second: Likewise of the other; the same layers and heads, not necessarily as many tokens.
-        labels_first: Modality of each token of the one side, integers of shape (tokens,), 0 for what is left out, as a
-            row of `labels_for`.
-        labels_second: Likewise of the other.
-        rounds: Rounds of swaps at most for each head, which saves time where hundreds of tokens have moved, and gives
-            greater distances there (`settled` falls below 1). None: until no swap gains.
+        first: Maps of one side by layer, shape (heads, tokens, tokens), rows are queries, as `CapturedAttention.maps`
+            returns them. Cross-attention layers are not supported.
+        second: Maps of the other side; same layers and heads, possibly another number of tokens.
+        labels_first: Modality of each token of the first side, integers of shape (tokens,), 0 for tokens to remove, as
+            a row of `labels_for`.
+        labels_second: Likewise for the second side.
+        rounds: Most rounds of swaps per head. A limit saves time where hundreds of tokens moved, but increases the
+            distance there (`settled` falls below 1). None runs until no swap reduces the distance.
 
     Raises:
-        InputError: Shapes do not go together, labels are no integers or all 0, or maps hold what is not finite.
+        InputError: Shapes do not match, labels are not integers or all 0, or maps are not finite.
         MissingExtraError: scipy is not installed.
     """
     layers, others = list(first), list(second)  # type: ignore[arg-type]
     if len(layers) != len(others) or not layers:
         raise InputError(
-            f"maps must be of the same layers, and are of {len(layers)} on one side, {len(others)} on the other."
+            f"both sides need maps of the same layers; there are {len(layers)} on one side, {len(others)} on the other."
         )
     groups, here, there = _grouped(_labels(labels_first), _labels(labels_second))
     found = []
@@ -104,14 +103,14 @@ def attention_distance(
 
 @dataclass(frozen=True)
 class Side:
-    """Labels of one side of a pair, and its tokens in the order of the groups; −1 where it has none."""
+    """Labels of one side of a pair, and its tokens in the order of the groups; −1 for padding."""
 
     labels: Labels
     order: NDArray[np.intp]
 
 
 def _grouped(first: Labels, second: Labels) -> tuple[list[slice], Side, Side]:
-    """Put the tokens of each modality together, on both sides as many as the longer has."""
+    """Group the tokens of each modality, padded to the longer side."""
     groups: list[slice] = []
     orders: tuple[list[NDArray[np.intp]], ...] = ([], [])
     for label in sorted({*first.tolist(), *second.tolist()} - {NEITHER}):
@@ -123,25 +122,24 @@ def _grouped(first: Labels, second: Labels) -> tuple[list[slice], Side, Side]:
             order.append(np.pad(own, (0, longest - len(own)), constant_values=-1))
     if not groups:
         raise InputError(
-            "no token has a label: 0 leaves a token out; allowed are 1 (video), 2 (text) and further ones."
+            "no token has a label: 0 leaves a token out. Labels are 1 (video), 2 (text) and higher integers."
         )
     one, other = map(np.concatenate, orders)
     return groups, Side(first, one), Side(second, other)
 
 
 def _placed(maps: ArrayLike, side: Side, layer: int) -> NDArray[np.float32]:
-    """Bring the maps of a layer into the order of the groups, with zeros where the side has no token."""
+    """Arrange the maps of a layer in the order of the groups, with zeros for padding."""
     given = np.asarray(as_array(maps), np.float32)
     length = len(side.labels)
     if given.ndim != 3 or given.shape[1:] != (length, length) or not len(given):
         raise InputError(
-            f"maps of layer {layer} are of shape {given.shape}, and must be of shape (heads, {length}, {length}) to "
-            f"go with {length} labels. Of models with two streams or cross-attention, take the self-attention of one "
-            "stream."
+            f"maps of layer {layer} have shape {given.shape}; {length} labels need shape (heads, {length}, {length}). "
+            "For models with two streams or cross-attention, use the self-attention of one stream."
         )
     placed = np.pad(given, ((0, 0), (0, 1), (0, 1)))[:, side.order[:, None], side.order]  # −1 is what was added
     if not np.isfinite(placed).all():
-        raise InputError(f"maps of layer {layer} hold values that are not finite, where tokens have labels.")
+        raise InputError(f"maps of layer {layer} hold values that are not finite for labelled tokens.")
     return placed
 
 
@@ -149,7 +147,7 @@ def _labels(given: ArrayLike) -> Labels:
     labels = as_array(given)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or (labels < 0).any():
         raise InputError(
-            f"labels of one side must be integers of 0 or more, of shape (tokens,); these are of type {labels.dtype} "
-            f"and shape {labels.shape}."
+            f"labels of one side must be integers of 0 or more, of shape (tokens,); got {labels.dtype} of shape "
+            f"{labels.shape}."
         )
     return labels.astype(np.int64)

@@ -1,4 +1,4 @@
-"""How attention maps are taken from a running torch model; imported by `attention_maps.captured_attention` alone."""
+"""Capture of attention maps in a running torch model; imported only by `attention_maps.captured_attention`."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measu
 
 
 class AttentionCapture(AttentionInterception):
-    """Notes what softmax gives within the layers, and changes none of it."""
+    """Record the softmax output of the layers without changing it."""
 
     def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):
-        """Prepare; nothing of the model is touched before the block begins."""
+        """Prepare; the model is not touched before the block begins."""
         super().__init__(model, NOTHING, Streams([], None), layers)
         self.batch = batch
         self.maps: dict[str, list[NDArray[np.float32]]] = {name: [] for name in layers}
@@ -26,16 +26,16 @@ class AttentionCapture(AttentionInterception):
         name, reached = self.running[-1]
         if reached:
             raise ProbeError(
-                f"{name or 'the model itself'} calls softmax more than once in a run, as encoders do that look at one "
-                "picture after the other, so it has no one attention map. Name with `layers` what is to be captured."
+                f"{name or 'the model itself'} calls softmax more than once in a run, as encoders do that process "
+                "images one by one, so it has no single attention map. Select other modules with `layers`."
             )
         reached.append(True)
         found = weights.detach().to("cpu", torch.float32, copy=True)
         if found.ndim == 3:  # batch and heads are one axis
             if len(found) % self.batch:
                 raise UsageError(
-                    f"{name or 'the model itself'} holds batch and heads as one axis, of length {len(found)}, which is "
-                    f"no multiple of batch={self.batch}: say with `batch` how many items a run has."
+                    f"{name or 'the model itself'} merges batch and heads into one axis of length {len(found)}, which "
+                    f"is not a multiple of batch={self.batch}. Set `batch` to the number of items in a run."
                 )
             found = found.reshape(self.batch, -1, *found.shape[1:])
         self.maps[name].append(found.numpy())

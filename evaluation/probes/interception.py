@@ -1,9 +1,9 @@
-"""How softmax is reached inside the attention of a torch model; imported by `short_circuits.quag` and `capture` alone.
+"""Interception of softmax in the attention of a torch model; imported only by `short_circuits.quag` and `capture`.
 
-A function mode of torch sees every call of softmax while it is on. Hooks tell in which attention module a call is made;
-calls elsewhere (routers, samplers, pooling heads), and in a module calls whose last two axes match no labels, are left
-alone. Softmax inside fused kernels is never called: models of transformers are switched to their eager attention,
-`scaled_dot_product_attention` is computed in steps, and `multi_head_attention_forward` is looked into.
+A torch function mode sees every call of softmax; hooks tell which attention module makes it. Calls elsewhere (routers,
+samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never call
+softmax: transformers models are switched to eager attention, `scaled_dot_product_attention` is computed in steps, and
+`multi_head_attention_forward` is run with its inner calls visible.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ...core.errors import ProbeError, UsageError
 from .labels import Labels
 from .layers import shown
 from .quadrants import NEITHER, Quadrants, quadrant_name
-from .reports import LayerTally, Report
+from .reports import LayerTally, QuagReport
 from .streams import Streams
 
 Tensor = torch.Tensor
@@ -35,12 +35,12 @@ SOFTMAX: Mapping[Callable[..., Any], int] = {
     torch.Tensor.softmax: 2,
     functional.softmax: 3,
 }
-"""Functions that compute softmax, and where they take `dtype`."""
+"""Functions that compute softmax, and the position of their argument `dtype`."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """What is done, and where."""
+    """An operator with the quadrants and heads it applies to."""
 
     quadrants: Quadrants
     operator: str
@@ -49,7 +49,7 @@ class Operation:
     measure: bool
 
     def __call__(self, scores: Tensor, weights: Tensor, grid: Grid, tally: LayerTally) -> Tensor:
-        """Change weights (batch, heads, queries, keys), softmax of the scores; note what was done."""
+        """Change weights (batch, heads, queries, keys), the softmax of the scores, and update the tally."""
         lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
         visible = scores > lowest
         if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: one head is enough
@@ -86,19 +86,19 @@ class Operation:
         chosen = torch.ones(count, dtype=torch.bool) if self.heads is None else torch.zeros(count, dtype=torch.bool)
         for head in self.heads or ():
             if not 0 <= head < count:
-                raise UsageError(f"there is no head {head}: heads go from 0 to {count - 1}.")
+                raise UsageError(f"there is no head {head}: heads are 0 to {count - 1}.")
             chosen[head] = True
         return chosen.to(weights.device)[None, :, None, None]
 
 
 @dataclass(frozen=True)
-class Part:
-    """Cells of quadrants of which no row has more than one, so that a row has one mean.
+class QuadrantCells:
+    """Cells of quadrants such that each row has cells of one quadrant only, and therefore one mean.
 
     Attributes:
         cells: Booleans, (batch or 1, 1, queries, keys).
-        which: 1 where the keys that a row has cells with are of a label, (batch or 1, 1, queries, labels).
-        indicator: 1 where a key is of a label, (batch or 1, 1, keys, labels).
+        which: 1 where a row has cells with keys of a label, (batch or 1, 1, queries, labels).
+        indicator: 1 where a key has a label, (batch or 1, 1, keys, labels).
     """
 
     cells: Tensor
@@ -106,7 +106,7 @@ class Part:
     indicator: Tensor
 
     def sums(self, values: Tensor) -> Tensor:
-        """Add values (batch, heads, queries, keys) up over the keys that a row has cells with, also hidden ones."""
+        """Sum values (batch, heads, queries, keys) over the keys of each row's quadrant, including masked ones."""
         by_label = values @ self.indicator.to(values.dtype)
         return (by_label * self.which.to(values.dtype)).sum(-1, keepdim=True)
 
@@ -117,16 +117,16 @@ class Grid:
 
     asking: Tensor
     asked: Tensor
-    found: dict[Quadrants, list[Part]] = field(default_factory=dict)
+    found: dict[Quadrants, list[QuadrantCells]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
-        """Put labels on a device."""
+        """Move labels to a device."""
         asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
         return cls(asking[:, None, :, None], asked[:, None, None, :])
 
-    def parts(self, quadrants: Quadrants) -> list[Part]:
-        """Divide the quadrants into parts, without those that are not there."""
+    def parts(self, quadrants: Quadrants) -> list[QuadrantCells]:
+        """Divide the quadrants into sets with one quadrant per row; absent quadrants are omitted."""
         if quadrants not in self.found:
             asked = present(self.asked)
             keys_of = {query: [key for key in asked if (query, key) in quadrants] for query in present(self.asking)}
@@ -137,17 +137,17 @@ class Grid:
             ]
         return self.found[quadrants]
 
-    def _part(self, key_of: Mapping[int, int]) -> Part:
+    def _part(self, key_of: Mapping[int, int]) -> QuadrantCells:
         keys = sorted(set(key_of.values()))
         indicator = torch.cat([self.asked == key for key in keys], dim=-2)
         rows = [torch.tensor([query for query, other in key_of.items() if other == key]) for key in keys]
         which = torch.cat([torch.isin(self.asking, labels.to(self.asking.device)) for labels in rows], dim=-1)
         cells = torch.stack([which[..., [place]] & (self.asked == key) for place, key in enumerate(keys)]).any(0)
-        return Part(cells, which, indicator.transpose(-1, -2))
+        return QuadrantCells(cells, which, indicator.transpose(-1, -2))
 
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> None:
-    """Add up what each quadrant holds, over rows that have a label and see something."""
+    """Add the attention in each quadrant to the tally, over labelled rows that see a key."""
     alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
     keys = [label for label in present(grid.asked) if label != NEITHER]
@@ -175,13 +175,13 @@ ACTIVE: list[AttentionInterception] = []
 
 
 class AttentionInterception(TorchFunctionMode):
-    """The context manager that `quag` gives."""
+    """The context manager that `quag` returns."""
 
     def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
-        """Prepare; nothing of the model is touched before the block begins."""
+        """Prepare; the model is not touched before the block begins."""
         super().__init__()
         self.model, self.operation, self.streams, self.layers = model, operation, streams, layers
-        self.report = Report(
+        self.report = QuagReport(
             operation.operator,
             tuple(quadrant_name(one) for one in sorted(operation.quadrants)),
             {name: LayerTally(name) for name in layers},
@@ -192,13 +192,13 @@ class AttentionInterception(TorchFunctionMode):
         self.depth = 0
         self.undo = ExitStack()
 
-    def __enter__(self) -> Report:
-        """Switch to eager attention, hook the layers, begin to listen."""
+    def __enter__(self) -> QuagReport:
+        """Switch to eager attention, hook the layers and start intercepting."""
         self.depth += 1
         if self.depth == 1:
             if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
                 raise UsageError(
-                    "a block of quag or captured_attention is within another on the same model; blocks do not nest."
+                    "blocks of quag and captured_attention on the same model do not nest; close the outer one first."
                 )
             with ExitStack() as stack:
                 ACTIVE.append(self)
@@ -213,7 +213,7 @@ class AttentionInterception(TorchFunctionMode):
         return self.report
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Put everything back; refuse a run that did not reach what was asked for."""
+        """Restore the model; raise if a requested layer was not reached."""
         super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
         self.depth -= 1
         if self.depth == 0:
@@ -225,7 +225,7 @@ class AttentionInterception(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Pass calls on, but softmax inside the layers."""
+        """Forward calls, except softmax inside the layers."""
         kwargs = kwargs or {}
         if self.running:
             if func in SOFTMAX:
@@ -247,7 +247,7 @@ class AttentionInterception(TorchFunctionMode):
         return self._reached(scores, weights)
 
     def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
-        """Change weights of the layer that runs, if their axes match its labels."""
+        """Change weights of the running layer if their axes match its labels."""
         name, reached = self.running[-1]
         tally = self.report.tallies[name]
         batch, queries, keys = weights.shape[0], *weights.shape[-2:]
@@ -272,7 +272,7 @@ class AttentionInterception(TorchFunctionMode):
         return self.grids[place]
 
     def _shared(self, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
-        """Make one grid for all layers that have the same labels."""
+        """Return one grid for all layers with the same labels."""
         place = (device, *(part for one in labels for part in (one.shape, one.tobytes())))
         return self.shared.setdefault(place, Grid.of(labels, device))
 
@@ -298,17 +298,17 @@ class AttentionInterception(TorchFunctionMode):
             shapes = sorted({shape for tally in missed for shape in tally.other})
             why = (
                 f"their softmax has the shapes {', '.join(map(str, shapes[:8]))}, the labels {self.streams.lengths()}. "
-                "Give labels that match, or name with `layers` what is to be probed."
+                "Give labels that match, or select other modules with `layers`."
                 if shapes
-                else "they call no softmax that torch shows (a fused or compiled kernel, or a formula of their own). "
-                "Use an eager attention, or name with `layers` what can be probed."
+                else "they call no softmax that torch exposes (a fused or compiled kernel, or their own formula). "
+                "Use eager attention, or select other modules with `layers`."
             )
             counts = shown([f"{tally.name} ({tally.hits} of {tally.runs} runs)" for tally in missed])
             raise ProbeError(f"{type(self.model).__name__}: attention was not reached in {counts}: {why}")
         if silent:
             raise ProbeError(
-                f"{type(self.model).__name__}: these layers did not run within the block: {shown(silent)}. Name with "
-                "`layers` what is to be probed."
+                f"{type(self.model).__name__}: these layers did not run within the block: {shown(silent)}. Select "
+                "other modules with `layers`."
             )
 
 
@@ -322,7 +322,7 @@ def attention_in_steps(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Compute what `scaled_dot_product_attention` does, with a softmax that can be seen."""
+    """Compute `scaled_dot_product_attention` with a visible softmax."""
     if enable_gqa:
         key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
     scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
@@ -344,7 +344,7 @@ def attention_in_steps(
 
 
 def _looked_into(function: Any) -> Callable[..., Any]:
-    """Make a function of `torch.nn.functional` that does not hand itself to a mode, but what it calls."""
+    """Copy a function of `torch.nn.functional` so that it skips function modes but its inner calls do not."""
     seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
     copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
@@ -356,7 +356,7 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 
 @contextmanager
 def eager_attention(model: Module) -> Iterator[None]:
-    """Let all models of transformers inside a model use their eager attention, and put back what they used."""
+    """Switch all transformers models inside a model to eager attention, and restore their setting afterwards."""
     models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
     configs: dict[int, Any] = {}
     waiting = [one.config for one in models]

@@ -1,8 +1,8 @@
-"""Which token is of which modality: labels for `quag`, from what a model is given.
+"""Modality labels of tokens for `quag`, from the inputs of a model.
 
 Labels are int64 arrays of shape (batch, tokens): 1 video, 2 text, 0 neither. Padding is 0. Special tokens ([CLS],
-separators, marks around a video) count with the text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
-`special=False` makes those that are known 0. Arrays may be NumPy's, torch's or lists.
+separators, marks around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
+`special=False` labels the known ones 0. Arrays may be NumPy arrays, torch tensors or lists.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .quadrants import NEITHER, TEXT, VIDEO
 Labels = NDArray[np.int64]
 
 VIDEO_IDS = ("image_token_id", "video_token_id", "image_token_index", "video_token_index")
-"""What configs call the ids that stand where features of pictures and videos are put in."""
+"""Names in configs of the placeholder ids of image and video features."""
 SPECIAL_IDS = (
     *("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id"),
     *("vision_start_token_id", "vision_end_token_id"),
@@ -27,23 +27,23 @@ SPECIAL_IDS = (
 
 
 def as_array(given: Any) -> NDArray[Any]:
-    """Make a NumPy array of one of torch, on whatever device, or of anything else."""
+    """Return a NumPy array of a torch tensor on any device, or of anything else."""
     return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
 
 
 def labels_of_parts(*parts: tuple[int, Any]) -> Labels:
-    """Label tokens that stand part after part: `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
+    """Label concatenated parts: `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
 
     Args:
-        parts: Each a label and the mask of its part, shape (batch, tokens), 0 where there is padding.
+        parts: Pairs of a label and the mask of its part, shape (batch, tokens), 0 at padding.
 
     Raises:
-        InputError: Masks are not of one batch.
+        InputError: The masks have different batch sizes.
     """
     masks = [(label, as_array(mask)) for label, mask in parts]
     shapes = [mask.shape for _, mask in masks]
     if not masks or any(len(shape) != 2 or shape[0] != shapes[0][0] for shape in shapes):
-        raise InputError(f"masks of parts must be of shape (batch, tokens) with one batch, and are of {shapes}.")
+        raise InputError(f"masks of parts must have shape (batch, tokens) and one batch size; got {shapes}.")
     return np.concatenate([np.where(mask != 0, label, NEITHER) for label, mask in masks], axis=1).astype(np.int64)
 
 
@@ -54,9 +54,9 @@ def labels_of_ids(
 
     Args:
         input_ids: Shape (batch, tokens).
-        video_ids: Ids that stand where features of pictures or videos are put in.
-        attention_mask: Of the same shape, 0 at padding; None: there is none.
-        special_ids: Ids that are labelled 0.
+        video_ids: Placeholder ids of image and video features.
+        attention_mask: Same shape, 0 at padding; None for no padding.
+        special_ids: Ids to label 0.
     """
     ids = as_array(input_ids)
     labels = np.where(np.isin(ids, list(video_ids)), VIDEO, TEXT)
@@ -65,12 +65,12 @@ def labels_of_ids(
 
 
 def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_mask: Any = None) -> Labels:
-    """Label tokens of models like BERT by their segment.
+    """Label tokens of BERT-like models by segment.
 
     Args:
         token_type_ids: Shape (batch, tokens).
-        types: The label of each segment, such as `{0: TEXT, 1: VIDEO}`; the others are 0.
-        attention_mask: Of the same shape, 0 at padding; None: there is none.
+        types: Label of each segment, such as `{0: TEXT, 1: VIDEO}`; other segments get 0.
+        attention_mask: Same shape, 0 at padding; None for no padding.
     """
     given = as_array(token_type_ids)
     labels = np.zeros(given.shape, np.int64)
@@ -82,23 +82,23 @@ def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_
 def labels_for(
     config: Any, inputs: Mapping[str, Any], *, special: bool = True, special_ids: Iterable[int] = ()
 ) -> Labels | list[Labels]:
-    """Label what a model of transformers is given.
+    """Label the inputs of a transformers model.
 
-    Known are: models with ids for pictures or videos in their config (Qwen2-VL, LLaVA-OneVision and many others);
-    VisualBERT (text, then `visual_embeds`); ViLT (text, then a token for the picture and its patches); LXMERT (two
-    streams: the labels of the text and those of the picture).
+    Supported are models with image or video placeholder ids in their config (Qwen2-VL, LLaVA-OneVision and many
+    others), VisualBERT (text, then `visual_embeds`), ViLT (text, then a token for the image and its patches) and LXMERT
+    (two streams: text and image).
 
     Args:
         config: The model's config.
-        inputs: What the model is called with.
-        special: Special tokens count with the text; False labels 0 those that the config names and `special_ids`.
+        inputs: The model's inputs by name.
+        special: Whether special tokens count as text; False labels those of the config and `special_ids` 0.
         special_ids: Further special tokens, such as `processor.tokenizer.all_special_ids`.
 
     Returns:
-        Labels (batch, tokens), or a list of them where a model holds its modalities apart; both are what `quag` takes.
+        Labels (batch, tokens), or a list of them for models with separate streams; `quag` takes both.
 
     Raises:
-        InputError: The model is of no known family, or an input that is needed is not there.
+        InputError: The model family is not supported, or a required input is missing.
     """
     family = getattr(config, "model_type", "")
     out = set() if special else {*special_ids, *_ids(config, SPECIAL_IDS)}
@@ -117,8 +117,8 @@ def labels_for(
         ids = _needed(inputs, "input_ids", family)
         return labels_of_ids(ids, video_ids, attention_mask=inputs.get("attention_mask"), special_ids=out)
     raise InputError(
-        f"the modalities of a model of the family {family or 'without a name'} are not known. Make the labels with "
-        "labels_of_parts, labels_of_ids or labels_of_types, or as an array (batch, tokens) of 1 (video), 2 (text), 0."
+        f"models of the family {family or '(unnamed)'} are not supported. Make the labels with labels_of_parts, "
+        "labels_of_ids or labels_of_types, or as an array (batch, tokens) of 1 (video), 2 (text) and 0."
     )
 
 
@@ -131,7 +131,7 @@ def _ids(config: Any, names: Iterable[str]) -> set[int]:
 
 def _needed(inputs: Mapping[str, Any], name: str, family: str) -> Any:
     if inputs.get(name) is None:
-        raise InputError(f"the labels of {family} are made from {name}, which is not among the inputs.")
+        raise InputError(f"labels of {family} need the input {name}, which is missing.")
     return inputs[name]
 
 
@@ -140,7 +140,7 @@ def _video(shape: tuple[int, ...], mask: Any) -> Labels:
 
 
 def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
-    """Count ViLT's tokens of a picture: one for all of it, and its patches, those of the largest in the batch."""
+    """Count ViLT's image tokens: one for the whole image, plus the patches of the largest image in the batch."""
     if inputs.get("image_embeds") is not None:
         return int(as_array(inputs["image_embeds"]).shape[1])
     pixels = as_array(_needed(inputs, "pixel_values", "vilt")).shape
@@ -159,5 +159,5 @@ def _unpadded(labels: NDArray[Any], mask: Any) -> Labels:
         return labels.astype(np.int64)
     kept = as_array(mask)
     if kept.shape != labels.shape:
-        raise InputError(f"a mask of shape {kept.shape} does not go with tokens of shape {labels.shape}.")
+        raise InputError(f"a mask of shape {kept.shape} does not match tokens of shape {labels.shape}.")
     return np.where(kept != 0, labels, NEITHER).astype(np.int64)

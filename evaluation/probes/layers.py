@@ -1,4 +1,4 @@
-"""Which modules of a model are attention, and which of them are asked for."""
+"""Select the attention modules of a model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 ATTENTION = re.compile(r"(?:Attention|Attn|MHA|MHSA)(?:V?\d+)?$")
-"""How classes of attention modules are called."""
+"""Names of classes of attention modules."""
 OUTSIDE = re.compile(
     r"(?:vision|visual|image|video|audio|speech)(?:_(?:tower|model|encoder|backbone|resampler))?"
     r"|(?:mm_|multi_modal_)?(?:projector|connector|resampler)|(?:perceiver|q_?former)(?:_.+)?|(?:.+_)?(?:pooler|pooling)"
@@ -26,7 +26,7 @@ OWN_CONFIGS = ("vision_config", "audio_config", "video_config", "image_config", 
 def chosen_layers(
     model: Module, layers: str | int | Sequence[str | int] | None, attention: type | tuple[type, ...] | None
 ) -> dict[str, Module]:
-    """Find the attention modules that are asked for, by name, in the model's order; see `quag`."""
+    """Return the selected attention modules by name, in the model's order; see `quag`."""
     every = attention_modules(model, attention)
     foreign = _foreign(model)
     usual = [name for name in every if not (foreign & set(_ancestors(name)) or _outside(name))]
@@ -39,14 +39,14 @@ def chosen_layers(
     if not wanted:
         raise ProbeError(
             f"{type(model).__name__} has no attention module to probe"
-            + (f"; left out are {shown(every)}, which `layers` reaches by name." if every else ".")
-            + " Modules count by the name of their class (…Attention); name other classes with `attention`."
+            + (f"; not selected by default: {shown(every)}; select them by name with `layers`." if every else ".")
+            + " Modules are found by the name of their class (…Attention); give other classes with `attention`."
         )
     return {name: every[name] for name in wanted}
 
 
 def attention_modules(model: Module, attention: type | tuple[type, ...] | None) -> dict[str, Module]:
-    """Find all modules that are attention and hold no other that is."""
+    """Return all attention modules that contain no other attention module."""
 
     def counts(module: Module) -> bool:
         if attention is not None:
@@ -59,7 +59,7 @@ def attention_modules(model: Module, attention: type | tuple[type, ...] | None) 
 
 
 def shown(names: Iterable[str], limit: int = 8) -> str:
-    """List names for a message, not too many."""
+    """List names for a message, at most `limit`."""
     listed = [name or "the model itself" for name in names]
     return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
 
@@ -74,7 +74,7 @@ def _outside(name: str) -> bool:
 
 
 def _foreign(model: Module) -> set[str]:
-    """Names of submodels whose config is that of an encoder of pictures or sound."""
+    """Names of submodels whose config is that of an image or audio encoder."""
     configs = {
         id(inner)
         for module in model.modules()
@@ -91,7 +91,7 @@ def _matching(asked: str | int, usual: list[str], every: list[str]) -> list[str]
         names = usual[asked : asked + 1] if asked >= 0 else []
     if not names:
         raise UsageError(
-            f"no attention module matches {asked!r} in `layers`. Numbers go from 0 to {len(usual) - 1}; "
+            f"no attention module matches {asked!r} in `layers`. Indices are 0 to {len(usual) - 1}; "
             f"names are {shown(every, 40)}."
         )
     return names

@@ -1,7 +1,7 @@
 """Names of modalities, quadrants, short-circuits and operators.
 
-Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" is where video
-queries look at text keys, rows V and columns T of the attention map.
+Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" holds the weights
+of video queries on text keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from ...core.errors import UsageError
 
 NEITHER, VIDEO, TEXT = 0, 1, 2
-"""Labels of tokens. The paper has two modalities; any further integer is a further one."""
+"""Labels of tokens. The paper has two modalities; higher integers are further ones."""
 
 Quadrant = tuple[int, int]
 Quadrants = frozenset[Quadrant]
@@ -24,7 +24,7 @@ SHORT_CIRCUITS: Mapping[str, tuple[str, ...]] = {
     "text": ("TT", "VT"),
     "all": ("VV", "VT", "TV", "TT"),
 }
-"""The paper's four, and all quadrants at once."""
+"""The paper's four short-circuits, and all quadrants at once."""
 OPERATORS = ("average", "knockout", "merge")
 
 
@@ -32,11 +32,11 @@ def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
     """Return the quadrants that a name stands for.
 
     Args:
-        what: A name of `SHORT_CIRCUITS`, a quadrant such as "VT", or any set of quadrants, each by its letters or as a
-            pair of labels (query, key). Pairs reach a third modality, for which the paper has no names.
+        what: A name of `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each by its letters or as a
+            pair of labels (query, key). Pairs also reach a third modality, for which the paper has no names.
 
     Raises:
-        UsageError: A name or quadrant is unknown, a label is below 1, or there is none.
+        UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is given.
     """
     if isinstance(what, str):
         found = frozenset(map(_pair, SHORT_CIRCUITS.get(what, (what,))))
@@ -48,7 +48,7 @@ def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
 
 
 def quadrant_name(quadrant: Quadrant) -> str:
-    """Write a quadrant: "VT", or by numbers, "3-2", where a label has no letter."""
+    """Return the name of a quadrant: "VT", or "3-2" where a label has no letter."""
     letters = {label: letter for letter, label in LETTERS.items()}
     if all(label in letters for label in quadrant):
         return "".join(letters[label] for label in quadrant)
@@ -56,7 +56,7 @@ def quadrant_name(quadrant: Quadrant) -> str:
 
 
 def checked_operator(operator: str) -> str:
-    """Return the operator; refuse one that is none of `OPERATORS`."""
+    """Return the operator; raise UsageError if it is unknown."""
     if operator not in OPERATORS:
         raise UsageError(f"unknown operator {operator!r}. Allowed: {', '.join(OPERATORS)}.")
     return operator

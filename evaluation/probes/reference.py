@@ -1,8 +1,9 @@
-"""QUAG and QUAG-attention as they are defined, in NumPy and float64: what every other path is held against.
+"""Reference implementation of QUAG and QUAG-attention in NumPy and float64.
 
 Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). Where the paper's
-listings (§A.4) slip, this follows the text and its equations; `docs/probes.md` lists the slips. Ours, and not in the
-paper: means over what a *causal* mask leaves visible, the operators "knockout" and "merge", more than two modalities.
+listings (§A.4) deviate from its text and equations, this follows the text; `docs/probes.md` lists the deviations. Not
+in the paper: means over the keys that a *causal* mask leaves visible, the operators "knockout" and "merge", more than
+two modalities.
 """
 
 from __future__ import annotations
@@ -26,30 +27,29 @@ def short_circuit(
     visible: ArrayLike | None = None,
     operator: str = "average",
 ) -> Floats:
-    """Apply φ(A, S) to attention maps: impair the quadrants S, leave everything else.
+    """Apply φ(A, S) to attention maps: impair the quadrants S and leave the others unchanged.
 
-    * "average", the paper's R: in each row, every visible weight of a quadrant becomes their arithmetic mean. The mass
-      of the row on each modality stays what it was.
-    * "merge": they become their geometric mean, and the row is divided by its sum. That is averaging the *scores*
-      before softmax, which is what QUAG-attention computes (`merged_attention`).
-    * "knockout": they become 0, and the row is divided by its sum. The mass moves to what is left; a row with nothing
-      left becomes 0.
+    * "average" is the paper's R: in each row, the visible weights of a quadrant become their arithmetic mean. Each
+      modality keeps its share of the row.
+    * "merge": they become their geometric mean, and the row is normalized. This averages the *scores* before softmax,
+      as QUAG-attention does (`merged_attention`).
+    * "knockout": they become 0, and the row is normalized. A row without other weights becomes 0.
 
     Args:
         attention: Weights after softmax, shape (…, queries, keys).
-        rows: Labels of the queries, integers, shape (…, queries), broadcast over the axes in front: labels of shape
+        rows: Labels of the queries, integers, shape (…, queries), broadcast over the leading axes: labels of shape
             (batch, queries) go with maps of shape (batch, heads, queries, keys) as `labels[:, None]`.
         columns: Labels of the keys, likewise.
         quadrants: See `quadrants_of`.
-        visible: Which keys a query sees, booleans that broadcast to the shape of `attention`: padding (the paper's) and
-            causal masks (ours). None: all. What is not visible keeps its weight, and so does a row that sees nothing.
+        visible: Keys that a query sees, booleans that broadcast to the shape of `attention`: padding masks (the
+            paper's) and causal masks (ours). None for all. Hidden weights are kept, and so are rows that see nothing.
         operator: One of "average", "knockout", "merge".
 
     Returns:
         The new maps, float64.
 
     Raises:
-        InputError: Shapes do not go together.
+        InputError: Shapes do not match.
         UsageError: The quadrants or the operator are unknown.
     """
     found = np.array(attention, np.float64)
@@ -60,7 +60,7 @@ def short_circuit(
         asked = np.broadcast_to(np.asarray(columns)[..., None, :], found.shape)
     except ValueError as error:
         raise InputError(
-            f"attention of shape {found.shape} does not go with labels of shapes {np.shape(rows)} (queries) and "
+            f"attention of shape {found.shape} does not match labels of shapes {np.shape(rows)} (queries) and "
             f"{np.shape(columns)} (keys){'' if visible is None else f' and a mask of shape {np.shape(visible)}'}."
         ) from error
     cells = [(asking == query) & (asked == key) & seen for query, key in sorted(chosen)]
@@ -89,18 +89,18 @@ def merged_attention(
     averaged: Iterable[int],
     visible: ArrayLike | None = None,
 ) -> Floats:
-    """Compute QUAG-attention (§2.4): each averaged modality is one key and one value, that of its mean token.
+    """Compute QUAG-attention (§2.4): the tokens of each averaged modality are replaced by one mean key and value.
 
     softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens that a key stands for. The paper averages the inputs
-    of the layer; keys and values are averaged here, which is the same where they are affine maps of the inputs.
+    of the layer; averaging keys and values is equivalent where they are affine maps of the inputs.
 
     Args:
         query: Shape (…, queries, d).
         key: Shape (…, keys, d).
         value: Shape (…, keys, width).
         columns: Labels of the keys, shape (keys,).
-        averaged: Labels of the modalities that are averaged: (1,) video, (2,) text, (1, 2) both.
-        visible: Keys that are not padding, booleans of shape (keys,). None: all.
+        averaged: Labels of the averaged modalities: (1,) video, (2,) text, (1, 2) both.
+        visible: Keys that are not padding, booleans of shape (keys,). None for all.
 
     Returns:
         Shape (…, queries, width), float64.
@@ -120,7 +120,7 @@ def merged_attention(
 
 
 def softmax(scores: Floats) -> Floats:
-    """Softmax over the last axis."""
+    """Return the softmax over the last axis."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float64)
 

@@ -1,4 +1,4 @@
-"""What `quag` tells about a run: which layers were reached, and what each quadrant held."""
+"""Reports of `quag`: which layers were reached, and the attention in each quadrant."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .quadrants import Quadrant, quadrant_name
 
 @dataclass(frozen=True)
 class QuadrantShare:
-    """What a quadrant held, over all runs of a layer; rows of padding and of tokens labelled 0 are left out.
+    """The attention in a quadrant over all runs of a layer, without rows of padding and of tokens labelled 0.
 
     Attributes:
         rows: Share of rows (a query in a head) that have the quadrant's label and see a key of its other label.
-        before: Share of all attention that lay in the quadrant.
-        after: The same after the operation; "average" does not change it.
+        before: Share of all attention in the quadrant.
+        after: The same after the operation; "average" leaves it unchanged.
     """
 
     rows: float
@@ -29,13 +29,13 @@ class LayerReport:
 
     Attributes:
         name: The module's name in the model.
-        runs: How often it ran.
-        hits: How often its attention was reached.
-        quadrants: What each quadrant held, by its name ("VT"); of every pair of labels, not only of those operated on.
-        moved: Mean total variation distance between a row's weights before and after, 0 to 1. 0: the operation did
-            nothing, as where its quadrants are empty (video queries of a causal decoder with the text behind).
-        emptied: Rows that "knockout" left without anything.
-        other: Softmaxes in the module whose axes match no labels, which were left alone, by shape.
+        runs: Number of runs.
+        hits: Number of runs in which its attention was reached.
+        quadrants: Shares by quadrant name ("VT"), for every pair of labels.
+        moved: Mean total variation distance between a row's weights before and after, 0 to 1. 0 means that nothing
+            changed, for example because the quadrants are empty (video queries before the text in a causal decoder).
+        emptied: Rows that "knockout" left without weights.
+        other: Shapes of softmaxes in the module that match no labels and were not changed.
     """
 
     name: str
@@ -61,13 +61,13 @@ class LayerTally:
     other: set[tuple[int, ...]] = field(default_factory=set)
 
     def add(self, quadrant: Quadrant, rows: float, before: float, after: float) -> None:
-        """Add what a quadrant held in one run."""
+        """Add the attention of one run in a quadrant."""
         sums = self.cells.setdefault(quadrant, [0.0, 0.0, 0.0])
         for place, value in enumerate((rows, before, after)):
             sums[place] += value
 
     def report(self) -> LayerReport:
-        """Divide the sums by the rows."""
+        """Return the sums divided by the number of rows."""
         rows = self.rows or 1.0
         shares = {
             quadrant_name(quadrant): QuadrantShare(*(value / rows for value in sums))
@@ -79,12 +79,12 @@ class LayerTally:
 
 
 @dataclass
-class Report:
-    """What `quag` did, layer by layer; complete after the `with` block, and readable within.
+class QuagReport:
+    """What `quag` did in each layer, complete after the `with` block.
 
     Attributes:
         operator: The operator.
-        quadrants: Names of the quadrants that it was applied to.
+        quadrants: Names of the impaired quadrants.
         tallies: Sums by layer, in the order of the model's modules.
     """
 
@@ -94,17 +94,17 @@ class Report:
 
     @property
     def layers(self) -> tuple[LayerReport, ...]:
-        """The layers that were asked for."""
+        """The report of each selected layer."""
         return tuple(tally.report() for tally in self.tallies.values())
 
     @property
     def moved(self) -> float:
-        """Mean of what was moved in a row over all layers; 0: nothing was changed anywhere."""
+        """Mean over all rows and layers of the moved attention; 0 if nothing changed anywhere."""
         rows = sum(tally.rows for tally in self.tallies.values())
         return sum(tally.moved for tally in self.tallies.values()) / rows if rows else 0.0
 
     def __str__(self) -> str:
-        """Write a table, one line a layer."""
+        """Return a table with one line per layer."""
         lines = [f"{self.operator} of {', '.join(self.quadrants)}"]
         for layer in self.layers:
             shares = ", ".join(

@@ -1,6 +1,6 @@
 """QUAG on a torch model: `with quag(model, "crossmodal", modality=labels) as report: model(**inputs)`.
 
-Rawal et al. 2024, §2.2 and §2.3, for each head and layer by itself. The paper's listing (§A.4) rewrites the attention
+Rawal et al. 2024, §2.2 and §2.3, for each head and layer separately. The paper's listing (§A.4) rewrites the attention
 of a model; here softmax is intercepted while the model's own attention runs, so no model has to be rewritten.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...core.extras import import_extra
 from .layers import chosen_layers
 from .quadrants import TEXT, Quadrant, checked_operator, quadrants_of
-from .reports import Report
+from .reports import QuagReport
 from .streams import read_streams
 
 if TYPE_CHECKING:
@@ -32,56 +32,55 @@ def quag(
     generated: int | None = TEXT,
     hidden_below: float | None = None,
     measure: bool = True,
-) -> AbstractContextManager[Report]:
-    """Impair quadrants of a model's attention while a `with` block runs.
+) -> AbstractContextManager[QuagReport]:
+    """Impair quadrants of a model's attention within a `with` block.
 
-    Every operator changes weights as `reference.short_circuit` says: "average", the paper's; "knockout" and "merge",
-    ours. Keys are visible to a query if their score is above `hidden_below`: padding and causal masks are left out of
-    means, row by row. Rows that see nothing stay as they are. Weights of less than 32 bits are computed in 32.
+    The operators are those of `reference.short_circuit`: "average" is the paper's, "knockout" and "merge" are ours. A
+    key is visible to a query if its score is above `hidden_below`, so padding and causal masks are excluded from means
+    row by row. Rows that see nothing stay unchanged. Weights below 32 bits are computed in 32 bits.
 
-    A model of transformers runs with its eager attention within the block, and with what it had before behind it, also
-    after an exception. Elsewhere `torch.nn.functional.scaled_dot_product_attention` and `nn.MultiheadAttention` are
-    reached too. Gradients flow. Compiled models and kernels of other packages are not reached, which is an error.
-    Blocks around one model do not nest.
+    Transformers models use eager attention within the block; their setting is restored afterwards, also after an
+    exception. In other models `torch.nn.functional.scaled_dot_product_attention` and `nn.MultiheadAttention` are
+    intercepted too. Gradients flow. Compiled models and kernels of other packages cannot be reached, which raises an
+    error. Blocks around one model do not nest.
 
     Args:
         model: Any torch module.
         quadrants: A short-circuit ("unimodal", "crossmodal", "video", "text"), "all", a quadrant, or several; see
             `quadrants_of`.
-        modality: Labels of tokens, integers (1 video, 2 text, 0 neither, further ones for further modalities):
+        modality: Labels of tokens, integers (1 video, 2 text, 0 neither, other integers for other modalities):
 
-            * an array (batch, tokens), or (tokens,) where all rows are alike: attention over these tokens;
-            * a list of such arrays: streams of a model that holds its modalities apart, or encoder and decoder; axes of
-              attention are matched to them by length;
-            * a dict from patterns of layers' names (`fnmatch`) to one of these or to a tuple (labels of queries, labels
-              of keys), for streams of one length; the first pattern that matches counts.
+            * an array (batch, tokens), or (tokens,) if all items are alike: attention over these tokens;
+            * a list of such arrays: the streams of a model with separate modalities, or encoder and decoder; they are
+              matched to the axes of attention by length;
+            * a dict from patterns of layer names (`fnmatch`) to one of these or to a tuple (labels of queries, labels
+              of keys), for streams of equal length; the first matching pattern counts.
 
-            Rows of beams may be a multiple of rows of labels.
+            With beam search, the batch may be a multiple of the rows of labels.
         operator: "average", "knockout" or "merge".
-        layers: Which attention modules: their numbers, or patterns of their names (`fnmatch`). None: all of the model
-            but those of encoders of pictures or sound, resamplers and pooling heads; numbers count these. A pattern
-            reaches the others too.
-        heads: Numbers of the heads that are changed; None: all.
-        attention: Classes of modules that are attention. None: modules whose class is called so ("…Attention", "…Attn",
-            "…MHA") and that hold no other of the kind.
-        generated: Label of tokens that a model adds with its cache while it generates, after a layer has seen all
-            tokens with labels; of one stream. None: their attention is not matched, which is an error.
-        hidden_below: Scores at or below it are masked. None: half the lowest number of their type, as in all of
-            transformers; models with masks of -10,000 need -5,000.
-        measure: Measure what each quadrant holds before and after; False saves time.
+        layers: Attention modules by index or by pattern of their names (`fnmatch`). None for all except image and audio
+            encoders, resamplers and pooling heads; indices count these. A pattern can select the others too.
+        heads: Indices of the heads to change; None for all.
+        attention: Classes of attention modules. None for modules whose class name ends in "Attention", "Attn" or "MHA"
+            and that contain no other such module.
+        generated: Label of tokens that a single-stream model appends to its cache during generation, once a layer has
+            seen all labelled tokens. With None, their attention is not matched, which raises an error.
+        hidden_below: Scores at or below it are masked. None for half the lowest number of their dtype, as in
+            transformers; models that mask with -10,000 need -5,000.
+        measure: Measure the attention in each quadrant before and after; False saves time.
 
     Returns:
-        A context manager that gives a `Report`.
+        A context manager that yields a `QuagReport`.
 
     Raises:
-        UsageError: A name, number or pattern is unknown, labels are ambiguous, or a block is within another.
+        UsageError: A name, index or pattern is unknown, labels are ambiguous, or blocks are nested.
         InputError: Labels are not integers of shape (batch, tokens).
-        ProbeError: At the end of the block: a layer that was asked for did not run, or was not reached each time.
+        ProbeError: At the end of the block: a selected layer did not run, or was not reached in every run.
         MissingExtraError: torch is not installed.
     """
     chosen, operator = quadrants_of(quadrants), checked_operator(operator)
     interception = import_extra(".interception", __package__, what="quag", extra="probes")
-    probe: AbstractContextManager[Report] = interception.AttentionInterception(
+    probe: AbstractContextManager[QuagReport] = interception.AttentionInterception(
         model,
         interception.Operation(chosen, operator, None if heads is None else frozenset(heads), hidden_below, measure),
         read_streams(modality, generated),

@@ -1,12 +1,13 @@
-"""The simulation study: the more a task couples two modalities, the more crossmodal short-circuiting costs.
+"""The simulation study: crossmodal short-circuiting costs more the more a task couples two modalities.
 
-Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens, 100 numbers each, are mixed by a coupling α; a small
-transformer is to tell one number for each unmixed token, for which token i of one modality needs token i of the other.
+Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens with 100 numbers each are mixed by a coupling α. A
+small transformer predicts one number for each unmixed token, which requires the token at the same position in the other
+modality.
 
-Where we differ: every step draws new samples, where the paper has 24,000 and 2,000 epochs, so nothing is overfitted and
-there is no dropout, whose rate the paper does not give; batches are of 8, not 1,024, the rate of Adam rises to .003 and
-falls to 0 along a cosine; layers are normalised before attention, not after; positions count within each modality. The
-number of heads is not given: it is 1 here, which learns fastest.
+Differences from the paper: every step samples new data (the paper has 24,000 samples and 2,000 epochs), so there is no
+overfitting and no dropout, whose rate the paper does not report; batches of 8 instead of 1,024; Adam's learning rate
+rises to .003 and decays to 0 along a cosine; pre-norm instead of post-norm layers; positions restart in each modality.
+The paper does not report the number of heads; we use 1, which learns fastest.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ from .short_circuits import quag
 Singles = NDArray[np.float32]
 TOKENS, WIDTH, LAYERS, HIDDEN, HEADS = 15, 100, 4, 400, 1
 STEPS, BATCH, RATE = 4000, 8, 0.003
-RISING = 40  # the rate of learning rises for one step in so many
+RISING = 40  # the learning rate rises during 1 / RISING of the steps
 WEIGHTS = (10 * np.sin(np.arange(1, WIDTH + 1) * math.pi / 202) / WIDTH).astype(np.float32)
-"""What the numbers of a token count for."""
+"""Weights of the numbers of a token in its target."""
 
 
 class Samples(NamedTuple):
-    """What a model gets, t and v one after the other, shape (samples, 30, 100), and predicts, (samples, 30)."""
+    """Inputs t and v, concatenated to shape (samples, 30, 100), and outputs, shape (samples, 30)."""
 
     inputs: Singles
     outputs: Singles
@@ -46,15 +47,13 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """One trained model.
+    """Losses of one trained model.
 
     Attributes:
         alpha: The coupling.
         seed: Seed of samples and weights.
         loss: Mean squared error on new samples.
         impaired: The same under crossmodal short-circuiting.
-        increase: By how many percent of the loss it is more.
-        learnt: Whether the loss is below half of `linear_loss`: the model fuses tokens.
     """
 
     alpha: float
@@ -64,33 +63,32 @@ class Outcome:
 
     @property
     def increase(self) -> float:
-        """Return the increase in percent."""
+        """Relative increase of the loss in percent."""
         return 100 * (self.impaired / self.loss - 1)
 
     @property
     def learnt(self) -> bool:
-        """Return whether the model does what no linear predictor does without single tokens of the other modality."""
+        """Whether the loss is below half of `linear_loss`, which takes single tokens of the other modality."""
         return self.loss < linear_loss(self.alpha) / 2
 
 
 def linear_loss(alpha: float) -> float:
     """Return the mean squared error of the best linear predictor of m₁ᵢ's number from tᵢ and the means of t and v.
 
-    That is what crossmodal short-circuiting leaves of the inputs. All is jointly Gaussian, so the means give away the
-    mean of m₁, and of what deviates from it, tᵢ alone tells: with σ² the variance of the number, n tokens,
-    σ² (n − 1) / n · α² / ((1 − α)² + α²). For orientation, and not a bound: a network may pass single tokens through
-    means of features that depend on position.
+    These are the inputs that crossmodal short-circuiting leaves. Everything is jointly Gaussian: the means determine
+    the mean of m₁, and only tᵢ is informative about the deviation from it. With σ² the variance of the number and n
+    tokens, the error is σ² (n − 1) / n · α² / ((1 − α)² + α²). It is a reference, not a bound: a network may pass
+    single tokens through means of features that depend on position.
     """
     variance = float((WEIGHTS.astype(np.float64) ** 2).sum())
     return variance * (TOKENS - 1) / TOKENS * alpha**2 / ((1 - alpha) ** 2 + alpha**2)
 
 
 def draw(rng: np.random.Generator, count: int, alpha: float) -> Samples:
-    """Draw samples (§3, steps 1 to 3).
+    """Sample data (§3, steps 1 to 3).
 
-    m₁ and m₂ are standard normal, (15, 100) each; of each of their 30 tokens the weighted mean of the numbers is to be
-    told, with weights 10 sin(jπ / 202), j from 1 to 100. The model gets t = (1 − α) m₁ − α m₂ and
-    v = (1 − α) m₂ − α m₁.
+    m₁ and m₂ are standard normal, (15, 100) each. The target of each of their 30 tokens is the weighted mean of its
+    numbers, with weights 10 sin(jπ / 202), j = 1 … 100. The inputs are t = (1 − α) m₁ − α m₂ and v = (1 − α) m₂ − α m₁.
     """
     unmixed = rng.standard_normal((count, 2, TOKENS, WIDTH), dtype=np.float32)
     mixed = (1 - alpha) * unmixed - alpha * unmixed[:, ::-1]
@@ -99,7 +97,7 @@ def draw(rng: np.random.Generator, count: int, alpha: float) -> Samples:
 
 
 class SimulationAttention(torch.nn.Module):
-    """Self-attention over all tokens of both modalities."""
+    """Self-attention over the tokens of both modalities."""
 
     def __init__(self) -> None:
         """Make the projections."""
@@ -116,7 +114,7 @@ class SimulationAttention(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    """Attention and a feed-forward net, each with a residual."""
+    """Pre-norm attention and feed-forward layers with residuals."""
 
     def __init__(self) -> None:
         """Make the parts."""
@@ -138,7 +136,7 @@ class Model(torch.nn.Module):
     positions: torch.Tensor
 
     def __init__(self, rng: np.random.Generator):
-        """Make it with weights drawn by `rng`, uniform in ±√(1 / inputs), and biases of 0."""
+        """Initialize weights uniformly in ±√(1 / inputs) with `rng`, and biases with 0."""
         super().__init__()
         with torch.random.fork_rng(devices=[]):  # the layers draw weights of their own
             self.embedding = torch.nn.Linear(WIDTH, WIDTH)
@@ -167,15 +165,15 @@ class Model(torch.nn.Module):
 
 
 def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
-    """Train a model at one coupling, and measure its loss without and with crossmodal short-circuiting.
+    """Train a model at one coupling and measure its loss without and with crossmodal short-circuiting.
 
-    It runs in one thread, so that its numbers do not depend on how many there are.
+    Runs in one thread, so that results do not depend on the number of threads.
 
     Args:
         alpha: The coupling, between 0 and .5.
-        seed: Seed of samples and weights, the same at every coupling.
+        seed: Seed of samples and weights, the same for every coupling.
         steps: Steps of Adam, each with 8 new samples.
-        tested: Samples that the losses are measured on.
+        tested: Number of test samples.
     """
     with _one_thread():
         model = Model(rng_for(seed, "quag simulation", "weights"))
@@ -205,10 +203,10 @@ def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, 
         alphas: Couplings.
         seeds: Seeds.
         steps: See `simulate`.
-        workers: Processes, each with one thread.
+        workers: Number of processes, each with one thread.
 
     Returns:
-        By coupling, then by seed; the same with any number of workers.
+        Outcomes ordered by coupling, then seed, for any number of workers.
     """
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
@@ -221,7 +219,7 @@ def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, 
 
 
 def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
-    """Draw Figure 2 as PNG: the increase of the loss against the coupling, a point each seed and a line of means."""
+    """Plot Figure 2 as PNG: the increase of the loss against the coupling, one point per seed and a line of means."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -243,7 +241,7 @@ def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
 
 
 def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
-    """Average the increase over seeds, by coupling."""
+    """Return the increase averaged over seeds, by coupling."""
     by_alpha: dict[float, list[float]] = {}
     for one in outcomes:
         by_alpha.setdefault(one.alpha, []).append(one.increase)

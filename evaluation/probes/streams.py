@@ -1,4 +1,4 @@
-"""Labels of tokens as `quag` takes them, and which of them go with the axes of a layer's attention."""
+"""Labels of tokens as passed to `quag`, and their match to the axes of a layer's attention."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from .labels import Labels, as_array
 
 @dataclass
 class Streams:
-    """Labels of tokens, to be matched to axes of attention."""
+    """Labels of tokens by pattern of layer names."""
 
     by_pattern: list[tuple[str, list[Labels], list[Labels]]]
     generated: int | None
     begun: set[str] = field(default_factory=set)
-    """Layers that have seen all tokens with labels: after that, and only then, more are generated ones."""
+    """Layers that have seen all labelled tokens; only then are additional ones generated tokens."""
 
     def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
-        """Find the labels of queries and keys, each (batch, tokens) or (1, tokens), that go with a layer's axes.
+        """Return the labels that match a layer's axes: queries and keys, each (batch, tokens) or (1, tokens), or None.
 
         Args:
             name: The layer.
             batch: Length of the first axis.
-            queries: Length of the axis of queries.
-            keys: Length of the axis of keys.
-            folded: The first axis is that of batch and heads together.
+            queries: Length of the query axis.
+            keys: Length of the key axis.
+            folded: Whether the first axis merges batch and heads.
         """
         for pattern, asking, asked in self.by_pattern:
             if fnmatchcase(name, pattern):
@@ -57,7 +57,7 @@ class Streams:
         return None if rows is None or columns is None else (rows, columns)
 
     def lengths(self) -> str:
-        """Write the shapes of all labels, for a message."""
+        """Return the shapes of all labels, for messages."""
         shapes = {one.shape for _, asking, asked in self.by_pattern for one in (*asking, *asked)}
         return " and ".join(map(str, sorted(shapes)))
 
@@ -70,14 +70,14 @@ def _of_length(name: str, streams: list[Labels], length: int) -> Labels | None:
     found = [one for one in streams if one.shape[1] == length]
     if len(found) > 1 and any(not np.array_equal(found[0], one) for one in found[1:]):
         raise UsageError(
-            f"labels of two streams have the length {length} of an axis of {name}: say which is which with "
+            f"two streams have labels of length {length}, that of an axis of {name}. Distinguish them with "
             '`modality={"pattern of a layer\'s name": (labels of queries, labels of keys), …}`.'
         )
     return found[0] if found else None
 
 
 def read_streams(modality: Any, generated: int | None) -> Streams:
-    """Read labels as `quag` takes them."""
+    """Parse the argument `modality` of `quag`."""
     if not isinstance(modality, Mapping):
         every = _streams(modality)
         return Streams([("*", every, every)], generated)
@@ -85,7 +85,7 @@ def read_streams(modality: Any, generated: int | None) -> Streams:
     for pattern, given in modality.items():
         if isinstance(given, tuple):
             if len(given) != 2:
-                raise InputError(f"labels for {pattern!r}: a tuple is (labels of queries, labels of keys).")
+                raise InputError(f"labels for {pattern!r}: a tuple must be (labels of queries, labels of keys).")
             by_pattern.append((str(pattern), _streams(given[0]), _streams(given[1])))
         else:
             every = _streams(given)
@@ -102,7 +102,7 @@ def _labels(given: Any) -> Labels:
     labels = as_array(given)
     if labels.dtype.kind not in "iu" or labels.ndim not in (1, 2) or not labels.size or labels.min() < 0:
         raise InputError(
-            f"labels must be integers of 0 or more, of shape (batch, tokens) or (tokens,); these are of type "
-            f"{labels.dtype} and shape {labels.shape}."
+            f"labels must be integers of 0 or more, of shape (batch, tokens) or (tokens,); got {labels.dtype} of shape "
+            f"{labels.shape}."
         )
     return np.atleast_2d(labels).astype(np.int64)

@@ -114,14 +114,14 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
     bad = rows(built, "questions", "test")[3]["question"]
     with running(lambda request, before: Body(b"{") if bad in text_of(request) else "yes") as server:
         failed = ask(built, server.url, other, "--limit", 10)
-        refuses(failed, "of 10 requests got no answer", "not what an endpoint sends", "run the same command again")
+        refuses(failed, "of 10 requests got no answer", "not a chat completion", "run the same command again")
         assert not other.exists()
         asked = len(server.requests)
         assert ask(built, server.url, other, "--limit", 10, "--partial").code == 0
         assert len(server.requests) - asked == 10 - len(read(other))
         assert 0 < len(read(other)) < 10
     with running() as server:
-        refuses(ask(built, server.url, other, "--limit", 10), "were asked otherwise")
+        refuses(ask(built, server.url, other, "--limit", 10), "with other settings")
     with running(lambda request, before: Status(500, "down")) as server:
         alone = ("--retries", 0, "--at-once", 1)
         refuses(ask(built, server.url, tmp_path / "c.jsonl", *alone), "the last 10 requests", "down")
@@ -211,7 +211,7 @@ def test_a_dry_run_counts_and_sends_nothing(built: Path, tmp_path: Path) -> None
     assert not [*tmp_path.iterdir()]
     asked = rows(built, "questions", "test")
     assert f"{2 * len(asked)} requests, {len({row['video_id'] for row in asked})} clips" in done.out
-    assert f"{2 * len(asked)} pictures, those of the first clip" in done.out
+    assert f"{2 * len(asked)} frames, " in done.out
     assert "at most about" in done.out
     assert run("stressreel", "ask", built, "--dry-run").code == 0
 

@@ -22,7 +22,7 @@ from stressreel.evaluation.tasks import prompts
 pytest.importorskip("openai", reason="the extra ask is not installed")
 ASKED = Request("Is it so?", None, 16)
 KEY = "sk-very-secret-0123456789"
-ODD = "not what an endpoint sends"
+ODD = "not a chat completion"
 
 
 @pytest.fixture(autouse=True)

@@ -100,7 +100,7 @@ def test_attention_of_torch_is_captured_in_single_precision() -> None:
     assert np.abs(captured.runs[""][0].mean(1) - given.numpy()).max() < 0.05
 
 
-@pytest.mark.parametrize(("kind", "says"), [("formula", "no softmax that torch shows"), ("twice", "more than once")])
+@pytest.mark.parametrize(("kind", "says"), [("formula", "no softmax that torch exposes"), ("twice", "more than once")])
 def test_formulas_and_two_softmaxes_are_refused(kind: str, says: str) -> None:
     one = own(kind)
     with pytest.raises(ProbeError, match=says), captured_attention(one.model):
@@ -114,7 +114,7 @@ def test_what_cannot_be_captured_is_refused() -> None:
         vision.run()
     assert vision.model.config._attn_implementation == "sdpa"
     thirds = captured_attention(folded.model, batch=3)
-    with pytest.raises(UsageError, match="length 4, which is no multiple of batch=3"), thirds:
+    with pytest.raises(UsageError, match="length 4, which is not a multiple of batch=3"), thirds:
         folded.run()
     with pytest.raises(UsageError, match="batch must be 1 or more"), captured_attention(folded.model, batch=0):
         pass

@@ -24,10 +24,10 @@ def test_parts_segments_and_ids() -> None:
     found = labels_of_parts((V, np.ones((2, 2))), (T, [[1, 1], [1, 0]]))  # FrozenBiLM and JustAsk: video, then text
     assert (found.tolist(), found.dtype) == ([[V, V, T, T], [V, V, T, 0]], np.int64)
     for wrong in ([], [(V, [1, 1])], [(V, [[1]]), (T, [[1], [1]])]):
-        with pytest.raises(InputError, match="one batch"):
+        with pytest.raises(InputError, match="one batch size"):
             labels_of_parts(*wrong)
     assert labels_of_types([[0, 0, 1, 2]], {0: T, 1: V}).tolist() == [[T, T, V, 0]]
-    with pytest.raises(InputError, match="does not go with"):
+    with pytest.raises(InputError, match="does not match"):
         labels_of_types([[0, 1]], {0: T}, attention_mask=[[1]])
     assert labels_of_ids(IDS, [9], attention_mask=[[1] * 6 + [0]]).tolist() == [[T, T, V, V, T, T, 0]]
 
@@ -52,7 +52,7 @@ def test_streams_and_unknown_families() -> None:
     lxmert = SimpleNamespace(model_type="lxmert")
     two = labels_for(lxmert, {"input_ids": [[5, 6]], "visual_feats": np.zeros((1, 3, 4))})
     assert [one.tolist() for one in two] == [[[T, T]], [[V, V, V]]]
-    with pytest.raises(InputError, match="visual_feats, which is not among the inputs"):
+    with pytest.raises(InputError, match="visual_feats, which is missing"):
         labels_for(lxmert, {"input_ids": [[5]]})
-    with pytest.raises(InputError, match="family bert are not known"):
+    with pytest.raises(InputError, match="family bert are not supported"):
         labels_for(SimpleNamespace(model_type="bert"), {"input_ids": [[5]]})

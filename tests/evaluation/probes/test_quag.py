@@ -149,7 +149,7 @@ def test_heads_and_layers() -> None:
 def test_what_cannot_be_reached_is_refused() -> None:
     one = case("t5")
     given = {name: one.inputs[name] for name in ("input_ids", "attention_mask")}
-    with pytest.raises(ProbeError, match="call no softmax that torch shows"):
+    with pytest.raises(ProbeError, match="call no softmax that torch exposes"):
         own("formula").probe("all")
     with pytest.raises(ProbeError, match="no attention module"), quag(torch.nn.Linear(2, 2), "all", modality=[1]):
         pass
@@ -166,7 +166,7 @@ def test_labels_that_fit_nothing_or_too_much_are_refused() -> None:
     for wrong in ([0.5, 1.0], [-1, 2], [[[1]]], []):
         with pytest.raises(InputError, match="labels must be integers"):
             one.probe("all", modality=wrong)
-    with pytest.raises(UsageError, match="say which is which"):
+    with pytest.raises(UsageError, match="Distinguish them"):
         one.probe("all", modality=[np.full(9, V), np.full(9, T)])
     found, _ = one.probe("all", modality={"*.0.*": (one.labels, one.labels), "*": one.labels})
     assert torch.equal(found, one.probe("all")[0])
