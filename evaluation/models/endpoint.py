@@ -150,8 +150,8 @@ class Endpoint:
             return ""
         there = self._plain(response.headers.get("location", "nowhere"))
         return (
-            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not followed, "
-            "because that would send the key and the questions there. To use that address, name it with --endpoint."
+            f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not "
+            "followed, since that would send the key and the questions there. To use it, name it with --endpoint."
         )
 
     def _read(self, found: Any) -> Reply:

@@ -114,7 +114,7 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
     bad = rows(built, "questions", "test")[3]["question"]
     with running(lambda request, before: Body(b"{") if bad in text_of(request) else "yes") as server:
         failed = ask(built, server.url, other, "--limit", 10)
-        refuses(failed, "of 10 requests got no answer", "not a chat completion", "run the same command again")
+        refuses(failed, "of 10 requests got no answer", "not a chat completion", "Run the same command again")
         assert not other.exists()
         asked = len(server.requests)
         assert ask(built, server.url, other, "--limit", 10, "--partial").code == 0
