@@ -91,7 +91,6 @@ class Environment:
     """One virtual environment, and what came out of it."""
 
     def __init__(self, python: str, versions: str, work: Path, vectors: Path):
-        """Make its folder anew, with the sentence vectors in its cache."""
         self.python, self.versions = python, versions
         self.folder = work / f"{Path(python).name}-{versions}"
         shutil.rmtree(self.folder, ignore_errors=True)

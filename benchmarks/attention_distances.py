@@ -27,7 +27,6 @@ WIDTH = 16
 
 
 def pair(rng: np.random.Generator, video: int, text: int, causal: bool, kind: str) -> tuple[Map, Map]:
-    """Draw the maps of one head for both sides."""
     tokens = rng.standard_normal((video + text, WIDTH))
     places = np.sin(np.arange(video + text)[:, None] * np.linspace(0.02, 1, WIDTH)) / 2
     query, key = rng.standard_normal((2, WIDTH, WIDTH)) / np.sqrt(WIDTH)

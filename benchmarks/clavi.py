@@ -99,7 +99,6 @@ def make_sources(folder: Path, clip: Path | None) -> None:
 
 
 def with_ffmpeg(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None:
-    """(a): two ffmpeg commands a pair."""
     import imageio_ffmpeg
 
     ffmpeg = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-loglevel", "error"]
@@ -115,7 +114,6 @@ def with_ffmpeg(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -
 
 
 def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None:
-    """(b): decode once, encode twice."""
     for unit in plan.units:
         index = index_frames(folder / f"{unit.source_id}.mp4")
         a, _, b = pieces(index, unit)
@@ -129,7 +127,6 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
 
 
 def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
-    """(c): the command."""
     encoding = ["--crf", str(settings.crf), "--preset", settings.preset]
     build = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "clavi"]
     run = [*build, "--charades", str(folder), "--out", str(out), "--workers", str(workers), "--no-progress", *encoding]
@@ -176,7 +173,6 @@ def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings
 
 
 def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> None:
-    """Measure pairs of a long source and print."""
     with tempfile.TemporaryDirectory(prefix="bench-clavi-") as name:
         folder = Path(name)
         table = make_long_source(folder, clip)
@@ -231,7 +227,6 @@ def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texture", type=Path)

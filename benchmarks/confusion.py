@@ -25,18 +25,15 @@ NEGATIVE = re.compile(r"\b(?:not|cannot|never|no|didnt|wasnt|without)\b")
 
 
 def folded(text: str) -> str:
-    """Without capitals, apostrophes and final stop."""
     return " ".join(re.sub("['’]", "", text.lower()).split()).rstrip(". ")
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    """Read a CSV."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def main() -> None:
-    """Compare and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("annotations", "before", "released"):
         parser.add_argument(f"--{name}", type=Path, required=True)

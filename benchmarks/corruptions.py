@@ -111,7 +111,6 @@ def compare(name: str, frames: Path, rounds: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--rounds", type=int, default=3)

@@ -65,7 +65,6 @@ class Maker:
     """Makes up the questions of a video from the few things that are in it."""
 
     def __init__(self, number: int) -> None:
-        """Draw what is in video `number`."""
         words = load_agqa()
         self.rng = rng_for(0, "benchmark", str(number))
         self.objects = self._some(sorted({*words.objects} - {PERSON}), 9)
@@ -80,33 +79,28 @@ class Maker:
         return names[int(self.rng.integers(len(names)))]
 
     def reference(self) -> ask.Reference:
-        """Speak of an object by another question."""
         relation = self._one(self.relations)
         if self.rng.random() >= EDGE:
             return ask.ObjectsOf(relation)
         return ask.EdgeObject("first" if self.rng.random() < 0.5 else "last", relation)
 
     def object(self, window: Window = VIDEO) -> Object:
-        """Name an object, or speak of it."""
         share = INDIRECT_ALONE if window == VIDEO else INDIRECT
         return self.reference() if self.rng.random() < share else self._one(self.objects)
 
     def action(self) -> Action:
-        """Name an action, or speak of it."""
         chance = self.rng.random()
         if chance < EXTREME:
             return ask.ExtremeAction("longest")
         return ask.ToAction("taking", self.reference()) if chance < EXTREME + REPLACED else self._one(self.actions)
 
     def window(self, *words: str, share: float = LOCALIZED) -> Window:
-        """Draw a part of the video."""
         if self.rng.random() >= share:
             return VIDEO
         word = "between" if self.rng.random() < BETWEEN else self._one(list(words or ("before", "after", "while")))
         return Window(word, tuple(self.action() for _ in range(1 + (word == "between"))))  # type: ignore[arg-type]
 
     def question(self, template: str) -> Question:
-        """Make up a question of a template."""
         relation, word, window = self._one(self.relations), template.lower(), self.window()
         edge = "first" if "first" in word else "last"
         length = "longer" if "longer" in word else "shorter"
@@ -146,7 +140,6 @@ class Maker:
 
 
 def made_rows(count: int) -> Iterator[tuple[str, dict[str, object]]]:
-    """Make up rows of AGQA 2.0."""
     names = list(SHARES)
     shares = np.array(list(SHARES.values()), float) / sum(SHARES.values())
     done = number = 0
@@ -176,7 +169,6 @@ def row_of(video: str, question: Question, number: int) -> dict[str, object]:
 
 
 def write_rows(path: Path, count: int) -> None:
-    """Write rows as one JSON object on one line."""
     with path.open("w", encoding="utf-8") as file:
         file.write("{")
         for number, (key, row) in enumerate(made_rows(count)):
@@ -253,7 +245,6 @@ def _short(group: str) -> str:
 
 
 def main() -> None:
-    """Measure every number of rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument("--kinds", type=int, help="what the graphs of so many rows hold, beside the authors' figures")

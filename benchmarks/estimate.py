@@ -73,7 +73,6 @@ def cpu() -> float:
 
 
 def part_of(text: str) -> tuple[Path, int, int | None]:
-    """Read "clip.mp4" or "clip.mp4@200:90"."""
     name, _, span = text.partition("@")
     first, _, count = span.partition(":")
     return Path(name), int(first or 0), int(count) if count else None
@@ -123,12 +122,10 @@ def measure(text: str) -> Iterable[Row]:
 
 
 def geometric(values: Iterable[float]) -> float:
-    """Geometric mean, to four digits."""
     return float(f"{np.exp(np.mean(np.log([max(value, 1e-6) for value in values]))):.4g}")
 
 
 def write(measured: Path) -> None:
-    """Condense what was measured into the tables."""
     clips: dict[tuple[str, int, int], dict[tuple[str, int], Row]] = defaultdict(dict)
     for line in measured.read_text().splitlines():
         row = json.loads(line)
@@ -281,7 +278,6 @@ def fixed() -> None:
 
 
 def packing() -> float:
-    """CPU of hashing and packing a gigabyte of files."""
     from stressreel.builders.perturbed.tables import perturbed_configs
 
     config = perturbed_configs(["jpeg"], videos=True)[0]
@@ -351,7 +347,6 @@ def foretold(given: Iterable[object]) -> Estimate:
 
 
 def main() -> None:
-    """Measure, write or compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("measure", "write", "fixed", "compare"))
     parser.add_argument("clips", nargs="*")

@@ -92,7 +92,6 @@ def scores(out: Path, folder: Path) -> str:
 
 
 def main() -> None:
-    """Build, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with charades, youcook2 and causalchaos annotations")
     parser.add_argument("--only", default="", help="builds whose name has this in it")

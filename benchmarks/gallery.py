@@ -42,7 +42,6 @@ TYPED = """async (query) => {
 
 
 def exhibits(count: int) -> Iterator[Exhibit]:
-    """Make pairs with their questions."""
     names = sorted({entry.phrase for entry in load_classes().classes.values()})
     for number in range(count):
         a, b, c = (names[place] for place in rng_for(0, "gallery", number).choice(len(names), 3, replace=False))
@@ -57,7 +56,6 @@ def exhibits(count: int) -> Iterator[Exhibit]:
 
 
 def write(folder: Path, count: int) -> None:
-    """Write the gallery."""
     shown = list(exhibits(count))
     facets = [Facet("split", "Split"), Facet("class", "Action"), Facet("source", "Source")]
     gallery = Gallery(count, lambda places: iter(shown), "pair", facets, [Facet("type", "Type")])
@@ -69,7 +67,6 @@ def write(folder: Path, count: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=15)

@@ -99,7 +99,6 @@ class Place:
 
     @property
     def port(self) -> int:
-        """Number of the model's port."""
         return int(self.endpoint.split(":")[2].split("/")[0])
 
 
@@ -135,7 +134,6 @@ def _line(words: str) -> Callable[[Place], list[list[Any]]]:
 
 
 def _scores(*more: Callable[[Place], list[list[Any]]]) -> Callable[[Place], list[list[Any]]]:
-    """Score, then do something with the scores."""
     score = _line("score OUT --predictions ANSWERS --partial --resamples 100 --split all --out TO")
     return lambda place: [line for each in (score, *more) for line in each(place)]
 
@@ -161,7 +159,6 @@ def _permuted(place: Place) -> list[list[Any]]:
 
 
 def _load(place: Place) -> None:
-    """Read an output from Python."""
     import stressreel
     from stressreel.builders.perturbed.load import load
 
@@ -260,21 +257,17 @@ class Campaign:
 
     @property
     def watched(self) -> Path:
-        """The folder in which nothing may change."""
         return self.folder / "watched"
 
     @property
     def out(self) -> Path:
-        """Where the changed output is."""
         return self.watched / "outputs" / "out"
 
     @property
     def bait(self) -> Bait:
-        """What must not be read, or not be changed."""
         return Bait(self.watched / "outputs" / "secret.txt", self.watched / "secrets", self.watched / "plain")
 
     def build(self, names: Iterable[str]) -> None:
-        """Build good outputs and their predictions."""
         for name in names:
             arguments = BUILDS[name]
             out = self.folder / "good" / name
@@ -439,7 +432,6 @@ def preload(*, torch: bool) -> None:
 
 
 def main() -> int:
-    """Run from the command line; 1 if something was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--mutations", type=int, default=3000, metavar="N", help="how many cases")
     parser.add_argument("--first", type=int, default=0, metavar="K", help="the first of them")

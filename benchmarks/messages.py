@@ -86,7 +86,6 @@ def listed(paths: list[Path], kinds: set[str]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the messages of the given folders and files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("paths", type=Path, nargs="*", help="folders or files inside the repository; default: all")
     parser.add_argument("--kind", choices=KINDS, action="append", help="list only this kind; may be repeated")

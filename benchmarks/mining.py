@@ -150,7 +150,6 @@ def peak() -> float:
 
 
 def run(*job: object) -> dict[str, object]:
-    """Do a job in a new process."""
     command = [sys.executable, "-W", "ignore", __file__, "--job", json.dumps(job)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     result: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
@@ -158,7 +157,6 @@ def run(*job: object) -> dict[str, object]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)

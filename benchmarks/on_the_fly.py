@@ -44,7 +44,6 @@ def medians(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, flo
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--frames", type=int, default=8)

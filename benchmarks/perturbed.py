@@ -32,7 +32,6 @@ from stressreel.video.store import FrameStore
 
 
 def encode(pictures: list, index: FrameIndex, path: Path) -> None:
-    """Encode frames that are ready."""
     with Mp4Writer(path, time_base=index.time_base, rate=25, settings=EncodeSettings()) as writer:
         for number, picture in enumerate(pictures):
             writer.write(picture, index.boundary(number + 1) - index.boundary(number))
@@ -85,7 +84,6 @@ def split(index: FrameIndex, names: str, folder: Path) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--perturbations", default="all")

@@ -31,13 +31,11 @@ Way = Callable[[], AbstractContextManager[Any]]
 
 
 def bert(layers: int, tokens: int) -> Any:
-    """A BERT base of a few layers."""
     config = transformers.BertConfig(num_hidden_layers=layers, max_position_embeddings=tokens, vocab_size=100)
     return transformers.BertModel(config).eval()
 
 
 def causal(layers: int, tokens: int) -> Any:
-    """A Qwen2 of the width of the 0.5 B model."""
     config = transformers.Qwen2Config(
         hidden_size=896,
         intermediate_size=4864,
@@ -51,7 +49,6 @@ def causal(layers: int, tokens: int) -> Any:
 
 
 def peak(run: Callable[[], Any]) -> float:
-    """Megabytes that a run holds at most."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
         run()
     held = most = 0
@@ -102,7 +99,6 @@ def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: i
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--layers", type=int, default=2)

@@ -90,12 +90,10 @@ def perturb(name: str, source: str, key: str, text: str, seed: int, tools: Tools
 
 
 def digest(text: str) -> str:
-    """Return what a sheet keeps of an output."""
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_sheet(path: Path | None) -> list[dict[str, str]]:
-    """Read a sheet; an absent one is empty."""
     if path is None or not path.exists():
         return []
     with path.open(newline="", encoding="utf-8") as file:
@@ -159,7 +157,6 @@ def _print_reasons(refused: Counter[str], total: int) -> None:
 
 
 def main() -> None:
-    """Draw or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("perturbation", nargs="?", help="with --sheet alone: all that the sheet has")
     parser.add_argument("--source", choices=SOURCES)

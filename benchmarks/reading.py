@@ -94,7 +94,6 @@ def phrases(folder: Path, tagger: str) -> Iterator[Made]:
 
 
 def main() -> None:
-    """Draw and print, or hold a sheet against what is made now."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["confusions", "phrases"])
     parser.add_argument("--annotations", type=Path, required=True, help="Annotations.csv, or the Charades-STA folder")

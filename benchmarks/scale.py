@@ -68,19 +68,15 @@ class Work:
     rendered: bool = True
 
     def renders(self, unit: Unit) -> bool:
-        """Whether units are rendered."""
         return self.rendered
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Nothing is missing."""
         return None
 
     def stamp(self, unit: Unit) -> str:
-        """No source changes."""
         return ""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Compute, encode, or do nothing."""
         began = time.process_time()
         if self.clips:
             file = folder / "clip.mp4"
@@ -92,14 +88,12 @@ class Work:
         return {"files": {}, "cpu_s": time.process_time() - began}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Describe a unit in a row, and its clip."""
         if self.clips:
             yield "clips", {"id": unit.id, "sha256": facts["sha256"], "video": "clip.mp4"}
         yield "words", {"id": unit.id, "text": f"what {unit.id} shows"}
 
 
 def encode(path: Path, seed: int) -> None:
-    """Encode a clip of moving noise with x264."""
     import av
     import numpy as np
 
@@ -171,7 +165,6 @@ def measure_units(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
-    """Leave a joined cluster alone."""
     with executor_of("ray", given.workers, given.nodes):
         began, spent = time.monotonic(), -spent_cpu()
         time.sleep(given.seconds)
@@ -222,7 +215,6 @@ def write_receipts(path: Path, plan: Plan) -> Path:
 
 
 def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
-    """Pack a row for each unit, without videos."""
     plan = plan_of(given.units)
     with tempfile.TemporaryDirectory() as folder:
         began = time.monotonic()

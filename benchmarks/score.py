@@ -78,7 +78,6 @@ def suite(folder: Path) -> int:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--charades", type=Path, required=True, help="folder of Charades' annotations")
     parser.add_argument("--rounds", type=int, default=3)

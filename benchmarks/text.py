@@ -78,7 +78,6 @@ def usable(corruption: TextCorruption, tools: Tools) -> str:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--captions", type=Path)
     parser.add_argument("--style", choices=STYLES, default="declarative")

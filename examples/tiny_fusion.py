@@ -149,7 +149,6 @@ class Answering(nn.Module):
     """Answer a question about a video, as `kind` says: "fusing", "late" or "blind"."""
 
     def __init__(self, kind: str, words: int, longest: int):
-        """Make the parts."""
         super().__init__()
         self.kind = kind
         self.embed_words, self.embed_places = nn.Embedding(words, WIDTH), nn.Embedding(FRAMES + longest, WIDTH)

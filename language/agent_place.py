@@ -1,4 +1,4 @@
-"""Where "by the man" stands in the passive: behind the phrases of place, if they are sure to be the verb's."""
+"""The position of the agent ("by the man") in the passive: after phrases of place that certainly belong to the verb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLAUSE_OPENERS = frozenset(
 
 
 def agent_place(caption: Caption, clause: Clause) -> int:
-    """Return the token before which the agent stands."""
+    """Return the token before which the agent is inserted."""
     last = clause.second_object or clause.object
     stop = last.stop if last is not None else clause.verb.main + 1
     if clause.verb.particle == stop:
@@ -29,7 +29,7 @@ def agent_place(caption: Caption, clause: Clause) -> int:
 
 
 def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
-    """Return where the phrases of place behind an object end, and whether the agent may stand behind them.
+    """Return where the phrases of place after an object end, and whether the agent may follow them.
 
     "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
     """
@@ -55,7 +55,6 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
 
 
 def _opens_place(caption: Caption, place: int) -> bool:
-    """Return whether a phrase of place, manner or time begins: "on", "inside of", "next to"."""
     token, follows = caption.tokens[place], caption.tokens[place + 1].lower
     return (token.tag in ("IN", "TO", "RP") and token.lower in words("places")) or (
         (token.lower in ("next", "close") and follows == "to")
@@ -64,7 +63,7 @@ def _opens_place(caption: Caption, place: int) -> bool:
 
 
 def is_held(caption: Caption, place: int) -> bool:
-    """Return whether what follows phrases of place may belong to the last of them."""
+    """Return whether the words after phrases of place may belong to the last of them."""
     follows = caption.tokens[place] if place < len(caption.tokens) else None
     return follows is not None and (
         follows.tag in ("VBN", "VBG", "VB", "DT", "CD", "PRP", "PRP$", *FINITE)
@@ -75,7 +74,7 @@ def is_held(caption: Caption, place: int) -> bool:
 
 
 def _is_verb_adverb(caption: Caption, place: int) -> bool:
-    """Return whether "off" stays with its verb: not before a noun phrase, as in "off the couch"."""
+    """Return whether "off" belongs to its verb: not before a noun phrase, as in "off the couch"."""
     tokens = caption.tokens
     follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
     phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))

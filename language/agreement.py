@@ -1,4 +1,4 @@
-"""Verbs that agree with their subjects, clitics in full, and pronouns in their cases."""
+"""Subject-verb agreement, full forms of clitics, and cases of pronouns."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": 
 
 
 def full_form(word: str) -> str:
-    """Write a clitic or cut auxiliary in full: "'s" is "is", "wo" of "won't" is "will"."""
+    """Return the full form of a clitic or shortened auxiliary: "is" for "'s", "will" for "wo" in "won't"."""
     return FULL.get(word.lower(), word.lower())
 
 
 def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:
-    """Return the finite form of a verb that agrees with a subject; None is a singular thing."""
+    """Return the finite form of a verb that agrees with a subject; None means a singular noun."""
     plural, person = (phrase.plural, phrase.person) if phrase else (False, 3)
     if lemma == "be":
         if past:

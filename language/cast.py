@@ -1,4 +1,4 @@
-"""Who acts in a collection of texts: names found in the texts themselves."""
+"""Names of the characters in a collection of texts, found in the texts themselves."""
 
 from __future__ import annotations
 
@@ -32,27 +32,26 @@ class Cast:
     """The names of a collection.
 
     Attributes:
-        names: Each as it is written with capitals, "Mammy Two Shoes".
-        genders: "female" or "male" of a name in small letters, where known.
+        names: Names as written with capitals, such as "Mammy Two Shoes".
+        genders: "female" or "male" by name in lower case, where known.
     """
 
     names: tuple[str, ...] = ()
     genders: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Put the longest names first, so that they are found before their parts."""
         object.__setattr__(self, "names", tuple(sorted(set(self.names), key=lambda name: (-len(name.split()), name))))
 
 
 def derive_cast(texts: Iterable[str]) -> Cast:
-    """Find names: words, or rows of words, that stand with capitals inside sentences often enough.
+    """Find names: words, or sequences of words, that are capitalized within sentences often enough.
 
-    A word counts where it is not the first of its sentence. It is a name if it does something at least twice (places
-    and days do nothing), has a capital there at least three times, and that in three of ten cases: annotators often
-    leave capitals out. Fewer capitals, down to one, are enough for what does something three times and never has an
-    article ("meathead saw Tom"); and it need do nothing if it has its capital nearly always, eight times or more, and
-    is not a place ("in Paris"). Rows of up to three such words that nearly always stand together are one name, with
-    the stop of "St.". The gender is that of the pronouns in texts that name nobody else.
+    The first word of a sentence does not count. A word is a name if it precedes a verb at least twice (which excludes
+    places and days) and is capitalized at least three times and in 30 % of cases, since annotators often omit capitals.
+    Fewer capitals suffice for a word that precedes a verb three times and never follows an article ("meathead saw
+    Tom"). A word that precedes no verb is a name if it is nearly always capitalized, at least eight times, and is not a
+    place ("in Paris"). Up to three such words that nearly always occur together form one name; "St." keeps its period.
+    The gender is that of the pronouns in texts without other names.
 
     Args:
         texts: Questions, answers and explanations.
@@ -75,7 +74,7 @@ def derive_cast(texts: Iterable[str]) -> Cast:
 
 
 def _words(text: str) -> list[str]:
-    """Split a text into words and marks; "St." is one word."""
+    """Split a text into words and punctuation marks; "St." is one word."""
     found = list[str]()
     for match in TOKEN.finditer(text):
         if match[0] == "." and found and found[-1].lower() in ABBREVIATIONS:
@@ -87,15 +86,15 @@ def _words(text: str) -> list[str]:
 
 @dataclass
 class _Uses:
-    """How words stand in texts, by their small letters: inside sentences, unless stated otherwise.
+    """How often words occur in each context, by lower-case form; within sentences unless stated otherwise.
 
     Attributes:
-        large: With a capital.
-        small: Without.
+        large: Capitalized.
+        small: In lower case.
         acting: Before a verb, anywhere.
-        determined: Behind an article or owner.
-        placed: Behind "in" and the like.
-        rows: Rows of words with capitals.
+        determined: After an article or possessive.
+        placed: After a preposition of place.
+        rows: Sequences of capitalized words.
     """
 
     large: Counter[str] = field(default_factory=Counter)
@@ -127,7 +126,7 @@ class _Uses:
                 run = []
 
     def is_name(self, word: str) -> bool:
-        """Return whether a word that stands with a capital is a name; see `derive_cast`."""
+        """Return whether a capitalized word is a name; see `derive_cast`."""
         large, mentions = self.large[word], self.large[word] + self.small[word]
         bare = self.determined[word] <= 0.1 * mentions
         if large >= OFTEN and large >= SHARE * mentions and self.acting[word] >= OFTEN - 1:

@@ -1,8 +1,8 @@
-"""A shallow reader of clauses: for each verb group its subject and object, from tags alone.
+"""A shallow parser of clauses: the subject and object of each verb group, from part-of-speech tags only.
 
-It is made for captions: statements, noun phrases with a participle ("man riding a horse") and orders. It reads from
-left to right without a grammar of the whole sentence, so what belongs to what across phrases is a rule of thumb.
-Each rule is stated where it is applied.
+It is meant for captions: statements, noun phrases with a participle ("man riding a horse") and orders. It works from
+left to right without a grammar of the whole sentence, so attachment across phrases is heuristic. Each rule is stated
+where it is applied.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ Role = Literal["main", "coordinate", "relative", "subordinate", "modifier", "com
 
 @dataclass(frozen=True)
 class Clause:
-    """A verb group and what belongs to it.
+    """A verb group with its arguments.
 
     Attributes:
         verb: The verb group.
-        subject: Who does it, or what is said of: for "man riding a horse" the man; for a coordinate clause without a
-            subject of its own ("and waves") that of the clause before; None for orders and gerunds.
-        object: What it is done to; of "gives her a ring" the receiver. None in the passive and behind "be".
-        second_object: What is given, in "gives her a ring".
-        agent: The noun phrase behind "by", in the passive.
-        role: "main"; "coordinate": joined to the clause before, whose subject it shares; "relative": "who rides";
-            "subordinate": behind "because", "while", "that"; "modifier": a participle; "complement": "to ride",
-            "starts riding".
-        start: Its first token, the joining word not included.
-        stop: The token behind its last.
-        previous: Number of the clause whose subject it shares, if it is coordinate.
+        subject: The subject; for "man riding a horse" the man; for a coordinate clause without its own subject ("and
+            waves") that of the clause before; None for orders and gerunds.
+        object: The object; in "gives her a ring" the recipient. None in the passive and after "be".
+        second_object: The thing given in "gives her a ring".
+        agent: The noun phrase after "by" in the passive.
+        role: "main"; "coordinate": shares its subject with an earlier clause; "relative": "who rides"; "subordinate":
+            after "because", "while", "that"; "modifier": a participle; "complement": "to ride", "starts riding".
+        start: Its first token, without the conjunction.
+        stop: The token after its last.
+        previous: Index of the clause whose subject it shares, if it is coordinate.
     """
 
     verb: VerbGroup
@@ -58,7 +57,7 @@ class Clause:
 
 @lru_cache(maxsize=1 << 13)
 def clauses(caption: Caption) -> tuple[Clause, ...]:
-    """Read the clauses of a caption, in the order of their verbs."""
+    """Return the clauses of a caption, in the order of their verbs."""
     found: list[Clause] = []
     for sentence in caption.sentences:
         found += _read_sentence(caption, sentence, len(found))
@@ -66,9 +65,9 @@ def clauses(caption: Caption) -> tuple[Clause, ...]:
 
 
 def main_clause(caption: Caption) -> Clause | None:
-    """Return the clause that the caption states: the first main or ordered one, else the first finite, else the first.
+    """Return the clause that the caption states: the first main clause or order, else the first finite one or any.
 
-    "Because Tom wants to catch Jerry." has no main clause; "Tom wants" is what it states.
+    "Because Tom wants to catch Jerry." has no main clause; it states "Tom wants".
     """
     found = clauses(caption)
     for wanted in (
@@ -84,7 +83,7 @@ def main_clause(caption: Caption) -> Clause | None:
 
 
 def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
-    """Return the clause that is stated where another one is inside its subject: "the can Jerry was in started"."""
+    """Return the stated clause where a contact clause is part of its subject: "the can Jerry was in started"."""
     tokens = caption.tokens
     if main.subject is None or not main.finite or tokens[0].tag not in ("DT", "PRP$"):
         return main
@@ -100,7 +99,7 @@ def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
 
 
 def _asks(found: Sequence[Clause]) -> bool:
-    """Return whether a noun phrase only tells of a statement: "guy explaining what a syndrome is"."""
+    """Return whether a noun phrase only introduces a clause: "guy explaining what a syndrome is"."""
     first = found[0] if found else None
     return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
@@ -147,7 +146,7 @@ def _read_clause(
 def _subject(
     tokens: Sequence[Token], start: int, group: VerbGroup, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Find what a clause is to the sentence, its subject, the clause that it is joined to, and where it begins."""
+    """Return the role, the subject, the index of the clause whose subject is shared, and the start of a clause."""
     begins = group.tokens[0]
     back = begins - 1
     while back >= start and tokens[back].tag.startswith("RB"):
@@ -183,7 +182,7 @@ def _subject(
 
 
 def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause], joint: int) -> int | None:
-    """Find the clause before that a joined verb shares its subject with: the nearest of its form."""
+    """Return the index of the clause with which a coordinated verb shares its subject: the nearest of the same form."""
     first = tokens[group.first].tag
     for number in range(len(found) - 1, -1, -1):
         verb = found[number].verb
@@ -204,7 +203,7 @@ def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause],
 def _finite_subject(
     tokens: Sequence[Token], start: int, begins: int, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Find the subject that stands before a finite verb."""
+    """Return the role, subject, None and start of a clause whose subject precedes its finite verb."""
     left = start
     role: Role = "main"
     finite = [c for c in found if c.verb.form in ("finite", "order")]
@@ -243,7 +242,6 @@ def _finite_subject(
 
 
 def _trim(tokens: Sequence[Token], phrase: NounPhrase, begins: int) -> int:
-    """End a subject right before its verb; adverbs and commas at its end are left out."""
     stop = begins
     while stop > phrase.stop and (tokens[stop - 1].tag.startswith("RB") or not tokens[stop - 1].is_word):
         stop -= 1
@@ -269,7 +267,7 @@ def _is_joint(tokens: Sequence[Token], number: int, after_verb: bool, begins: in
 
 
 def _is_first_and(tokens: Sequence[Token], number: int, begins: int) -> bool:
-    """In "eats rice and a boy and a girl sing" the first "and" joins the clauses: "a boy and a girl" go alike."""
+    """In "eats rice and a boy and a girl sing" the first "and" joins the clauses, as the rest is parallel."""
     later = [n for n in range(number + 1, begins) if tokens[n].tag == "CC"]
     if not later:
         return True
@@ -290,7 +288,7 @@ def _role_behind(tokens: Sequence[Token], start: int, left: int) -> Role:
 
 
 def _nearest_start(tokens: Sequence[Token], after: int, begins: int) -> int:
-    """Find where the last simple noun phrase before a verb begins: "he thinks the man is"."""
+    """Return the start of the last simple noun phrase before a verb: "he thinks the man is"."""
     best = begins - 1
     for start in range(begins - 1, after - 1, -1):
         simple = read_simple(tokens, start, begins)
@@ -303,7 +301,7 @@ def _nearest_start(tokens: Sequence[Token], after: int, begins: int) -> int:
 
 
 def _skip_opening(tokens: Sequence[Token], left: int, begins: int, role: Role) -> tuple[Role, int]:
-    """Pass over "in this video" before a subject; a word such as "because" there makes the clause subordinate."""
+    """Skip "in this video" before a subject; a conjunction such as "because" there makes the clause subordinate."""
     while left < begins:
         token = tokens[left]
         if token.lower in SUBORDINATORS and token.tag in ("IN", "WRB", "RB"):
@@ -329,10 +327,10 @@ def _skip_opening(tokens: Sequence[Token], left: int, begins: int, role: Role) -
 def _phrase_before(
     tokens: Sequence[Token], start: int, stop: int, found: Sequence[Clause], form: str
 ) -> NounPhrase | None:
-    """Find the noun phrase that a participle or relative clause stands behind.
+    """Return the noun phrase that a participle or relative clause modifies.
 
-    It is the last simple phrase, or the one before its "in a suit", "of people": back to a verb, a joining word or the
-    start. A phrase for a picture gives way to what it shows: "video of a man riding".
+    It is the last simple phrase, or the one before "in a suit" or "of people", back to a verb, a conjunction or the
+    start. A word for a picture is replaced by what it shows: "video of a man riding".
     """
     left = start
     for clause in found:
@@ -380,7 +378,7 @@ def _phrase_before(
 
 
 def _with_ends(tokens: Sequence[Token], found: Sequence[Clause], start: int, stop: int) -> list[Clause]:
-    """Let each clause end where the next one that is not inside it begins; joining words belong to neither."""
+    """End each clause at the start of the next one outside it; conjunctions belong to neither."""
     ended: list[Clause] = []
     for number, clause in enumerate(found):
         end = stop

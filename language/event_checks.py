@@ -1,4 +1,4 @@
-"""What an event must be: nothing but a state is refused, and so are words cut off and pronouns of nobody in it."""
+"""Checks of events: states, incomplete phrases and pronouns without an antecedent are refused."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POSSESSIVE = frozenset(("his", "her", "its", "their"))
 
 
 def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
-    """Return where the main clause ends: before what tells the time or cause of the event."""
+    """Return where the main clause ends: before a clause of time or cause."""
     for number in range(place + 1, len(tokens)):
         word, after = tokens[number].lower, tokens[number + 1].lower if number + 1 < len(tokens) else ""
         if word in lists.time_openers:
@@ -37,11 +37,7 @@ def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
 
 
 def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxiliary: str, lists: WordLists) -> None:
-    """Refuse what does not happen at a time.
-
-    Raises:
-        Refused: It is a state.
-    """
+    """Raise Refused if a clause describes a state, not an event."""
     behind = [token.lower for token in tokens[place + 1 : end]]
     events = word_lists("clipped").events
     if lemma in lists.states and not any(f"{lemma}_{word}" in events for word in behind[:4]):
@@ -55,11 +51,7 @@ def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxil
 
 
 def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: WordLists) -> None:
-    """Refuse what breaks off.
-
-    Raises:
-        Refused: It does.
-    """
+    """Raise Refused if a clause is incomplete."""
     last = stated[end - 1]
     if last.lower in lists.unended and not last.name:
         raise Refused("cut_off")
@@ -68,13 +60,10 @@ def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: W
 
 
 def check_pronouns(stated: Sequence[Word], tokens: Sequence[Token], subject: int, genders: dict[str, str]) -> None:
-    """Refuse a pronoun that nothing in the phrase, before it, can be meant by.
+    """Raise Refused if a pronoun has no antecedent before it in the phrase.
 
-    "His" and "himself" can mean the subject; "him", "it" and "them" mean somebody or something else that stands before
-    them, as "it" in "grabbed the cup and threw it".
-
-    Raises:
-        Refused: There is such a pronoun.
+    "His" and "himself" may refer to the subject; "him", "it" and "them" refer to something else before them, as "it" in
+    "grabbed the cup and threw it".
     """
     lists = word_lists("stories")
     single = not is_plural(stated[subject - 1]) and not any(word.lower == "and" for word in stated[:subject])
@@ -113,7 +102,7 @@ def _is_thing(word: Word, token: Token) -> bool:
 
 
 def _is_somebody(word: Word, gender: str, genders: dict[str, str], lists: WordLists) -> bool:
-    """Return whether a word can be meant by "he" or "she"."""
+    """Return whether "he" or "she" can refer to a word."""
     if word.name:
         known = next((g for name, g in genders.items() if word.lower in name.split()), gender)
         return known == gender

@@ -1,17 +1,16 @@
-"""Why-questions as the events that they take for granted: "Why was Jerry running?" -> "Jerry was running".
+"""Events presupposed by why-questions: "Why was Jerry running?" -> "Jerry was running".
 
-The question itself, "Was Jerry running", stands in the why-question already; the statement needs to know where its
-subject ends. Two readings must agree on that: one from the dictionary and the names, from left to right, and that of
-`language.clauses` on the statement. The tags are those of the tagger that is always there, so that phrases are the same
-on every machine.
+The yes/no question, "Was Jerry running", is part of the why-question already; the statement requires the end of the
+subject. Two parses must agree on it: one by dictionary and names from left to right, and that of `language.clauses` on
+the statement. The tagger is the one that is always installed, so that phrases are the same on every machine.
 
-What is kept is what happens at a time. "Why was Tom happy?", "Why did Tom look shocked?" and "Why did Jerry have a
-scared expression?" tell of states: a face that somebody makes is hardly ever annotated each time it is to be seen.
-Clauses that tell the time or the cause of an event ("when …", "while …", "after …", "because …", "as …") are cut off:
-what is asked is whether an event came before another, and a second "before" or "when" would make that two questions. A
-pronoun is kept where the phrase says whom it can stand for.
+Only events at a point in time are kept. "Why was Tom happy?", "Why did Tom look shocked?" and "Why did Jerry have a
+scared expression?" describe states, which are hardly ever annotated each time they are visible. Clauses of time or
+cause ("when …", "while …", "after …", "because …", "as …") are cut off, because the benchmark asks whether one event
+came before another, and a second "before" or "when" would make that two questions. A pronoun is kept if its antecedent
+is in the phrase.
 
-What cannot be turned with confidence is refused with a code of `REASONS`, never guessed.
+Uncertain cases are refused with a code of `REASONS`.
 """
 
 from __future__ import annotations
@@ -60,15 +59,15 @@ _ASKING = {*BE, *HAVE, *DO} - {"be", "been", "being", "having", "'s", "'d", "'m"
 
 @dataclass(frozen=True)
 class Event:
-    """What a why-question takes for granted.
+    """The event that a why-question presupposes.
 
     Attributes:
-        phrase: The statement, in small letters but for names, without a stop: "Tom dipped his fingers in the ink".
-        asked: The words of its yes/no question: "Did Tom dip his fingers in the ink".
-        subject: Who or what it is about, as in the phrase.
-        verb: Lemma of the verb that says what happens: "run" in "started to run".
-        words: Lemmas of all verbs and nouns, synonyms folded; names, which say who and not what, are none of them.
-        objects: The nouns among them that are not in the subject.
+        phrase: The statement, in lower case except names, without a period: "Tom dipped his fingers in the ink".
+        asked: Its yes/no question: "Did Tom dip his fingers in the ink".
+        subject: The subject, as in the phrase.
+        verb: Lemma of the verb of the action: "run" in "started to run".
+        words: Lemmas of all verbs and nouns, synonyms folded; without names.
+        objects: The nouns among them outside the subject.
     """
 
     phrase: str
@@ -80,16 +79,14 @@ class Event:
 
 
 def event(question: str, cast: Cast | None = None) -> Event | str:
-    """Turn a why-question into the event that it takes for granted.
-
-    Never raises; whatever is not certain is refused.
+    """Return the event that a why-question presupposes; uncertain cases are refused, never raised.
 
     Args:
         question: One question, such as "Why was Jerry running?".
-        cast: The names of the collection, however they are written in the question.
+        cast: The names of the collection, matched in any capitalization.
 
     Returns:
-        The event, or a reason code, one of `REASONS`.
+        The event, or a reason code of `REASONS`.
     """
     cast = cast or Cast()
     if len(question) > _LONGEST_TEXT:
@@ -98,7 +95,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
 
 
 def event_identity() -> dict[str, str]:
-    """Return what decides events besides the questions and the code: the word lists by hash, and the tagger."""
+    """Return what determines events besides questions and code: hashes of the word lists, and the tagger."""
     return phrase_identity("stories")
 
 
@@ -156,7 +153,6 @@ def _read(question: str, names: tuple[str, ...], genders: dict[str, str]) -> Eve
 
 
 def _words(question: str, names: tuple[str, ...]) -> tuple[str, list[Word]]:
-    """Return the auxiliary of a why-question and the words behind it."""
     text = " ".join(question.replace("`", "'").replace("’", "'").split())
     text = _ONE_WORD.sub("in front", _CLOSING.sub("", text))
     if not text:
@@ -185,7 +181,6 @@ def _words(question: str, names: tuple[str, ...]) -> tuple[str, list[Word]]:
 
 
 def _statement(words: Sequence[Word], stop: int, adverbs: int, auxiliary: str, lemma: str) -> tuple[list[Word], int]:
-    """Put the verb into the statement; return its words and the place of the main verb."""
     subject, rest = [*words[: stop - adverbs]], [*words[stop - adverbs : stop], *words[stop:]]
     if auxiliary in DO:
         past = auxiliary == "did"
@@ -196,7 +191,6 @@ def _statement(words: Sequence[Word], stop: int, adverbs: int, auxiliary: str, l
 
 
 def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[str, ...]) -> None:
-    """Refuse where the reader of clauses takes another word for the main verb of the statement."""
     words = list(stated)
     if form == "base" and is_base(words[place]):
         words[place] = Word("took")  # "put" and "split" are past and base form, and taken for nouns
@@ -207,7 +201,7 @@ def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[s
 
 
 def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end: int) -> list[Word]:
-    """Put the verbs joined to the main verb into its form: "jumped up and screamed"."""
+    """Inflect coordinated verbs like the main verb: "jumped up and screamed"."""
     form = tokens[place].lower
     past = not is_verb_form(form, "VB") or form == inflect(verb_lemma(form), "VBD")
     turned = list(stated)
@@ -233,7 +227,7 @@ def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end
 
 
 def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a base form behind "and" is a verb and no noun."""
+    """Return whether a base form after "and" is a verb and not a noun."""
     known = readings(stated[number].text)
     if not {"NOUN", "ADJ"} & set(known):
         return True
@@ -255,7 +249,6 @@ def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, 
 def _indexed(
     stated: Sequence[Word], asked: Sequence[Word], tokens: Sequence[Token], subject: int, place: int, lemma: str
 ) -> Event:
-    """Write an event, with the lemmas of its words."""
     parts = [_part(stated, tokens, number) for number in range(len(stated))]
     parts[place] = PhraseWord(stated[place].lower, lemma)
     closed = set(CLOSED) | word_lists("clipped").prepositions | word_lists("clipped").pronouns
@@ -274,7 +267,7 @@ def _indexed(
 
 
 def _part(stated: Sequence[Word], tokens: Sequence[Token], number: int) -> PhraseWord:
-    """Return a word to be compared, with its lemma if it is a verb; names are left out."""
+    """Return a word with its lemma if it is a verb; names become empty."""
     word, before = stated[number], stated[number - 1].lower if number else ""
     if word.name:
         return PhraseWord("")

@@ -1,4 +1,4 @@
-"""The words of a why-question, names among them, and where its subject ends: "did the toy train | move"."""
+"""The words of a why-question with its names, and the end of its subject: "did the toy train | move"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODALS = frozenset(("will", "would", "can", "could", "shall", "should", "may", "
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the question: as it is to be written, and whether it is a name, or a part of one."""
+    """A word of the question as it is written in the phrase, and whether it is (part of) a name."""
 
     text: str
     name: bool = False
@@ -27,15 +27,15 @@ class Word:
 
     @property
     def lower(self) -> str:
-        """In small letters."""
+        """The text in lower case."""
         return self.text.lower()
 
 
 def with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[Word]:
-    """Write names with their capitals and all else in small letters.
+    """Capitalize names and lower-case everything else.
 
-    A name that is a word too ("Lightning") must have its capital, or no article or adjective before it. A word that no
-    dictionary has is a name where it stands without an article at the beginning, or has a capital.
+    A name that is also a word ("Lightning") must be capitalized, or follow no article or adjective. A word that is not
+    in the dictionary is a name if it is capitalized, or comes first without an article.
     """
     lists = word_lists("stories")
     pattern, written = name_pattern(names), {name.lower(): name for name in names}
@@ -64,7 +64,7 @@ def with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> li
 
 
 def is_adverb(word: Word) -> bool:
-    """Return whether a word can stand before a verb and says how, when or how often."""
+    """Return whether a word can be an adverb of manner, time or frequency before a verb."""
     if word.lower in word_lists("stories").loose_adverbs:
         return not word.name
     known = readings(word.text)
@@ -72,7 +72,7 @@ def is_adverb(word: Word) -> bool:
 
 
 def is_pronoun(word: Word) -> bool:
-    """Return whether a word stands for somebody or something."""
+    """Return whether a word is a pronoun."""
     return CLOSED.get(word.lower) == "PRP" or word.lower in ("this", "that", "these", "those", "one", "both", "all")
 
 
@@ -82,12 +82,12 @@ def is_base(word: Word) -> bool:
 
 
 def is_plural(word: Word) -> bool:
-    """Return whether a word is a noun in plural."""
+    """Return whether a word is a plural noun."""
     return not word.name and (is_plural_noun(word.text) or word.lower in PLURALS or word.lower == "mice")
 
 
 def written(words: Sequence[Word]) -> str:
-    """Write words with the spaces between them, and "a" or "an" as they sound."""
+    """Join words, with the spaces between them and the correct "a" or "an"."""
     text = ""
     for place, word in enumerate(words):
         if word.lower in ("a", "an") and place + 1 < len(words):
@@ -102,7 +102,7 @@ _SUBJECT = re.compile(rf"{_UNIT}(?:C{_UNIT})*(?:I{_UNIT}I?)?R?")
 
 
 def _class(words: Sequence[Word], number: int, lists: WordLists) -> str:
-    """Return what a word can be in a subject, as a letter of `_SUBJECT`."""
+    """Return the letter of `_SUBJECT` for a word."""
     word = words[number]
     if word.name:
         return "" if number and words[number - 1].name else "N"
@@ -125,10 +125,10 @@ def _class(words: Sequence[Word], number: int, lists: WordLists) -> str:
 
 
 def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tuple[int, str]:
-    """Find the main verb, and the form in which it stands: "base", "ing" or "participle".
+    """Return the position of the main verb, and its form: "base", "ing" or "participle".
 
     Raises:
-        Refused: There is no subject or verb, two readings differ, or what is asked about is no event.
+        Refused: There is no subject or verb, two parses differ, or the question is not about an event.
     """
     classes = [_class(words, number, lists) for number in range(len(words))]
     fitting = [
@@ -160,7 +160,7 @@ def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tup
 
 
 def _ends_noun(words: Sequence[Word], stop: int, lists: WordLists) -> bool:
-    """Return whether a subject can end before a word: behind a name, a noun or a pronoun, and not bare as "cat ran"."""
+    """Return whether a subject can end before a word: after a name, noun or pronoun, and not bare as in "cat ran"."""
     last = stop - 1
     while last > 0 and is_adverb(words[last]):
         last -= 1
@@ -177,12 +177,12 @@ def _ends_noun(words: Sequence[Word], stop: int, lists: WordLists) -> bool:
 
 
 def _more_nouns(words: Sequence[Word], number: int) -> bool:
-    """Return whether a participle belongs to a noun of the subject: "the baked duck fall"."""
+    """Return whether a participle modifies a noun of the subject: "the baked duck fall"."""
     return number + 1 < len(words) and words[number - 1].lower in CLOSED and "NOUN" in readings(words[number + 1].text)
 
 
 def _base_verb(words: Sequence[Word], fitting: Sequence[int], lists: WordLists) -> int:
-    """Choose among words that can be the verb of "did": "the toy train move" has two."""
+    """Choose among candidates for the verb of "did": "the toy train move" has two."""
     if not fitting:
         raise Refused("no_verb")
     for number in fitting:
@@ -204,7 +204,7 @@ def _base_verb(words: Sequence[Word], fitting: Sequence[int], lists: WordLists) 
 
 
 def agreeing(auxiliary: str, subject: Sequence[Word]) -> str:
-    """Let the auxiliary agree with a subject whose number is certain: "was Tom and Butch" becomes "were"."""
+    """Make the auxiliary agree with a subject of known number: "was Tom and Butch" becomes "were"."""
     together = any(word.lower == "and" for word in subject)
     plural = together or (is_plural(subject[-1]) and not any(word.lower in ("of", "with", "in") for word in subject))
     single = all(word.name for word in subject)

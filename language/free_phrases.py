@@ -1,8 +1,8 @@
-"""Free phrases about anybody: people as gerund phrases; animals, vehicles and named people as statements.
+"""Free phrases: people become gerund phrases; animals, vehicles and named people become statements.
 
-"A chef slices an onion" gives "slicing an onion": who does it stays open. "The dog jumps over the fence" and "Anna
-opens the door" keep their subject, as the events of `event_questions` do: "the dog jumped over the fence", "Did the dog
-jump over the fence". Only a subject that opens its sentence and whose verb follows at once is read so.
+"A chef slices an onion" becomes "slicing an onion", without an actor. "The dog jumps over the fence" and "Anna opens
+the door" keep their subject, like the events of `event_questions`: "the dog jumped over the fence", "Did the dog jump
+over the fence". This requires a subject at the start of the sentence, directly followed by its verb.
 """
 
 from __future__ import annotations
@@ -32,34 +32,32 @@ _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singu
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
-    """Turn a free phrase into a gerund phrase, or into a statement where its subject is an animal or has a name.
-
-    Never raises; whatever is not certain is refused.
+    """Return a gerund phrase, or an event if the subject is an animal, vehicle or name. Uncertain cases are refused.
 
     Args:
-        text: What `phrases.phrase` takes, or a sentence such as "the dog jumps over the fence".
+        text: Input of `phrases.phrase`, or a sentence such as "the dog jumps over the fence".
 
     Returns:
-        The phrase or the event, or a reason code of `phrases.REASONS` or `event_questions.REASONS`.
+        The phrase or event, or a reason code of `phrases.REASONS` or `event_questions.REASONS`.
     """
     return "long" if len(text) > LONGEST_TEXT else _read(text)
 
 
 def free_phrase_identity() -> dict[str, str]:
-    """Return what decides free phrases besides the texts and the code: the word lists by hash, and the tagger."""
+    """Return what determines free phrases besides texts and code: hashes of the word lists, and the tagger."""
     return {**phrase_identity(), **lexicon_hashes("stories")}
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """The noun phrase or name that opens a sentence.
+    """The noun phrase or name at the start of a sentence.
 
     Attributes:
-        words: As it is to be asked about: "the dog".
+        words: Its text in the question: "the dog".
         start: Its first token.
-        stop: The token behind it.
-        kind: "person" where nothing need be said of who it is, else "other".
-        singular: Whether its verb is.
+        stop: The token after it.
+        kind: "person" if the actor is not named in the phrase, else "other".
+        singular: Whether its verb is singular.
         names: The names in it.
     """
 
@@ -94,7 +92,7 @@ def _read(text: str) -> Gerund | Event | str:
 
 
 def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
-    """Return whether a phrase lost an apostrophe, or its verb may be another's: of a clause, of somebody else."""
+    """Return whether an apostrophe is missing, or the verb may belong to another clause or actor."""
     if any(token.lacks_apostrophe for token in tokens):
         return True  # "a car s alternator"
     words = found.phrase.split()
@@ -143,7 +141,6 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
 
 
 def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
-    """Return whether a phrase begins with its verb: a gerund or an order, which have been checked as such."""
     word = tokens[start].lower if start < len(tokens) else ""
     return word.endswith("ing") or opens_order(word)
 
@@ -185,7 +182,7 @@ def _has_verb_left(text: str) -> bool:
 
 
 def _is_governed(word: str) -> bool:
-    """Return whether a word hardly stands behind a noun in plural: "steps back", "levels it"."""
+    """Return whether a word hardly ever follows a plural noun: "steps back", "levels it"."""
     return CLOSED.get(word) in ("DT", "PRP", "PRP$") or word in ("up", "down", "off", "out", "away", "back", "over")
 
 
@@ -195,7 +192,7 @@ def _behind_openers(tokens: Sequence[Token]) -> int:
 
 
 def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Read "Anna" or "John and Mary" where a verb follows."""
+    """Return "Anna" or "John and Mary" if a verb follows."""
     names: list[str] = []
     at = start
     while at < len(tokens) and _is_name(tokens[at]):
@@ -222,7 +219,7 @@ def _is_name(token: Token) -> bool:
 
 
 def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Read "a black dog" or "two dogs" as far as their noun is known to act."""
+    """Return "a black dog" or "two dogs" if the noun can act."""
     lists = word_lists("stories")
     at = start
     determiner = tokens[at].lower if at < len(tokens) and tokens[at].lower in lists.subject_determiners else ""
@@ -254,7 +251,7 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | str:
-    """Ask why it happened: what the reader of such questions takes for granted is the event."""
+    """Return the event that "Why did … ?" presupposes."""
     at, adverbs = subject.stop, ""
     while at < len(tokens) and tokens[at].lower.endswith("ly") and "ADV" in readings(tokens[at].text):
         adverbs += f" {tokens[at].lower}"
@@ -288,7 +285,7 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
 
 
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
-    """Return what stands behind the verb, the verbs joined to it in their base form; None where that is doubtful."""
+    """Return the words after the verb with coordinated verbs in their base form; None if that is uncertain."""
     written, place = "", tokens[at].start if at < len(tokens) else len(text)
     for number in range(at, len(tokens)):
         token, before = tokens[number], tokens[number - 1].lower

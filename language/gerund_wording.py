@@ -1,4 +1,4 @@
-"""The wording of gerund phrases: people become "another", bare nouns get articles; what breaks off is refused."""
+"""The wording of gerund phrases: "another" for labelled people, articles for bare nouns, incomplete phrases refused."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _PAD = [""] * 4  # behind the last word, so that looking ahead needs no bounds
 
 @dataclass(frozen=True)
 class Gerund:
-    """A sentence as a gerund phrase, with what is needed to compare it to another.
+    """A gerund phrase with its lemmas.
 
     Attributes:
-        phrase: Lower case, without a final stop: "putting a book on a shelf".
-        verb: Lemma of the main verb, as written: "put".
+        phrase: Lower case, without a final period: "putting a book on a shelf".
+        verb: Lemma of the main verb, not folded: "put".
         words: Lemmas of all verbs and nouns, synonyms folded ("couch" counts as "sofa", "awaken" as "wake").
         objects: The nouns among `words`.
-        anaphoric: Whether the phrase leans on a sentence before it: an "it" or "them" without a noun to stand for.
+        anaphoric: Whether the phrase has a pronoun without an antecedent, such as "it" or "them".
     """
 
     phrase: str
@@ -37,7 +37,7 @@ class Gerund:
 
 @dataclass(frozen=True)
 class PhraseWord:
-    """A word of a phrase, with its lemma where it is used as a verb."""
+    """A word of a phrase, with its lemma if it is used as a verb."""
 
     text: str
     lemma: str = ""
@@ -46,7 +46,7 @@ class PhraseWord:
 
 @cache
 def fold_noun(noun: str) -> str:
-    """Fold a noun as the nouns of phrases are folded: its lemma, or the word that stands for its synonyms."""
+    """Return the lemma of a noun, or the representative of its synonyms."""
     folds = folded("folds")
     if noun in folds:
         return folds[noun]
@@ -55,7 +55,7 @@ def fold_noun(noun: str) -> str:
 
 
 def finished(phrase: list[PhraseWord]) -> Gerund:
-    """Check, polish and index the words of a phrase."""
+    """Check, correct and index the words of a phrase."""
     table = word_lists("clipped")
     phrase = _merged(phrase)
     while phrase[-1].text in table.conjunctions or phrase[-1].text == ",":
@@ -92,7 +92,7 @@ def finished(phrase: list[PhraseWord]) -> Gerund:
 
 
 def _merged(phrase: list[PhraseWord]) -> list[PhraseWord]:
-    """Join what the tokens divide: "person's"."""
+    """Join tokens of one word: "person's"."""
     merged: list[PhraseWord] = []
     for part in phrase:
         if part.joined and merged and part.text != ",":
@@ -103,7 +103,7 @@ def _merged(phrase: list[PhraseWord]) -> list[PhraseWord]:
 
 
 def _without_labels(phrase: list[PhraseWord]) -> Iterator[PhraseWord]:
-    """Call "person #2", "the second person" and the like "another person": nobody asked knows the rest."""
+    """Replace "person #2", "the second person" and the like with "another person"."""
     table, texts, at = word_lists("clipped"), [word.text for word in phrase] + _PAD, 0
     while at < len(phrase):
         if texts[at] == "the" and texts[at + 1] in table.ordinals and texts[at + 2] == "person":
@@ -118,7 +118,7 @@ def _without_labels(phrase: list[PhraseWord]) -> Iterator[PhraseWord]:
 
 
 def _with_articles(phrase: Iterable[PhraseWord]) -> Iterator[PhraseWord]:
-    """Return bare singular nouns the article that clipped captions leave out; fix "a" and "an"."""
+    """Add the articles that clipped captions omit before singular nouns; correct "a" and "an"."""
     table, parts = word_lists("clipped"), list(phrase)
     texts = [part.text for part in parts] + _PAD
     for at, part in enumerate(parts):
@@ -141,7 +141,6 @@ def _with_articles(phrase: Iterable[PhraseWord]) -> Iterator[PhraseWord]:
 
 
 def _nouns(phrase: list[PhraseWord]) -> list[tuple[int, str]]:
-    """Place and folded lemma of every noun of a phrase."""
     table, folds, nouns = word_lists("clipped"), folded("folds"), []
     for at, (word, after) in enumerate(pairwise([*phrase, PhraseWord("")])):
         for text in word.text.removesuffix("'s").split("/"):
@@ -162,12 +161,12 @@ def nouns_of(phrase: list[PhraseWord]) -> frozenset[str]:
 
 
 def without_slips(found: Gerund) -> Gerund:
-    """Refuse a phrase that lacks a word, and mark one that leans on a sentence before it.
+    """Refuse a phrase that lacks a word, and mark one with a pronoun without an antecedent.
 
-    Refused are verbs that take no object and have one ("looking a picture"), "put" with a place and nothing that is put
-    there ("putting on the table"), and "a" before a verb or a plural ("a kitchen tables"). Marked as anaphoric are an
-    "it" that the only noun before it cannot be ("putting a blanket on it"), and "in there", "does so" and "the other"
-    at the end.
+    Refused are intransitive verbs with an object ("looking a picture"), "put" with a place but no object ("putting on
+    the table"), and "a" before a verb or a plural ("a kitchen tables"). Marked as anaphoric are "it" where the only
+    noun before it cannot be its antecedent ("putting a blanket on it"), and final "in there", "does so" and "the
+    other".
 
     Raises:
         Refused: A word is missing; the message is "slip", one of `gerunds.REASONS`.
@@ -180,7 +179,7 @@ def without_slips(found: Gerund) -> Gerund:
 
 
 def _lacks_preposition(words: list[str], at: int) -> bool:
-    """Return whether a verb without objects has one: "looking a picture"; not "laughing a lot", "the whole time"."""
+    """Return whether an intransitive verb has an object: "looking a picture"; not "laughing a lot"."""
     table = word_lists("clipped")
     if words[at : at + 2] == ["running", "place"]:
         return True
@@ -191,7 +190,7 @@ def _lacks_preposition(words: list[str], at: int) -> bool:
 
 
 def _lacks_object(words: list[str], at: int) -> bool:
-    """Return whether something is put somewhere that is not named: "putting back on the table"."""
+    """Return whether "put" has a place but no object: "putting back on the table"."""
     table = word_lists("clipped")
     if not is_verb_form(words[at], "VBG") or verb_lemma(words[at]) not in ("put", "place"):
         return False
@@ -204,7 +203,6 @@ def _lacks_object(words: list[str], at: int) -> bool:
 
 
 def _leans(words: list[str]) -> bool:
-    """Return whether the end of a phrase leans on a sentence before it."""
     if words[-2:] in (["in", "there"], ["does", "so"], ["there", "instead"], ["the", "other"]):
         return True
     if "it" not in words:
@@ -218,7 +216,7 @@ def _leans(words: list[str]) -> bool:
 
 
 def _breaks_number(words: list[str], at: int) -> bool:
-    """Return whether "a" stands before a verb or a plural: "an eat", "a kitchen tables"; not "a few clothes"."""
+    """Return whether "a" precedes a verb or a plural: "an eat", "a kitchen tables"; not "a few clothes"."""
     table = word_lists("clipped")
     if words[at] not in ("a", "an") or at + 1 == len(words) or words[at + 1] in table.quantities:
         return False

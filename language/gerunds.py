@@ -1,10 +1,10 @@
 """Caption sentences as gender-neutral gerund phrases: "She puts on her shoes." -> "putting on their shoes".
 
-The clauses are those of `language.clauses`: the one that says what a person does, followed through auxiliaries and
-aspect verbs ("begins to eat") to the action, and the verbs joined to it, are put into the -ing form. Word tables are in
-`clipped.yaml`. The tags are those of the tagger that is always there, so that phrases are the same on every machine.
+The clause about a person, from `language.clauses`, is followed through auxiliaries and aspect verbs ("begins to eat")
+to the action; the action and verbs coordinated with it are put into the -ing form. Word lists are in `clipped.yaml`.
+The tagger is the one that is always installed, so that phrases are the same on every machine.
 
-What cannot be turned with confidence is refused with a code of `REASONS`, never guessed.
+Uncertain cases are refused with a code of `REASONS`.
 """
 
 from __future__ import annotations
@@ -41,15 +41,13 @@ REASONS = {
 
 @lru_cache(maxsize=1 << 14)
 def gerund(sentence: str) -> Gerund | str:
-    """Turn a sentence that says what a person does into a gender-neutral gerund phrase.
-
-    Never raises; whatever is not certain is refused.
+    """Return a sentence about a person's action as a gender-neutral gerund phrase. Uncertain cases are refused.
 
     Args:
         sentence: One caption, such as "person begins to play on his phone."
 
     Returns:
-        The phrase ("playing on their phone") with its lemmas, or a reason code, one of `REASONS`.
+        The phrase ("playing on their phone") with its lemmas, or a reason code of `REASONS`.
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))
@@ -59,7 +57,7 @@ def gerund(sentence: str) -> Gerund | str:
 
 
 def phrase_identity(*more: str) -> dict[str, str]:
-    """Return what decides phrases besides the sentences and the code: the word lists by hash, and the tagger."""
+    """Return what determines phrases besides sentences and code: hashes of the word lists, and the tagger."""
     return {**lexicon_hashes("clipped", "lexicon", *more), "tagger": load_tagger("pattern").name}
 
 
@@ -75,15 +73,13 @@ class _Reading:
         return self.caption.tokens
 
     def tag(self, number: int) -> str:
-        """Return the tag of a token; "" outside the sentence."""
         return self.tokens[number].tag if 0 <= number < len(self.tokens) else ""
 
     def lower(self, number: int) -> str:
-        """Return a token in small letters; "" outside the sentence."""
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def following(self, number: int) -> int | None:
-        """Return the clause whose verb stands right behind that of another, adverbs left out."""
+        """Return the clause whose verb directly follows another verb, except for adverbs."""
         later = number + 1
         if later == len(self.found):
             return None
@@ -103,7 +99,7 @@ class _Reading:
         return self.lower(number) in SUBORDINATORS | RELATIVES
 
     def gets(self, verb: VerbGroup) -> int | None:
-        """Return the token of "gets" in "gets dressed", which somebody does though it is passive in form."""
+        """Return the token of "gets" in "gets dressed", an action although passive in form."""
         return next((n for n in verb.auxiliaries if self.lower(n) in GET), None)
 
 
@@ -111,16 +107,16 @@ class _Reading:
 
 
 def gerund_parts(caption: Caption) -> list[PhraseWord]:
-    """Write the action that a caption states, and what stands behind it, as the parts of a gerund phrase.
+    """Return the action of a caption and the words after it as parts of a gerund phrase.
 
     Args:
-        caption: A clipped caption with its tags; see `Tagger.analyse_clipped`.
+        caption: A tagged clipped caption; see `Tagger.analyse_clipped`.
 
     Returns:
-        The parts, which `finished` makes a phrase of.
+        The input of `finished`.
 
     Raises:
-        Refused: It cannot be turned with confidence; the message is one of `REASONS`.
+        Refused: The caption is uncertain; the message is one of `REASONS`.
     """
     reading = _Reading(caption, clauses(caption))
     lists = word_lists("clipped")
@@ -142,7 +138,7 @@ def gerund_parts(caption: Caption) -> list[PhraseWord]:
 
 
 def _is_joined(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a connective stands before a verb, or before "they" or "person" said again."""
+    """Return whether a conjunction precedes a verb, or its repeated subject "they" or "person"."""
     lists, place = word_lists("clipped"), clause.verb.tokens[0] - 1
     if reading.lower(place) in lists.subjects | {"person"}:
         place -= 1 + (reading.lower(place - 1) == "the")
@@ -151,13 +147,13 @@ def _is_joined(reading: _Reading, clause: Clause) -> bool:
 
 
 def _in_contact(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a verb is that of a clause about the noun before: "the sandwich they are holding"."""
+    """Return whether a verb is in a contact clause: "the sandwich they are holding"."""
     place = clause.verb.tokens[0] - 1
     return reading.lower(place) in word_lists("clipped").subjects and _is_contact(reading, place, clause)
 
 
 def _check_subject(reading: _Reading, number: int) -> None:
-    """Refuse a subject that is nobody: another noun phrase behind the person, or no person at all."""
+    """Refuse a subject that is not a person: another noun phrase after the person, or no person."""
     lists, start = word_lists("clipped"), reading.found[number].verb.tokens[0]
     people = lists.people | lists.subject_pronouns | lists.subjects
     persons = [n for n in range(start) if reading.lower(n) in people and not _determines(reading, n)]
@@ -184,7 +180,7 @@ def _check_subject(reading: _Reading, number: int) -> None:
 
 
 def _determines(reading: _Reading, number: int) -> bool:
-    """Return whether a word that can be a person belongs to a noun here: "the other side"."""
+    """Return whether a word for a person modifies a noun: "the other side"."""
     alone = reading.lower(number) in word_lists("clipped").people | word_lists("clipped").subjects
     return not alone and reading.tag(number + 1).startswith("NN")
 
@@ -215,7 +211,7 @@ def _action(reading: _Reading, number: int) -> int:
 
 
 def _leads(reading: _Reading, number: int, later: int) -> bool:
-    """Return whether a verb only leads to the next: "begins to eat", "goes to open", "comes running"."""
+    """Return whether a verb only introduces the next: "begins to eat", "goes to open", "comes running"."""
     lists, verb, next_verb = word_lists("clipped"), reading.found[number].verb, reading.found[later].verb
     tag, word = reading.tag(next_verb.main), reading.lower(next_verb.main)
     if verb.lemma == "go" and next_verb.tokens[0] > verb.main + 1:
@@ -228,7 +224,7 @@ def _leads(reading: _Reading, number: int, later: int) -> bool:
 
 
 def _behind_state(reading: _Reading, number: int, follows: int | None) -> int | None:
-    """Find what somebody does who is said to be somewhere: "is in a room undressing", "there is a man who cooks"."""
+    """Return the action of a person at a place: "is in a room undressing", "there is a man who cooks"."""
     found = reading.found
     if follows is not None and found[follows].finite:
         return follows  # a slip: "is opens"
@@ -257,7 +253,7 @@ def _behind_state(reading: _Reading, number: int, follows: int | None) -> int | 
 
 @dataclass
 class _Draft:
-    """A phrase on its way."""
+    """A phrase under construction."""
 
     reading: _Reading
     at: int = 0  # the token that is next
@@ -268,7 +264,7 @@ class _Draft:
     plural: bool = False  # for a plural subject
 
     def turn(self, number: int, joint: Sequence[str] = ()) -> None:
-        """Write the action that a clause leads to in -ing."""
+        """Add the action of a clause in its -ing form."""
         action = _action(self.reading, number)
         self.members |= {number, action}
         verb = self.reading.found[action].verb
@@ -284,7 +280,7 @@ class _Draft:
         self.parts += [*(PhraseWord(word) for word in joint), PhraseWord(inflect(lemma, "VBG"), lemma)]
 
     def copy(self, stop: int, verb: VerbGroup | None = None) -> None:
-        """Write tokens as they are, the main verb among them with its lemma."""
+        """Add tokens unchanged; the main verb keeps its lemma."""
         for number in range(self.at, stop):
             main = verb is not None and number == verb.main and number - verb.first <= 1
             main = main and not _is_attribute(self.reading, number)
@@ -292,7 +288,7 @@ class _Draft:
         self.at = stop
 
     def cut_joint(self, verb: VerbGroup) -> list[str]:
-        """Take back what joins the next verb: adverbs and slips go, "then" alone becomes "and"."""
+        """Remove and return the conjunctions before the next verb: adverbs are dropped, "then" becomes "and"."""
         lists, joints = word_lists("clipped"), list[str]()
         while self.parts and self.parts[-1].text in lists.conjunctions | {","}:
             joints.insert(0, self.parts.pop().text)
@@ -303,7 +299,6 @@ class _Draft:
 
 
 def _written(reading: _Reading, number: int) -> list[PhraseWord]:
-    """Write an action and the rest of its sentence; the verbs joined to it in -ing as well."""
     lists, found = word_lists("clipped"), reading.found
     starts = {clause.verb.tokens[0]: place for place, clause in enumerate(found)}
     draft = _Draft(reading)
@@ -343,7 +338,7 @@ def _written(reading: _Reading, number: int) -> list[PhraseWord]:
 
 
 def _write_word(draft: _Draft, modifier: bool) -> int | None:
-    """Write a word that is no verb, or drop a subject said again; return the clause to begin anew with, if any."""
+    """Add a word that is not a verb, or skip a repeated subject; return the clause to restart with, if any."""
     reading, at, lists = draft.reading, draft.at, word_lists("clipped")
     word, found = reading.lower(at), reading.found
     ahead = next((n for n, clause in enumerate(found) if clause.verb.tokens[0] > at), None)
@@ -384,7 +379,7 @@ def _write_word(draft: _Draft, modifier: bool) -> int | None:
 
 
 def _write_subordinate(draft: _Draft, clause: Clause) -> None:
-    """Write the verb of a subordinate clause, agreeing with "they" where that is its subject."""
+    """Add the verb of a subordinate clause; it agrees with "they" if that is its subject."""
     reading, verb, place = draft.reading, clause.verb, len(draft.parts)
     main = verb if reading.lower(verb.main) not in word_lists("clipped").finite and verb.lemma != "be" else None
     before = verb.first - draft.at
@@ -402,7 +397,7 @@ def _write_subordinate(draft: _Draft, clause: Clause) -> None:
 
 
 def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
-    """Return whether "they" opens a clause about the noun before: "the sandwich they are holding"."""
+    """Return whether "they" opens a contact clause: "the sandwich they are holding"."""
     lists, verb = word_lists("clipped"), clause.verb
     if not reading.tag(at - 1).startswith(("NN", "PRP", "DT")):
         return False
@@ -413,7 +408,7 @@ def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
 
 
 def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a noun phrase before a verb is its own subject: "opens a closet | a light comes on"."""
+    """Return whether the noun phrase before a verb is its own subject: "opens a closet | a light comes on"."""
     subject, start = clause.subject, clause.verb.tokens[0]
     if reading.lower(start - 1) in word_lists("clipped").determiners | word_lists("clipped").people:
         return True
@@ -424,14 +419,13 @@ def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
 
 
 def _is_bare(reading: _Reading, at: int) -> bool:
-    """Return whether no noun and nothing that stands for one follows."""
     lists, word = word_lists("clipped"), reading.lower(at)
     anaphor = {word, reading.lower(at + 1)} & lists.anaphors
     return not (word and (can_be_noun(word) or word in lists.determiners | lists.pronouns)) and not anaphor
 
 
 def _lies(reading: _Reading, at: int) -> bool:
-    """Return whether nothing is laid: "laying on a bed" is what captions call "lying on a bed"."""
+    """Return whether "lay" has no object: captions say "laying on a bed" for "lying on a bed"."""
     lists = word_lists("clipped")
     word = reading.lower(at + (reading.lower(at) in ("down", "back")))
     return not word or word in lists.prepositions | lists.conjunctions | lists.subordinators | {","}

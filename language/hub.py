@@ -1,4 +1,4 @@
-"""Files of models: a folder of the user's, or a pinned snapshot of the Hugging Face hub, fetched before work starts."""
+"""Model files: a local folder, or a pinned snapshot of the Hugging Face Hub, downloaded before work starts."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ PATIENCE = 20.0  # seconds for the hub to answer
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Where the files of a model lie.
+    """Location of the files of a model.
 
     Attributes:
-        name: As the user gave it, or the default's name.
-        folder: The folder; nothing else is read, and nothing is fetched any more.
-        revision: The commit on the hub; empty for a folder of the user's.
+        name: The name given by the user, or that of the default model.
+        folder: The only folder that is read; nothing more is downloaded.
+        revision: The commit on the Hub; empty for a local folder.
     """
 
     name: str
@@ -37,21 +37,21 @@ class ModelFiles:
     revision: str = ""
 
     def identity(self) -> dict[str, str]:
-        """Return what decides a model's answers: its revision and hashes of its weights and its other files."""
+        """Return what determines the model's outputs: revision, and hashes of weights and other files."""
         return {"name": self.name, "revision": self.revision, **_hashes(self.folder)}
 
 
 @cache
 def model_files(model: str, revision: str, advice: str) -> ModelFiles:
-    """Find a model, and fetch it if it is a name on the hub that is not in the hub's cache.
+    """Find a model, downloading it if it is a name on the Hub that is not cached.
 
     Args:
-        model: A folder, or a name on the hub.
-        revision: The commit that is pinned; "" takes the newest, which the result then names.
-        advice: What the user can do if it cannot be had: the flag and what it takes.
+        model: A folder, or a name on the Hub.
+        revision: The pinned commit; "" for the newest, which the result records.
+        advice: Hint for error messages: the option and the values it accepts.
 
     Raises:
-        InputError: The folder holds no model, or the model cannot be fetched.
+        InputError: The folder holds no model, or the model cannot be downloaded.
     """
     path = Path(model).expanduser()
     if path.is_dir():
@@ -87,7 +87,6 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
 
 
 def _cached_snapshot(model: str, revision: str) -> Path | None:
-    """Return the folder of a snapshot that the hub's cache holds whole, without asking the network."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -99,7 +98,7 @@ def _cached_snapshot(model: str, revision: str) -> Path | None:
 
 
 def weights(folder: Path) -> list[Path]:
-    """Return the files with a model's weights."""
+    """Return the weight files of a model."""
     return sorted(folder.glob("*.safetensors")) or sorted(folder.glob(OLD_WEIGHTS))
 
 
@@ -115,7 +114,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _joint_hash(folder: Path, paths: list[Path]) -> str:
-    """Hash files; one file has its own SHA-256, which others can compare."""
+    """Hash files together; a single file keeps its own SHA-256."""
     if len(paths) == 1:
         return sha256_file(paths[0])
     digest = hashlib.sha256()
@@ -126,7 +125,7 @@ def _joint_hash(folder: Path, paths: list[Path]) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep transformers from drawing progress bars and listing weights while a model loads."""
+    """Hide the progress bars and messages of transformers while a model loads."""
     logging: Any = importlib.import_module("transformers.utils.logging")
     level, drawn = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""Forms of English words: lemmas and inflections of lemminflect, with its mistakes corrected."""
+"""Lemmas and inflections of English words by lemminflect, with corrections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG":
 
 @lru_cache(maxsize=1 << 14)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the lemmas that a word can have as "NOUN", "VERB", "ADJ", "ADV", "AUX", from lemminflect's dictionary."""
+    """Return the lemmas of a word by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX") in lemminflect."""
     lemminflect = import_extra("lemminflect")
     lower = word.lower()
     found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
@@ -44,13 +44,13 @@ def verb_lemma(word: str) -> str:
 
 
 def _rank(lemma: str, form: str) -> int:
-    """Prefer the verb that is commoner: "found" is of "find", "saw" of "see"."""
+    """Prefer the more common verb: "found" is a form of "find", "saw" of "see"."""
     return 0 if lemma in _COMMON else 1 if lemma != form else 2
 
 
 @lru_cache(maxsize=1 << 14)
 def inflect(lemma: str, tag: Tag) -> str:
-    """Return a form of a lemma; particles stay ("pick up", "VBG" gives "picking up")."""
+    """Return a form of a lemma; particles are kept (the "VBG" of "pick up" is "picking up")."""
     lemminflect = import_extra("lemminflect")
     head, _, rest = lemma.partition(" ")
     if head == "be" and tag in BE:
@@ -76,24 +76,24 @@ def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def is_verb_form(word: str, tag: Tag) -> bool:
-    """Return whether a word can be this form of a verb in the dictionary."""
+    """Return whether a word can be this form of a verb."""
     lower = word.lower()
     return any(lower in _forms(lemma, tag) for lemma in readings(lower).get("VERB", ()))
 
 
 def can_be_verb(word: str) -> bool:
-    """Return whether the dictionary has a word as a verb form."""
+    """Return whether a word can be a verb form."""
     return "VERB" in readings(word)
 
 
 def is_only_verb(word: str) -> bool:
-    """Return whether the dictionary has a word as the base of a verb and as nothing else but an auxiliary."""
+    """Return whether a word is a base form of a verb and of no other part of speech except an auxiliary."""
     return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
 
 
 @lru_cache(maxsize=1 << 14)
 def is_plural_noun(word: str) -> bool:
-    """Return whether a word is the plural of a noun, and not its singular too."""
+    """Return whether a word is the plural, and not also the singular, of a noun."""
     lower = word.lower()
     return any(lower != lemma and inflect(lemma, "NNS") == lower for lemma in readings(lower).get("NOUN", ()))
 

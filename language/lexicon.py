@@ -1,4 +1,4 @@
-"""Words by what they do in captions, from `lexicon.yaml`."""
+"""Word lists of the rules, from the YAML files of this folder."""
 
 from __future__ import annotations
 
@@ -16,56 +16,54 @@ FOLDER = Path(__file__).parent
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return one list of the lexicon."""
+    """Return one list of `lexicon.yaml`."""
     return frozenset(word for word in str(read_lexicon()[name]).split())
 
 
 def lexicon_hashes(*names: str) -> dict[str, str]:
-    """Return the SHA-256 of files of word lists of this folder, by file name; of every file, if none is named."""
+    """Return the SHA-256 of the named word-list files by file name; of all files if none is named."""
     paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 class WordLists:
-    """The lists of a file by their names there: `word_lists("clipped").people`."""
+    """The lists of a file as attributes: `word_lists("clipped").people`."""
 
     def __init__(self, name: str):
-        """Split every list that is written as running words."""
         self._file = f"language/{name}.yaml"
         self.__dict__.update(
             {key: frozenset(row.split()) for key, row in read_lexicon(name).items() if isinstance(row, str)}
         )
 
     def __getattr__(self, name: str) -> frozenset[str]:
-        """Refuse a list that the file does not have."""
         raise AttributeError(f"{self._file} has no list {name!r}")
 
 
 @cache
 def word_lists(name: str) -> WordLists:
-    """Return the lists of words of one YAML file of this folder."""
+    """Return the word lists of a YAML file."""
     return WordLists(name)
 
 
 @cache
 def phrasal_verbs() -> frozenset[tuple[str, str]]:
-    """Return verbs with their particles: ("pick", "up")."""
+    """Return phrasal verbs as pairs: ("pick", "up")."""
     return frozenset((verb, particle) for verb, _, particle in (pair.partition("_") for pair in words("phrasal")))
 
 
 @cache
 def verb_forms() -> dict[str, dict[str, str]]:
-    """Return the forms of verbs that the dictionary lacks or inflects oddly, by base form and tag."""
+    """Return the forms of verbs that the dictionary lacks or inflects incorrectly, by base form and tag."""
     rows = [row.split("/") for row in sorted(words("verb_forms"))]  # sets have no order
     return {row[0]: dict(zip(("VB", "VBZ", "VBD", "VBN", "VBG"), row, strict=True)) for row in rows}
 
 
 @cache
 def read_lexicon(name: str = "lexicon") -> dict[str, Any]:
-    """Read one YAML file of word lists of this folder.
+    """Read a YAML file of word lists.
 
     Raises:
-        InputError: It is not YAML, or no mapping with a version.
+        InputError: It is not YAML, or not a mapping with a version.
     """
     try:
         content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))

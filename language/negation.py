@@ -1,4 +1,4 @@
-"""Negate clauses, find the negations of a caption wherever they stand, and take them back."""
+"""Negate clauses, find negations, and remove them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def is_negated(caption: Caption, clause: Clause) -> bool:
 
 
 def _negative_words(caption: Caption, clause: Clause) -> list[int]:
-    """Find what negates a clause without "not": in its subject ("nobody", "no cats"), or right behind its verb."""
+    """Return negative words other than "not": in the subject ("nobody", "no cats"), or directly after the verb."""
     tokens, verb = caption.tokens, clause.verb
     found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
     if clause.subject is not None and clause.subject.first < verb.first:
@@ -60,17 +60,17 @@ def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[C
     Args:
         caption: The tagged caption.
         clause: The clause.
-        joined: Clauses that get a negation of their own: "does not ride and does not wave".
-        shared: Clauses behind it whose verbs go with the same "does not": "does not ride and wave".
+        joined: Clauses with a negation of their own: "does not ride and does not wave".
+        shared: Later clauses whose verbs share "does not": "does not ride and wave".
 
     Returns:
-        The caption, or None if a clause is negated already.
+        The caption, or None if a clause is already negated.
     """
     return _with_edits(caption, [_negation(caption, clause, shared), *(_negation(caption, one) for one in joined)])
 
 
 def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
-    """Write a caption with several edits; None if one of them cannot be made."""
+    """Apply several edits; return None if one is impossible."""
     changes: dict[int, str] = {}
     before: dict[int, str] = {}
     for edit in edits:
@@ -82,7 +82,6 @@ def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
 
 
 def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -> _Edit | None:
-    """Return the changes, and what is put before tokens, that negate a clause."""
     if is_negated(caption, clause):
         return None
     verb, tokens = clause.verb, caption.tokens
@@ -110,7 +109,7 @@ def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -
 
 
 def _support(caption: Caption, clause: Clause) -> str:
-    """Return the form of "do" that a verb without an auxiliary is negated with."""
+    """Return the form of "do" that negates a verb without auxiliary."""
     first, subject = caption.tokens[clause.verb.first], clause.subject
     support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
     if support == "did" and not is_past(caption, clause):
@@ -128,23 +127,22 @@ def _support(caption: Caption, clause: Clause) -> str:
 
 
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a plural without article stands at a token: "dogs", "bowling balls"."""
+    """Return whether a plural without article starts here: "dogs", "bowling balls"."""
     while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
         number += 1
     return number < len(tokens) and tokens[number].tag == "NNS"
 
 
 def remove_negation(caption: Caption, clause: Clause, *joined: Clause) -> str | None:
-    """Remove the negation of a clause, and of others with it: "does not ride" gives "rides".
+    """Remove the negation of a clause, and of others with it: "does not ride" becomes "rides".
 
     Returns:
-        The caption, or None if a clause is not negated, is negated twice, or has no positive ("nothing but").
+        The caption, or None if a clause is not negated, negated twice, or has no positive form ("nothing but").
     """
     return _with_edits(caption, [_positive_clause(caption, one) for one in (clause, *joined)])
 
 
 def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
-    """Return the changes that remove the negation of a clause."""
     verb, tokens = clause.verb, caption.tokens
     changes: dict[int, str] = {}
     if not is_negated(caption, clause):
@@ -177,7 +175,7 @@ def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
 
 
 def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
-    """Change a negative word into its positive: "nothing" to "something", "no food" to "some food"."""
+    """Replace a negative word: "nothing" with "something", "no food" with "some food"."""
     word = tokens[number].lower
     follows = tokens[number + 1] if number + 1 < len(tokens) else None
     rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}
@@ -201,7 +199,7 @@ _ONLY_NEGATED = frozenset(("anymore", "either", "yet", "ever", "nor", "until", "
 
 
 def negative_words(caption: Caption) -> list[int]:
-    """Return the tokens that deny something; "no" before an article is a slip for "on"."""
+    """Return the negative words; "no" before an article is a typo for "on"."""
     tokens, found = caption.tokens, []
     for number, token in enumerate(tokens):
         after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -217,11 +215,11 @@ def remove_negative(caption: Caption, number: int) -> str | None:
 
     Args:
         caption: The tagged caption.
-        number: The token that denies.
+        number: The token of the negation.
 
     Returns:
-        The caption, with "some" for an "any" behind the negation; None where what is left would be no English ("not
-        only", "or not", "not either") or say something else.
+        The caption, with "some" for "any" after the negation; None if the result would be ungrammatical or change the
+        meaning ("not only", "or not", "not either").
     """
     tokens = caption.tokens
     word = tokens[number].lower
@@ -263,7 +261,7 @@ def _removed(caption: Caption, clause: Clause, number: int) -> str | None:
 
 
 def _edited(caption: Caption, number: int, text: str) -> str:
-    """Write "some" for the first "any" behind what was removed."""
+    """Replace the first "any" after the removed word with "some"."""
     for token in caption.tokens[number + 1 :]:
         if token.lower in _POLAR:
             place = text.lower().rfind(caption.text[token.start :].lower())
@@ -273,7 +271,7 @@ def _edited(caption: Caption, number: int, text: str) -> str:
 
 
 def _with(caption: Caption, number: int) -> str | None:
-    """Write "with" for "without" before a noun phrase; "without looking" has no such opposite."""
+    """Replace "without" before a noun phrase with "with"; "without looking" has no such opposite."""
     tokens = caption.tokens
     phrase = read_noun_phrase(tokens, number + 1, len(tokens), tails=False)
     if phrase is None or tokens[number + 1].tag in ("VBG", "VB") or tokens[phrase.head].lower.endswith("ing"):

@@ -1,4 +1,4 @@
-"""Noun phrases, read from tags: determiners, modifiers, head, "of ..." and relative clauses behind it."""
+"""Noun phrases from tags: determiners, modifiers, head, "of ..." and relative clauses."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class NounPhrase:
 
     Attributes:
         first: Its first token.
-        stop: The token behind its last.
-        heads: Its head noun, or one for each joined by "and".
+        stop: The token after its last.
+        heads: Its head noun, or one for each conjunct.
         person: 1, 2 or 3.
-        plural: Whether its verb is in the plural.
+        plural: Whether its verb is plural.
     """
 
     first: int
@@ -36,16 +36,16 @@ class NounPhrase:
 
     @property
     def head(self) -> int:
-        """The first of its heads."""
+        """The first head."""
         return self.heads[0]
 
     def text(self, caption: Caption) -> str:
-        """Return it as written."""
+        """Return its text."""
         return caption.text[caption.tokens[self.first].start : caption.tokens[self.stop - 1].end]
 
 
 def is_person(caption: Caption, phrase: NounPhrase) -> bool:
-    """Return whether a noun phrase is "who", not "that"."""
+    """Return whether the relative pronoun of a noun phrase is "who", not "that"."""
     inside = caption.tokens[phrase.first : phrase.stop]
     token = caption.tokens[phrase.head]
     if token.lower in words("quantities") or token.lower == "one":
@@ -60,14 +60,14 @@ def is_person(caption: Caption, phrase: NounPhrase) -> bool:
 def read_noun_phrase(
     tokens: Sequence[Token], start: int, stop: int, joined: bool = True, tails: bool = True
 ) -> NounPhrase | None:
-    """Read the noun phrase that starts at a token.
+    """Parse the noun phrase that starts at a token.
 
     Args:
         tokens: Tagged tokens.
-        start: Where it begins.
-        stop: Where it must end at the latest.
-        joined: Whether "and another" belongs to it.
-        tails: Whether "of ..." and "about ..." and relative clauses belong to it.
+        start: Its first token.
+        stop: Limit of its end.
+        joined: Include "and another".
+        tails: Include "of ...", "about ..." and relative clauses.
 
     Returns:
         The phrase, or None if none starts there.
@@ -133,7 +133,7 @@ def read_noun_phrase(
 
 
 def _bare_second(tokens: Sequence[Token], start: int, other: NounPhrase) -> bool:
-    """In "a purple shirt and white blazer is" the first article is that of both: no clause begins with the second."""
+    """In "a purple shirt and white blazer is" both nouns share the article, so no clause begins with the second."""
     bare = tokens[other.first].tag in ("NN", "JJ") and tokens[other.head].tag == "NN" and len(other.heads) == 1
     return bare and tokens[start].tag in ("DT", "PRP$")
 
@@ -143,7 +143,7 @@ def _list_goes_on(tokens: Sequence[Token], comma: int, stop: int) -> bool:
 
 
 def read_simple(tokens: Sequence[Token], start: int, stop: int) -> tuple[int, int] | None:
-    """Read determiners, modifiers and nouns; give the end and the head."""
+    """Parse determiners, modifiers and nouns; return the end and the head."""
     number = start
     head = -1
     while number < stop:
@@ -217,7 +217,7 @@ def _noun_ahead(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> bool:
-    """Return whether a participle stands before a noun ("a running man", "add chopped onions")."""
+    """Return whether a participle modifies a noun ("a running man", "add chopped onions")."""
     token = tokens[number]
     after = tokens[number + 1] if number + 1 < stop else None
     before = tokens[number - 1] if number > 0 else None
@@ -240,7 +240,7 @@ def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _relative_stop(tokens: Sequence[Token], start: int, stop: int) -> int:
-    """Find where the relative clause that starts at "who" ends: at a comma, before "and", or before a second verb."""
+    """Return where the relative clause that starts at "who" ends: at a comma, before "and", or before a second verb."""
     finite = 0
     for number in range(start + 1, stop):
         token = tokens[number]
@@ -262,7 +262,7 @@ def _joins_nouns(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether a verb follows, so that what stands before is its subject; phrases between do not count."""
+    """Return whether a verb follows, possibly after prepositional phrases, so that the words before are its subject."""
     while number < stop:
         token = tokens[number]
         if token.tag in FINITE or (token.tag in ("VBG", "VB") and token.lower != "including"):

@@ -1,4 +1,4 @@
-"""What stands behind a verb group: its objects, or in the passive its agent."""
+"""The arguments after a verb group: its objects, or its agent in the passive."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PERCEPTION = words("perception")
 
 
 def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[NounPhrase | None, NounPhrase | None]:
-    """Read the object of a verb group, and what is given behind a receiver; None for what is not there."""
+    """Return the object of a verb group, and the second object after a recipient; None where absent."""
     if group.lemma in COPULAS and group.lemma not in ("turn",):
         return None, None
     at = group.main + 1
@@ -53,7 +53,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
 
 
 def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
-    """Take in "tied to a tree" behind an object, and "dancing" behind what is seen."""
+    """Include "tied to a tree" after an object, and "dancing" after an object of perception."""
     if phrase.stop >= stop or tokens[phrase.stop].tag not in ("VBN", "VBG"):
         return phrase
     takes = tokens[phrase.stop].tag == "VBN" or group.lemma in PERCEPTION
@@ -72,7 +72,7 @@ def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGro
 
 
 def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
-    """Return whether a noun phrase says when or how far: "sleeps all day", "for" left out."""
+    """Return whether a noun phrase is an adverbial of time or extent: "sleeps all day"."""
     head = tokens[phrase.head]
     if tokens[phrase.stop - 1].lower == "times" and head.lower in QUANTITIES:
         return True  # "a couple of times"
@@ -84,7 +84,7 @@ def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
 
 
 def read_agent(tokens: Sequence[Token], group: VerbGroup, limit: int) -> NounPhrase | None:
-    """Read the noun phrase behind "by"."""
+    """Return the noun phrase after "by"."""
     for number in range(group.main + 1, limit):
         if tokens[number].lower == "by":
             return read_noun_phrase(tokens, number + 1, limit)

@@ -1,6 +1,6 @@
-"""Which words are orders: those that can open one, and those inside it that were taken for something else.
+"""Verbs of orders: words that can open an order, and verbs inside it that were mistagged.
 
-Recipes leave out commas, so taggers take orders for nouns: "bake in the oven flip and serve".
+Recipes omit commas, so taggers take verbs of orders for nouns: "bake in the oven flip and serve".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .words import Caption, Token
 
 
 def opens_order(word: str) -> bool:
-    """Return whether a word that begins a phrase can be the verb of an order."""
+    """Return whether a word at the start of a phrase can be the verb of an order."""
     known = readings(word)
     lists = word_lists("clipped")
     if not is_verb_form(word, "VB") or word in CLOSED or word in BE:
@@ -24,7 +24,7 @@ def opens_order(word: str) -> bool:
 
 
 def without_openers(texts: Sequence[str]) -> int:
-    """Return how many words in front say nothing of what is done: "then"; or only how: "finely"."""
+    """Return the number of leading words that carry no action: "then", or adverbs of manner such as "finely"."""
     at = 0
     while at < len(texts) and (texts[at] in word_lists("orders").openers or is_manner(texts[at])):
         at += 1
@@ -32,21 +32,20 @@ def without_openers(texts: Sequence[str]) -> int:
 
 
 def is_manner(word: str) -> bool:
-    """Return whether a word says how something is done: "finely"."""
+    """Return whether a word is an adverb of manner: "finely"."""
     known = readings(word)
     return word.endswith("ly") and "ADV" in known and "VERB" not in known
 
 
 @cache
 def _suspects() -> tuple[frozenset[str], frozenset[str]]:
-    """Return the words that are orders wherever they can be, and all that may be taken for something else."""
     lists = word_lists("orders")
     certain = (words("order_verbs") - words("order_nouns") - lists.no_orders) | lists.more_orders
     return certain, certain | lists.hidden | lists.no_orders | {"cling", "top", "dice", "brown"}
 
 
 def with_hidden_orders(caption: Caption) -> list[Token]:
-    """Tag as verbs the orders that were taken for nouns or adjectives: "… in the oven flip and bake"."""
+    """Tag as verbs the orders that were tagged as nouns or adjectives: "… in the oven flip and bake"."""
     tokens, lists = list(caption.tokens), word_lists("orders")
     certain, suspicious = _suspects()
     for number, token in enumerate(tokens):
@@ -128,7 +127,7 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
 
 
 def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str:
-    """Return the tag that a word has for certain beside the words that stand around it; "" where that tells nothing."""
+    """Return the tag that the surrounding words determine; "" if they do not."""
     token, behind = tokens[number], tokens[number - 1].lower if number else ""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     next_word, next_tag = (after.lower, after.tag) if after else ("", "")
@@ -153,7 +152,7 @@ def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str
 
 
 def is_purpose(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "to" stands before a verb: "roll over to completely cover the stuffing"."""
+    """Return whether "to" precedes a verb: "roll over to completely cover the stuffing"."""
     place = number - 1
     while place > 0 and is_manner(tokens[place].lower):
         place -= 1
@@ -161,7 +160,7 @@ def is_purpose(tokens: Sequence[Token], number: int) -> bool:
 
 
 def is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a word is an order after all, though nothing tells so for certain: "the lid on simmer …"."""
+    """Return whether a word may still be the verb of an order: "the lid on simmer …"."""
     token, before = tokens[number], tokens[number - 1]
     if not token.tag.startswith(("NN", "JJ", "VB")):
         return False

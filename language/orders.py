@@ -1,12 +1,11 @@
 """Orders as gerund phrases: "add the oil and stir" -> "adding the oil and stirring".
 
-Made for instructions, above all of recipes, which leave out commas and joining words: "add salt chopped onions and
-pepper, stir". What begins a new thing of a list gets its comma, an order that nothing joins its "and", by the rules
-that stand at each function and the lists of `orders.yaml`. Clauses that tell when ("after …", "before …", "when …") are
-cut off behind the last order. The clauses are those of `language.clauses`, the wording is finished as that of all
-gerund phrases; the tags are those of the tagger that is always there.
+Meant for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped onions and pepper,
+stir". Items of lists get commas and orders get "and" by the rules of the functions here and the lists of `orders.yaml`.
+Clauses of time ("after …", "before …", "when …") are cut off after the last order. Clauses come from
+`language.clauses`; the tagger is the one that is always installed.
 
-What cannot be turned with confidence is refused with a code of `gerunds.REASONS`, never guessed.
+Uncertain cases are refused with a code of `gerunds.REASONS`.
 """
 
 from __future__ import annotations
@@ -65,7 +64,6 @@ def _slips() -> dict[str, str]:
 
 
 def _plain(text: str) -> str:
-    """Return the only sentence in small letters, words that are written twice once, two-word verbs as one."""
     lower = " ".join(text.lower().replace("’", "'").replace("`", "'").replace("&", " and ").split())
     parts = [part for part in _END.split(lower) if any(character.isalnum() for character in part)]
     if not parts:
@@ -129,10 +127,10 @@ def _is_known(lemma: str) -> bool:
 
 
 def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> int:
-    """Return where a phrase ends: before what tells when, behind the last order.
+    """Return where a phrase ends: before a clause of time, after the last order.
 
     Raises:
-        Refused: An order follows what tells when: "when it boils add the rice".
+        Refused: An order follows the clause of time: "when it boils add the rice".
     """
     for number in range(1, len(tokens)):
         if tokens[number].lower not in lists.time_openers:
@@ -153,7 +151,7 @@ def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> i
 def _check_clauses(
     tokens: Sequence[Token], found: Sequence[Clause], orders: Sequence[int], stop: int, lists: WordLists
 ) -> None:
-    """Refuse a finite verb that nothing opens a clause for: "add the oil it sizzles"."""
+    """Refuse a finite verb without a word that opens its clause: "add the oil it sizzles"."""
     for clause in found:
         main = clause.verb.first
         if not clause.finite or main >= stop:
@@ -167,7 +165,7 @@ def _check_clauses(
 
 
 def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> None:
-    """Refuse a first order that lacks its object: "place on a plate", which tells of no thing that is placed."""
+    """Refuse a first order that lacks its object: "place on a plate"."""
     for one, other in pairwise(tokens):
         if (one.lower, other.lower) == ("and", "of"):
             raise Refused("cut_off")
@@ -195,7 +193,7 @@ def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLi
 
 
 def _without_time(tokens: list[Token]) -> list[Token]:
-    """Cut off a clause in front that tells when: "when bubbles form flip the pancake"."""
+    """Cut off an initial clause of time: "when bubbles form flip the pancake"."""
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
     if start >= len(tokens) or tokens[start].lower not in lists.time_openers:
@@ -210,10 +208,9 @@ def _without_time(tokens: list[Token]) -> list[Token]:
 
 
 def _place_last(tokens: list[Token]) -> list[Token]:
-    """Put a place or tool in front behind the first order: "in a bowl combine flour and eggs and stir".
+    """Move an initial place or tool after the first order: "in a bowl combine flour and eggs and stir".
 
-    What stands where the order ends already, or what opens a clause, makes it doubtful where the place belongs; such
-    tokens are returned as they are.
+    Tokens are returned unchanged if the order already ends in a place, or contains a word that opens a clause.
     """
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
@@ -246,7 +243,6 @@ def _names_place(token: Token) -> bool:
 
 
 def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int, lists: WordLists) -> list[PhraseWord]:
-    """Write the tokens with their orders in -ing, and what joins them."""
     breaks = missing_marks(tokens, orders, start, stop, lists)
     joined = {order: _is_joined(tokens, order, lists) for order in orders}
     parts: list[PhraseWord] = []
@@ -275,14 +271,14 @@ def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int
 
 
 def _lacks_article(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a bare place stands behind a preposition: "on pan"."""
+    """Return whether a bare noun of place follows a preposition: "on pan"."""
     after = tokens[number + 1].tag if number + 1 < len(tokens) else ""
     places = tokens[number].lower in lists.places and tokens[number].tag == "NN"
     return places and tokens[number - 1].tag in ("IN", "TO") and not after.startswith(("NN", "POS"))
 
 
 def _is_measure(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a noun only says how much: "a cup of", "2 cups"; not "a cup"."""
+    """Return whether a noun is a measure: "a cup of", "2 cups"; not "a cup"."""
     word = tokens[number].lower
     of = number + 1 < len(tokens) and tokens[number + 1].lower == "of"
     vessel = word in ("cup", "cups") and not of and tokens[number - 1].tag != "CD"
@@ -303,7 +299,6 @@ def _lemma(tokens: Sequence[Token], number: int) -> str:
 
 
 def _is_joined(tokens: Sequence[Token], order: int, lists: WordLists) -> bool:
-    """Return whether a comma or a connective stands before an order, adverbs left out."""
     place = order - 1
     while place > 0 and (tokens[place].tag.startswith("RB") or is_manner(tokens[place].lower)):
         if tokens[place].lower in lists.joints:
@@ -313,9 +308,9 @@ def _is_joined(tokens: Sequence[Token], order: int, lists: WordLists) -> bool:
 
 
 def _leans(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> bool:
-    """Return whether a pronoun stands for what only a sentence before can tell: "pour some oil on it".
+    """Return whether a pronoun refers to an earlier sentence: "pour some oil on it".
 
-    It can stand for a noun of an order before its own, or, behind "until", for any noun before it; "them" for several.
+    Its antecedent can be a noun of an earlier order or, after "until", any noun before it; "them" needs several.
     """
     for number, token in enumerate(tokens):
         if token.lower in ("one", "ones") and number and tokens[number - 1].tag.startswith(("DT", "JJ", "NN")):

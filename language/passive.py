@@ -1,4 +1,4 @@
-"""Put a clause into the passive and keep the rest of the sentence."""
+"""Put clauses into the passive; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .words import Caption, without_capital
 
 
 def to_passive(caption: Caption, clause: Clause) -> str | None:
-    """Put a clause into the passive: "a man is riding a horse" gives "a horse is being ridden by a man".
+    """Put a clause into the passive: "a man is riding a horse" becomes "a horse is being ridden by a man".
 
     Tense, aspect, negation, adverbs and particle are kept; the verb agrees with the new subject; the agent is the whole
-    old subject, its pronoun in the objective. Verbs that shared the subject get it back: "and waves" becomes "who
-    waves". "man riding a horse" gives "a horse being ridden by man".
+    old subject with objective pronouns. Verbs that shared the subject get their own: "and waves" becomes "who waves".
+    "man riding a horse" becomes "a horse being ridden by man".
 
     Returns:
-        The caption, or None where `passive_obstacle` has a reason.
+        The caption, or None if `passive_obstacle` gives a reason.
     """
     if passive_obstacle(caption, clause) or clause.object is None or clause.subject is None:
         return None
@@ -73,7 +73,6 @@ def to_passive(caption: Caption, clause: Clause) -> str | None:
 
 
 def _passive_group(caption: Caption, clause: Clause) -> str:
-    """Write the verb group in the passive, agreeing with the object."""
     verb, tokens = clause.verb, caption.tokens
     past = is_past(caption, clause)
     patient = _agreeing(caption, clause.object) if clause.object is not None else None
@@ -108,7 +107,7 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
 
 
 def _introduction(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the "there is" before a participle, whose verb agrees with the new subject."""
+    """Return the clause "there is" before a participle; its verb agrees with the new subject."""
     tokens = caption.tokens
     for other in clauses(caption):
         if clause.role == "modifier" and other.verb.copula and other.finite and not other.verb.auxiliaries:
@@ -119,7 +118,7 @@ def _introduction(caption: Caption, clause: Clause) -> Clause | None:
 
 
 def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
-    """Return an object as a subject that its verb agrees with: "a pack of cards is", "a cup of tea and a book are"."""
+    """Return an object with its number as a subject: "a pack of cards is", "a cup of tea and a book are"."""
     tokens = caption.tokens
     inside = tokens[phrase.first : phrase.stop]
     head, first = tokens[phrase.heads[-1]], tokens[phrase.first]
@@ -139,7 +138,6 @@ def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
 
 
 def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
-    """Write a noun phrase as it stands inside a sentence, with pronouns, coordinated ones too, in a case."""
     tokens, written = caption.tokens, []
     for number in range(phrase.first, phrase.stop):
         token = tokens[number]
@@ -175,7 +173,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
 
 
 def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str], before: dict[int, str]) -> None:
-    """Let verbs that shared the subject have one: "who waves", "and he waves", "adding oil"."""
+    """Give verbs that shared the subject their own: "who waves", "and he waves", "adding oil"."""
     tokens = caption.tokens
     sharing = sharing_clause(caption, clause)
     if sharing is None or clause.subject is None:

@@ -1,4 +1,4 @@
-"""Why a clause is not put into the passive: it has none, or what belongs to what in it is not sure."""
+"""Reasons not to put a clause into the passive: it has none, or its structure is uncertain."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INTRANSITIVE = words("no_passive") | words("motion")
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Return why a clause is not put into the passive; "" if it is."""
+    """Return why a clause cannot be put into the passive; "" if it can."""
     verb, tokens = clause.verb, caption.tokens
     if caption.style == "imperative":
         return "an order has no passive"  # "when the soup boils add clams": what is ordered is often read as an object
@@ -78,7 +78,7 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
 
 
 def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
-    """Return whether the subject may be only a part of what stands before the verb, or of another sentence."""
+    """Return whether the subject may be only part of the words before the verb, or belong to another sentence."""
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
@@ -140,21 +140,19 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_two_phrases(inside: Sequence[Token], heads: int) -> bool:
-    """Return whether what was read as one subject may be two: "person they", "I person", "a chair, person"."""
+    """Return whether the subject may be two phrases: "person they", "I person", "a chair, person"."""
     listed = any(token.text == "," for token in inside) and not any(token.tag.startswith("W") for token in inside)
     kinds = ["PRP" if token.tag == "PRP" else token.tag[:2] for token in inside]
     return (listed and heads == 1) or not {("NN", "PRP"), ("PRP", "NN")}.isdisjoint(pairwise(kinds))
 
 
 def _is_bare(caption: Caption, phrase: NounPhrase) -> bool:
-    """Return whether a noun phrase has no article and is nobody, so that it may be a part of a compound."""
     tokens = caption.tokens
     people = any(tokens[head].lower in words("people") or tokens[head].tag == "PRP" for head in phrase.heads)
     return not people and tokens[phrase.first].tag not in ("DT", "PRP$", "CD")
 
 
 def _has_joint(caption: Caption, first: int, stop: int) -> bool:
-    """Return whether something joins or divides clauses between two tokens."""
     return any(
         t.tag == "CC" or t.text in (",", ";", ":", ".") or t.lower in (*SUBORDINATORS, "then")
         for t in caption.tokens[first + 1 : stop]
@@ -162,7 +160,6 @@ def _has_joint(caption: Caption, first: int, stop: int) -> bool:
 
 
 def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, thing: NounPhrase) -> bool:
-    """Return whether a participle is part of a finite verb's subject, or may be somebody else's."""
     tokens, found = caption.tokens, clauses(caption)
     if tokens[thing.head].tag == "PRP" and len(thing.heads) == 1:
         return True  # "with a dog following it"
@@ -192,7 +189,7 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
 
 
 def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bool:
-    """Return whether a noun phrase was read that may be none, or may hold the next verb: "guitar and singing song"."""
+    """Return whether the object may not be one, or may contain the next verb: "guitar and singing song"."""
     tokens = caption.tokens
     first, last = tokens[thing.first], tokens[thing.stop - 1]
     if last.lower in ("the", "a", "an", "upside") or (
@@ -210,7 +207,7 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
 
 
 def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
-    """Return whether a verb may have been read as a joined noun: "the bag and leaves", "guitar and singing song"."""
+    """Return whether a conjunct may be a verb: "the bag and leaves", "guitar and singing song"."""
     tokens = caption.tokens
     ended = tokens[stop - 1]
     if ended.tag == "NNS" and stop - first > 1 and ended.lower in words("verb_s") - words("noun_s"):
@@ -231,7 +228,7 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
 
 
 def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
-    """Return whether what stands behind the object may belong to it, or is a second sentence."""
+    """Return whether the words after the object may belong to it, or start a second sentence."""
     tokens, found = caption.tokens, clauses(caption)
     last = clause.second_object or clause.object
     if last is None:
@@ -280,7 +277,6 @@ def _may_receive(caption: Caption, phrase: NounPhrase) -> bool:
 
 
 def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
-    """Return whether what is joined to the object, or to the phrases behind it, is no clause that was read."""
     tokens, found = caption.tokens, clauses(caption)
     if place < len(tokens) and tokens[place].lower == "by":
         return True  # "by a person by sweeping"
@@ -307,7 +303,7 @@ def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
 
 
 def _shares(caption: Caption, clause: Clause) -> bool:
-    """Return whether joined verbs would be left without their subject or object: "demonstrates and describes a car"."""
+    """Return whether coordinated verbs would lose their subject or object: "demonstrates and describes a car"."""
     tokens, found = caption.tokens, clauses(caption)
     sharing = sharing_clause(caption, clause)
     if clause.role == "coordinate" and clause.previous is not None:

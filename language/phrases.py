@@ -1,8 +1,8 @@
-"""What timed annotations say is done, as gerund phrases: gerunds, orders and sentences about a person.
+"""Phrases of timed annotations as gerund phrases: gerunds, orders and sentences about a person.
 
-"Spread margarine on bread." and "a man is spreading margarine on bread" both give "spreading margarine on bread".
-Which of the three a phrase is, its first words tell: an -ing form, the base form of a verb, anything else. Each has its
-reader (`orders.py`, `gerunds.py`); a gerund is read as the order that it is the gerund of, so that it is checked alike.
+"Spread margarine on bread." and "a man is spreading margarine on bread" both become "spreading margarine on bread". The
+first words determine the kind: an -ing form, the base form of a verb, anything else. `orders.py` and `gerunds.py` parse
+them; a gerund is parsed as the corresponding order, so that the same checks apply.
 """
 
 from __future__ import annotations
@@ -33,17 +33,15 @@ _EXERCISE = re.compile(r"\b(push|pull|sit|chin|press|step) (ups)\b", re.IGNORECA
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
-    """Turn a phrase of an annotation into a gerund phrase.
-
-    Never raises; whatever is not certain is refused.
+    """Return a phrase of an annotation as a gerund phrase. Uncertain cases are refused.
 
     Args:
         text: A gerund ("spreading margarine on bread"), an order ("spread margarine on bread; add the oil and stir") or
             a sentence in the present about a person ("a man is opening the door").
-        as_is: Take the words as they stand, whatever they are; only spaces and the final stop go.
+        as_is: Keep the words unchanged, except for spaces and the final period.
 
     Returns:
-        The phrase with its lemmas, or a reason code, one of `REASONS`.
+        The phrase with its lemmas, or a reason code of `REASONS`.
     """
     if len(text) > LONGEST_TEXT:
         return "long"
@@ -51,12 +49,12 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
 
 
 def instruction(text: str) -> Gerund | str:
-    """Turn a phrase that is known to be an order; see `phrase`."""
+    """Return an order as a gerund phrase; see `phrase`."""
     return "long" if len(text) > LONGEST_TEXT else accepted(order_phrase(text))
 
 
 def accepted(found: Gerund | str) -> Gerund | str:
-    """Refuse a phrase that leans on a sentence before it, or is too long."""
+    """Refuse an anaphoric phrase, or one that is too long."""
     if isinstance(found, str):
         return found
     if found.anaphoric:
@@ -65,12 +63,12 @@ def accepted(found: Gerund | str) -> Gerund | str:
 
 
 def phrase_identity() -> dict[str, str]:
-    """Return what decides phrases besides the texts and the code: the word lists by hash, and the tagger."""
+    """Return what determines phrases besides texts and code: hashes of the word lists, and the tagger."""
     return gerunds.phrase_identity("orders")
 
 
 def _plain(text: str) -> str:
-    """Leave out that it is seen, and write exercises as one word: "we see a man doing push ups"."""
+    """Remove "we see", and hyphenate exercises: "we see a man doing push ups"."""
     return _EXERCISE.sub(r"\1-\2", _SEEN.sub("", text))
 
 
@@ -98,7 +96,6 @@ def _phrase(text: str) -> Gerund | str:
 
 
 def _as_order(text: str) -> str:
-    """Write a gerund phrase as the order that it is the gerund of: its first verb, and those that "and" joins."""
     tokens = tokenize(text)
     pieces, place, opens, joint = [], 0, True, False
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
@@ -114,7 +111,7 @@ def _as_order(text: str) -> str:
 
 
 def _ing_lemma(word: str) -> str:
-    """Return the base form of an -ing form, "stir-fry" of "stir-frying"; "" for what is none."""
+    """Return the base form of an -ing form, "stir-fry" for "stir-frying"; "" for other words."""
     manner, dash, verb = word.rpartition("-")
     if not word.endswith("ing") or word in word_lists("clipped").ing_nouns or not is_verb_form(verb, "VBG"):
         return ""
@@ -133,11 +130,11 @@ def _as_is(text: str) -> Gerund | str:
 
 
 def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
-    """Return the verbs and nouns of a text that no phrase was made of, as far as they are read, as lemmas.
+    """Return the lemmas of verbs and nouns in a text from which no phrase was made.
 
     Args:
-        text: Any text; what is too long for a phrase is not read.
-        style: What it is: see `Tagger.analyse`.
+        text: Any text; texts that are too long for a phrase give nothing.
+        style: See `Tagger.analyse`.
     """
     if len(text) > LONGEST_TEXT:
         return frozenset(), frozenset()
@@ -147,9 +144,9 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
 
 
 def lemmas_in(text: str) -> frozenset[str]:
-    """Return what the words of any text may be forms of, nouns or verbs alike; auxiliaries and the like are none.
+    """Return all noun and verb lemmas that the words of a text may have, without auxiliaries and function words.
 
-    "the cut onions" has "cut" and "onion": what no reader understood is about one of them at most.
+    "the cut onions" has "cut" and "onion".
     """
     found = set[str]()
     for word in {token.lower for token in tokenize(text) if token.is_word}:

@@ -1,4 +1,4 @@
-"""Caption sentences made plain before they are read: slips of the pen repaired, words for people made neutral."""
+"""Normalization of caption sentences: typos corrected, words for people made gender-neutral."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _END = re.compile(r"[.!?;:…\n]+|\s/|/\s")
 
 
 class Refused(Exception):
-    """A sentence cannot be turned; the only argument is a code of `gerunds.REASONS`."""
+    """A sentence was refused; the only argument is a code of `gerunds.REASONS`."""
 
 
 @cache
@@ -28,7 +28,7 @@ def _slips() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def plain_sentence(sentence: str) -> str:
-    """Return the only sentence in small letters, without marks but commas, slips repaired, people neutral.
+    """Return the only sentence in lower case, without marks except commas, typos corrected, words for people neutral.
 
     Raises:
         Refused: There is no word, or more than one sentence.
@@ -47,7 +47,7 @@ def plain_sentence(sentence: str) -> str:
 
 
 def _neutralised(words: list[str]) -> Iterator[str]:
-    """Return the words with "they" or "person" in place of every gendered word, also inside "man's"."""
+    """Yield the words with "they" or "person" for every gendered word, also inside "man's"."""
     neutral, people = read_lexicon("clipped")["neutral"], word_lists("clipped").people
     for word, after in pairwise(words):
         if word == "her" and not (is_noun(after) or after in ("own", "other")):

@@ -1,4 +1,4 @@
-"""Verbs that are joined and share a subject: "opens the door and leaves"."""
+"""Coordinated verbs that share a subject: "opens the door and leaves"."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .words import Caption
 
 
 def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the first clause behind that has its subject from this one: "and waves"."""
+    """Return the first later clause that shares the subject of this one: "and waves"."""
     found = clauses(caption)
     own, root = found.index(clause), root_clause(caption, clause)
     return next((c for c in found[own + 1 :] if c.role == "coordinate" and root_clause(caption, c) == root), None)
 
 
 def joint_before(caption: Caption, clause: Clause, first: int) -> int:
-    """Return the token that joins a coordinate clause to the one before, adverbs of its verb passed over."""
+    """Return the token that joins a coordinate clause to the one before, ignoring adverbs."""
     joint = clause.verb.tokens[0] - 1
     while joint > first and caption.tokens[joint].tag.startswith("RB"):
         joint -= 1
@@ -24,7 +24,7 @@ def joint_before(caption: Caption, clause: Clause, first: int) -> int:
 
 
 def root_clause(caption: Caption, clause: Clause) -> int:
-    """Return the number of the first clause of those joined to one by their subject."""
+    """Return the index of the first clause that has the subject itself."""
     found = clauses(caption)
     place = found.index(clause)
     while (previous := found[place].previous) is not None:
@@ -33,7 +33,7 @@ def root_clause(caption: Caption, clause: Clause) -> int:
 
 
 def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
-    """Return whether "then" joins a verb that was not read as sharing the subject: "throws a book then starts"."""
+    """Return whether "then" joins a verb that was not parsed as sharing the subject: "throws a book then starts"."""
     tokens = caption.tokens
     if not 0 < number < len(tokens):
         return False
@@ -43,7 +43,7 @@ def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
 
 
 def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
-    """Write a subject as it is said again: "the man", "they", "Tom"; "" where that is not plain."""
+    """Return a subject in short form: "the man", "they", "Tom"; "" if that is unclear."""
     tokens, head = caption.tokens, caption.tokens[subject.head]
     if head.tag == "PRP" and len(subject.heads) == 1:
         return head.text if head.lower == "i" else head.lower

@@ -1,7 +1,7 @@
-"""Parts of speech: NLTK's tagger where its data is found, else Pattern's from the textblob wheel; repairs for captions.
+"""Part-of-speech tagging: NLTK's tagger if its data is found, else Pattern's (textblob), with corrections.
 
-Both are general taggers of running text. Captions are not that: small letters, no final stop, orders, headlines. The
-repairs are rules on what the taggers get wrong there; they use which readings a word can have at all (`inflection`).
+Both taggers expect running text. Captions differ: lower case, no final period, orders, headlines. The corrections use
+the parts of speech that a word can have (`inflection`).
 """
 
 from __future__ import annotations
@@ -25,37 +25,37 @@ NLTK_DATA = "taggers/averaged_perceptron_tagger_eng"
 
 @dataclass(frozen=True)
 class Tagger:
-    """Tags captions.
+    """A part-of-speech tagger.
 
     Attributes:
-        name: Which tagger and version, for records: equal names give equal tags.
-        tag_words: Gives a tag for each word.
+        name: Tagger and version; equal names give equal tags.
+        tag_words: Returns a tag for each word.
     """
 
     name: str
     tag_words: Callable[[Sequence[str]], list[str]]
 
     def analyse(self, text: str, style: StyleOption = "declarative") -> Caption:
-        """Tokenise and tag a caption.
+        """Tokenize and tag a caption.
 
         Args:
-            text: One sentence or more.
-            style: What the data set's captions are. "declarative": statements, or noun phrases where there is no finite
-                verb. "imperative": orders, unless a subject and its verb are found. "auto": an order only where it
-                begins with a word that is nothing but a verb.
+            text: One or more sentences.
+            style: Style of the dataset's captions. "declarative": statements, or noun phrases without a finite verb.
+                "imperative": orders, unless a subject and its verb are found. "auto": an order only if the first word
+                can only be a verb.
         """
         return _analysed(self, text, style)
 
     def analyse_clipped(self, text: str) -> Caption:
-        """Tokenise and tag a clipped caption of what a person does: "person open the door"."""
+        """Tokenize and tag a clipped caption about a person: "person open the door"."""
         return _analysed_clipped(self, text)
 
     def analyse_story(self, text: str, names: tuple[str, ...], living: Container[str]) -> Caption:
-        """Tokenise and tag what is told of characters, as if their names had their capitals; the text stays as it is.
+        """Tokenize and tag a text about characters as if their names were capitalized; the text itself is unchanged.
 
         Args:
-            text: One sentence or more.
-            names: Who acts in it; the longest first.
+            text: One or more sentences.
+            names: The names, longest first.
             living: Nouns for living beings that can act.
         """
         pattern = name_pattern(names)
@@ -103,11 +103,11 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     """Load a tagger.
 
     Args:
-        kind: "nltk" needs its data (`stressreel data download`, or NLTK_DATA); "pattern" is always there; "auto" takes
-            NLTK's where its data is found.
+        kind: "nltk" needs its data (`stressreel data download`, or NLTK_DATA); "pattern" is always installed; "auto"
+            uses NLTK if its data is found.
 
     Raises:
-        InputError: "nltk" was asked for and its data is not found.
+        InputError: "nltk" was requested and its data is not found.
     """
     if choose_tagger(kind) == "pattern":
         return _pattern_tagger()
@@ -121,7 +121,7 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
 
 
 def choose_tagger(kind: TaggerKind) -> Literal["nltk", "pattern"]:
-    """Turn "auto" into what this process finds, so that processes elsewhere take the same or fail."""
+    """Resolve "auto" to a tagger by name, so that other processes use the same one or fail."""
     if kind == "auto":
         return "nltk" if _nltk_folder() else "pattern"
     return kind

@@ -1,4 +1,4 @@
-"""The tense of clauses, and clauses put into another one, the rest of the sentence kept."""
+"""The tense of clauses, and its change; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CUT = {"could": "ca", "would": "wo"}  # before "n't"
 
 
 def other_tense(caption: Caption, clause: Clause) -> str | None:
-    """Return the finite verb of a clause in the past, or in the present if it is past; None if it has no other."""
+    """Return the finite verb of a clause in the past, or in the present if it is past; None without another tense."""
     verb, tokens = clause.verb, caption.tokens
     word = tokens[verb.first].lower
     if not clause.finite:
@@ -61,14 +61,14 @@ def _singular(clause: Clause) -> NounPhrase | None:
 
 
 def change_tense(caption: Caption) -> str | None:
-    """Put the present into the past, or a caption in the past into the present.
+    """Put a caption in the present into the past, or the reverse.
 
-    Every verb of the main clause's time changes, in clauses inside others too, so that no two times mix; each with its
-    whole group: "is riding" gives "was riding", "has eaten" gives "had eaten", "will eat" gives "would eat". Orders
-    become records of what was done. What is quoted stays.
+    All clauses in the tense of the main clause change, including subordinate ones, so that tenses do not mix: "is
+    riding" becomes "was riding", "has eaten" "had eaten", "will eat" "would eat". Orders become statements in the past.
+    Quotations stay unchanged.
 
     Returns:
-        The caption, or None if it has no verb with another tense.
+        The caption, or None if no verb has another tense.
     """
     changes: dict[int, str] = {}
     tokens = caption.tokens
@@ -87,7 +87,6 @@ def change_tense(caption: Caption) -> str | None:
 
 
 def _changing(caption: Caption) -> list[Clause]:
-    """Return the clauses whose verbs change: all of the main clause's time."""
     told = told_clauses(caption)
     orders = [clause for clause in told if clause.verb.form == "order" and not clause.verb.auxiliaries]
     finite = [clause for clause in told if clause.finite]
@@ -105,7 +104,7 @@ def _modal(caption: Caption, clause: Clause) -> str:
 
 
 def told_clauses(caption: Caption) -> list[Clause]:
-    """Return the finite clauses and orders that are not quoted; "go" in "sees him go" is no finite verb."""
+    """Return the finite clauses and orders outside quotations; "go" in "sees him go" is not finite."""
     found = clauses(caption)
     quoted, told, inside = set(), [], False
     for number, token in enumerate(caption.tokens):
@@ -125,7 +124,7 @@ def told_clauses(caption: Caption) -> list[Clause]:
 
 
 def _agrees(caption: Caption, clause: Clause) -> bool:
-    """Return whether a base form fits its subject as a finite verb: "they go", not "Peter Pan go"."""
+    """Return whether a base form agrees with its subject as a finite verb: "they go", not "Peter Pan go"."""
     subject = clause.subject
     if subject is None:
         return False
@@ -134,7 +133,7 @@ def _agrees(caption: Caption, clause: Clause) -> bool:
 
 
 def is_past(caption: Caption, clause: Clause) -> bool:
-    """Return whether a clause is in the past; a verb whose past is its base form has the time of the other verbs."""
+    """Return whether a clause is in the past; an ambiguous verb ("put") takes the tense of the other verbs."""
     if clause.verb.tense not in ("present", "past") or not _is_open(caption, clause):
         return clause.verb.tense == "past"
     others = [c.verb.tense for c in clauses(caption) if c.finite and not _is_open(caption, c)]
@@ -144,6 +143,6 @@ def is_past(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_open(caption: Caption, clause: Clause) -> bool:
-    """Return whether the form of a verb is both its present and its past: "put"; "he put" is past."""
+    """Return whether a form is both present and past: "put"."""
     word = caption.tokens[clause.verb.first].lower
     return not clause.verb.auxiliaries and is_verb_form(word, "VB") and is_verb_form(word, "VBD")

@@ -1,4 +1,4 @@
-"""When two texts are the same text."""
+"""A key under which equivalent texts are equal."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MARKS = re.compile(r"[^\w\s]|_")
 
 
 def text_key(text: str) -> str:
-    """Fold what does not tell two texts apart: capitals, stops, apostrophes, spaces, a "because" in front."""
+    """Normalize case, punctuation, apostrophes and spaces, and remove an initial "because"."""
     words = MARKS.sub(" ", APOSTROPHES.sub("", text.casefold())).split()
     return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)

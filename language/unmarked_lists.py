@@ -1,4 +1,4 @@
-"""Lists that leave out their commas: "salt chopped onions and pepper" is "salt, chopped onions and pepper"."""
+"""Lists without commas: "salt chopped onions and pepper" means "salt, chopped onions and pepper"."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from .words import Token
 def missing_marks(
     tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int, lists: WordLists
 ) -> dict[int, str]:
-    """Return what is missing before tokens: a comma where a thing of a list begins, or an "and" before the last one.
+    """Return the marks missing before tokens: a comma before an item of a list, or "and" before the last one.
 
     Args:
-        tokens: The words of an order with their tags.
-        orders: Which of them are verbs of orders.
-        start: The first token to look at.
-        stop: The token behind the last one.
-        lists: Those of `orders.yaml`.
+        tokens: Tagged words of an order.
+        orders: Indices of the verbs of orders.
+        start: First token to consider.
+        stop: The token after the last one.
+        lists: Lists of `orders.yaml`.
 
     Raises:
-        Refused: It is doubtful where a thing of a list begins.
+        Refused: The start of an item is uncertain.
     """
     found: dict[int, str] = {}
     number = start
@@ -82,11 +82,11 @@ def _noun_next(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozenset[str], lists: WordLists) -> bool:
-    """Return whether a new thing of a list begins inside a row of nouns and adjectives.
+    """Return whether a new item begins within a sequence of nouns and adjectives.
 
-    It does behind a noun: with an article or a number ("the flour | a pinch"), with an adjective or participle that a
-    noun follows ("garlic | chopped onions"), with what begins a thing by `starters` ("salt | garlic"), and behind what
-    ends one by `breakers` ("soy sauce | rice vinegar").
+    After a noun it does with an article or number ("the flour | a pinch"), with an adjective or participle before
+    another noun ("garlic | chopped onions"), with a word of `starters` ("salt | garlic"), and after a word of
+    `breakers` ("soy sauce | rice vinegar").
     """
     token, before = tokens[number], tokens[number - 1]
     if not before.tag.startswith("NN") or tokens[number].text in ("'s", "'"):
@@ -132,7 +132,7 @@ def _opens_pair(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
 
 
 def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a single break before a noun that another one follows is doubtful: "chili | garlic sauce"."""
+    """Return whether a single break before a noun-noun sequence is uncertain: "chili | garlic sauce"."""
     compound = any(token.tag.startswith("NN") for token in tokens[number + 1 : end])
     return compound and tokens[number].tag.startswith("NN") and tokens[number - 1].tag == "NN"
 
@@ -140,7 +140,7 @@ def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
 def _check_rows(
     tokens: Sequence[Token], begins: Sequence[int], start: int, end: int, listed: bool, lists: WordLists
 ) -> None:
-    """Refuse a row of nouns that may be a list all the same: "onion sumac allspice"."""
+    """Refuse a sequence of nouns that may be a list: "onion sumac allspice"."""
     for first, stop in pairwise([start, *begins, end]):
         row = [token.lower for token in tokens[first:stop]]
         if (listed or begins) and row and (row[-1] in lists.halves_of_things):

@@ -1,4 +1,4 @@
-"""Whether the verbs of a caption are sure: a word may be a verb that was read as none, or the other way round."""
+"""Whether the verbs of a caption are certain: a word may be a verb that was tagged otherwise, or the reverse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENDS = ("", ".", ",", ":", "CC", "IN", "RP", "TO", "RB")
 
 
 def verbs_unsure(caption: Caption, main: Clause) -> bool:
-    """Return whether the verb that a caption states may be none, or another one may not have been read."""
+    """Return whether the main verb may not be a verb, or another verb may have been missed."""
     told = told_clauses(caption)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
     if runs_on(caption, told) or leaves_order(caption, told):
@@ -45,7 +45,7 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
 
 
 def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
-    """Return whether two finite verbs follow each other with nothing that joins them: "a tv shows hosts discuss"."""
+    """Return whether two finite verbs follow each other without a conjunction: "a tv shows hosts discuss"."""
     tokens = caption.tokens
     finite = [clause for clause in told if clause.finite]
     for one, two in pairwise(finite):
@@ -61,7 +61,7 @@ def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
 
 
 def leaves_order(caption: Caption, told: Sequence[Clause]) -> bool:
-    """Return whether what is ordered behind a time was not read: "after the garlic has cooked stir in the cream"."""
+    """Return whether the order after a clause of time was missed: "after the garlic has cooked stir in the cream"."""
     opened = caption.tokens[0].lower in ("when", "after", "once", "until", "till", "before", "if", "as", "while")
     return opened and bool(told) and all(clause.role in ("subordinate", "coordinate") for clause in told)
 
@@ -83,7 +83,7 @@ def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
 
 
 def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
-    """Return whether a word that was read as something else may be a verb: "and leaves", "they smile as"."""
+    """Return whether a word that was tagged otherwise may be a verb: "and leaves", "they smile as"."""
     tokens = caption.tokens
     token = tokens[number]
     if number in verbs or not number or not token.tag.startswith(("NN", "JJ", "RB", "IN", "VB")) or token.tag == "VBG":
@@ -139,7 +139,7 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
 
 
 def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
-    """Return whether a finite verb may be none: a noun, a participle, or one whose subject was not found."""
+    """Return whether a finite verb may be a noun or participle, or has no subject."""
     tokens, verb, subject = caption.tokens, clause.verb, clause.subject
     first = tokens[verb.first]
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
@@ -209,7 +209,7 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
 
 
 def _is_listed(caption: Caption, number: int) -> bool:
-    """Return whether a verb may be the second of two nouns behind a preposition: "about workout and exercises for"."""
+    """Return whether a verb may be the second of two nouns after a preposition: "about workout and exercises for"."""
     tokens = caption.tokens
     behind = caption.tag_at(number + 1) in _ENDS
     tags = [token.tag for token in tokens[max(number - 3, 0) : number]]
@@ -217,7 +217,7 @@ def _is_listed(caption: Caption, number: int) -> bool:
 
 
 def tense_obstacle(caption: Caption) -> str:
-    """Return why a caption is not put into another tense; "" if it is."""
+    """Return why the tense of a caption cannot be changed; "" if it can."""
     tokens = caption.tokens
     told = told_clauses(caption)
     if any(token.lower == "let" and tokens[n + 1].lower in ("'s", "us") for n, token in enumerate(tokens[:-1])):
@@ -243,7 +243,6 @@ def _opens_order(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_slip(caption: Caption, told: Collection[Clause]) -> bool:
-    """Return whether a participle without an auxiliary is a past verb, or an order has a verb that was not read."""
     tokens = caption.tokens
     for clause in clauses(caption):
         verb = clause.verb

@@ -1,4 +1,4 @@
-"""Verb groups, read from tags: auxiliaries, negation, adverbs, main verb and particle."""
+"""Verb groups from tags: auxiliaries, negation, adverbs, main verb and particle."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class VerbGroup:
     """Auxiliaries and main verb: "is not slowly picking up".
 
     Attributes:
-        auxiliaries: Their tokens, in order; a negated "can't" is auxiliary and negation.
+        auxiliaries: Tokens of the auxiliaries, in order; "can't" counts as auxiliary and negation.
         negation: The token of "not", "n't" or "never".
-        adverbs: Adverbs between its first and its main verb, or right before a verb that stands alone.
+        adverbs: Adverbs between its first and main verb, or directly before a lone verb.
         main: The main verb; "is" in "a man is happy".
-        particle: "up" in "picks up", behind the verb or behind a short object.
+        particle: "up" in "picks up", after the verb or a short object.
         lemma: Base form of the main verb.
         form: "finite", "order", "participle" ("man riding"), "gerund" ("by riding"), "infinitive" ("to ride").
-        tense: Of its first verb; "modal" if that is one, "none" if it is not finite.
+        tense: Tense of its first verb; "modal", or "none" if it is not finite.
         progressive: "is riding".
         perfect: "has ridden".
         passive: "is ridden"; also a bare "ridden".
@@ -60,17 +60,17 @@ class VerbGroup:
 
     @property
     def first(self) -> int:
-        """The first verb: the one that is finite if the group is."""
+        """The first verb, which is finite if the group is."""
         return self.auxiliaries[0] if self.auxiliaries else self.main
 
     @property
     def copula(self) -> bool:
-        """Whether a form of "be" is the main verb."""
+        """Whether the main verb is a form of "be"."""
         return self.lemma == "be"
 
 
 def verb_groups(tokens: Sequence[Token], start: int, stop: int) -> list[VerbGroup]:
-    """Read the verb groups of a sentence, from left to right."""
+    """Return the verb groups of a sentence, from left to right."""
     found: list[VerbGroup] = []
     number = start
     while number < stop:
@@ -148,7 +148,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a participle behind "have" is its verb: "had told Jerry", not "has dyed hair"."""
+    """Return whether a participle after "have" is its verb: "had told Jerry", not "has dyed hair"."""
     if tokens[number + 1].tag in ("NNP", "NNPS"):
         return True
     back = number - 1
@@ -159,7 +159,6 @@ def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _verb_after(tokens: Sequence[Token], number: int, stop: int, last: Token) -> bool:
-    """Return whether a verb that the last one takes follows an adverb."""
     while number < stop and tokens[number].tag.startswith("RB"):
         number += 1
     return number < stop and _takes(last, tokens[number])
@@ -181,7 +180,6 @@ def _takes(last: Token, token: Token) -> bool:
 
 
 def _before_verb(tokens: Sequence[Token], number: int, start: int) -> bool:
-    """Return whether an adverb stands between what can be a subject, a joining word or the start, and a verb."""
     token = tokens[number]
     if token.lower in PARTICLES or token.tag == "RP":
         return False
@@ -222,7 +220,7 @@ def _form(tokens: Sequence[Token], number: int, start: int, to: int | None) -> F
 
 
 def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
-    """Return whether "let it simmer", "makes the girl laugh", "to wash and dry" come before a base form."""
+    """Return whether a base form follows "let it", "makes the girl" or "to wash and"."""
     back = number - 1
     while back >= start and tokens[back].tag.startswith("RB"):
         back -= 1
@@ -246,10 +244,9 @@ def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
 
 
 def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int | None:
-    """Find "up" in "picks up a ball" and "picks it up"; "on" in "walks on the road" is none.
+    """Return the particle: "up" in "picks up a ball" and "picks it up"; "on" in "walks on the road" is not one.
 
-    Right behind the verb it is a particle if tagged RP, or if tagged otherwise and no noun phrase but an object with an
-    article follows one that is a particle with nearly every verb ("up", "out", "off", "away", "back", "down").
+    Directly after the verb it is a particle if it forms a phrasal verb, or is tagged so and no noun phrase follows.
     """
     if lemma == "be" or main + 1 >= stop:
         return None

@@ -1,4 +1,4 @@
-"""WordNet through NLTK: senses in the order of their frequency, counts, synonyms, antonyms, collocations."""
+"""WordNet through NLTK: senses by frequency, counts, synonyms and antonyms."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class Synonym:
     """A word that shares a sense with another.
 
     Attributes:
-        name: The word; several words with spaces.
-        count: How often it has this sense in WordNet's tagged texts.
-        rank: The place of the sense among its own, from 0 for its most frequent.
+        name: The word; spaces between several words.
+        count: Frequency of this sense in WordNet's tagged texts.
+        rank: Rank of the sense among its own, from 0.
     """
 
     name: str
@@ -53,12 +53,12 @@ class Synonym:
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """WordNet, opened. Words are lemmas in small letters; several words have spaces.
+    """An open WordNet. Words are lemmas in lower case; several words have spaces.
 
     Attributes:
-        name: Version and hash of the content, for records: equal names give equal answers.
+        name: Version and hash of the content; equal names give equal answers.
         reader: NLTK's reader.
-        counts: How often a lemma occurs as a part of speech in WordNet's tagged texts (cntlist.rev).
+        counts: Frequency of lemmas by part of speech in WordNet's tagged texts (cntlist.rev).
     """
 
     name: str
@@ -66,49 +66,43 @@ class WordNet:
     counts: Mapping[tuple[str, Pos], int]
 
     def count(self, lemma: str, pos: Pos) -> int:
-        """Return how often a lemma occurs as a part of speech in the tagged texts: 0 for what is rare."""
+        """Return the frequency of a lemma as a part of speech in the tagged texts."""
         return self.counts.get((lemma, pos), 0)
 
     def has(self, lemma: str, pos: Pos) -> bool:
-        """Return whether WordNet has a lemma, or a phrase, as a part of speech, as it stands."""
+        """Return whether WordNet has this lemma or phrase as a part of speech."""
         return bool(_offsets(self, lemma, pos))
 
     def parts(self, lemma: str) -> frozenset[Pos]:
-        """Return what parts of speech a lemma has; satellite adjectives are adjectives."""
+        """Return the parts of speech of a lemma; satellite adjectives count as adjectives."""
         return frozenset(pos for pos in POSES if self.has(lemma, pos))
 
     def lemmas(self, pos: Pos) -> Iterator[str]:
-        """Return all single lemmas of a part of speech that occur in the tagged texts, in alphabetical order."""
+        """Return the single-word lemmas of a part of speech in the tagged texts, sorted."""
         return iter(sorted(lemma for lemma, part in self.counts if part == pos and lemma.isalpha()))
 
     def synonyms(self, lemma: str, pos: Pos, sense: int = 0) -> tuple[Synonym, ...]:
-        """Return what shares a sense with a lemma, the most frequent first.
-
-        Args:
-            lemma: The word.
-            pos: Its part of speech.
-            sense: Which of its senses, from 0 for the most frequent.
-        """
+        """Return the synonyms of a lemma in one of its senses (0 is the most frequent), most frequent first."""
         return _synonyms(self, lemma, pos, sense)
 
     def lexname(self, lemma: str, pos: Pos, sense: int = 0) -> str:
-        """Return the lexicographer file of a sense, such as "noun.person"; empty if there is no such sense."""
+        """Return the lexicographer file of a sense, such as "noun.person"; "" if there is no such sense."""
         senses = _senses(self, lemma, pos)
         return str(senses[sense].lexname()) if sense < len(senses) else ""
 
     def first_share(self, lemma: str, pos: Pos) -> float:
-        """Return the share of the most frequent sense among the uses of a lemma in the tagged texts.
+        """Return the share of the most frequent sense in the uses of a lemma in the tagged texts.
 
-        1 for a lemma of one sense; 0 for one of several senses that never occurs there, or for none.
+        1 for a lemma with one sense; 0 for several senses without uses, or for none.
         """
         return _first_share(self, lemma, pos)
 
     def share_sense(self, lemma: str, other: str, pos: Pos) -> bool:
-        """Return whether two lemmas share the most frequent sense of both."""
+        """Return whether the most frequent sense of two lemmas is the same."""
         return _offsets(self, lemma, pos)[:1] == _offsets(self, other, pos)[:1] != ()
 
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """Return the opposites of a lemma in any of its senses; for adjectives also those of its near senses."""
+        """Return the antonyms of a lemma in any sense; for adjectives also those of similar senses."""
         return _antonyms(self, lemma, pos)
 
 
@@ -119,7 +113,7 @@ def _offsets(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[int, ...]:
 
 @cache
 def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
-    """Return NLTK's synsets of a lemma; inflected forms, which NLTK reduces by itself, have none of their own."""
+    """Return the synsets of a lemma; inflected forms, which NLTK would reduce, have none."""
     key = lemma.replace(" ", "_")
     found = wordnet.reader.synsets(key, pos)
     return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))
@@ -158,7 +152,7 @@ def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
 
 
 def find_wordnet() -> Any | None:
-    """Find WordNet as NLTK finds data, else in Debian's package; None if it is nowhere. It is not opened."""
+    """Return the location of WordNet: NLTK's data or Debian's package; None if it is missing. It is not opened."""
     data = import_extra("nltk.data", what="WordNet")
     for resource in RESOURCES:
         try:
@@ -174,10 +168,10 @@ def find_wordnet() -> Any | None:
 
 @cache
 def load_wordnet() -> WordNet:
-    """Open WordNet, which takes two seconds or so, once in a process.
+    """Open WordNet once per process, which takes about two seconds.
 
     Raises:
-        InputError: It is not found, or not whole.
+        InputError: It is missing or incomplete.
     """
     root = find_wordnet()
     if root is None:
@@ -191,10 +185,10 @@ def load_wordnet() -> WordNet:
 
 @cache
 def wordnet_hash() -> str:
-    """Hash WordNet's content, the same whether it lies in a folder or a zip.
+    """Hash WordNet's content, the same for a folder and a zip.
 
     Raises:
-        InputError: It is not found, or not whole.
+        InputError: It is missing or incomplete.
     """
     root = find_wordnet()
     if root is None:
@@ -229,7 +223,7 @@ def _reader(root: Any) -> Any:
 
 
 def _counts(reader: Any) -> Mapping[tuple[str, Pos], int]:
-    """Add up the counts of all senses; a line is `lemma%type:file:sense:head:id number count`."""
+    """Sum the counts of all senses; a line is `lemma%type:file:sense:head:id number count`."""
     counts: Counter[tuple[str, Pos]] = Counter()
     with reader.open("cntlist.rev") as lines:
         for line in lines.read().splitlines():

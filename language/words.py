@@ -1,4 +1,4 @@
-"""Sentences as tokens that know their place, and edits of them that keep everything else as it was."""
+"""Tokens with their positions in a text, and edits that leave the rest of the text unchanged."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ class Token:
 
     Attributes:
         text: As written.
-        start: Where it starts in its text.
-        end: Where it ends.
-        tag: Its part of speech in the tags of the Penn Treebank; "" before tagging.
-        lower: In small letters, its apostrophe as in "'s"; a clitic has one also where the text leaves it out ("it s",
-            "don t", "they re"). Kept, as readers ask for it some hundred times a token.
+        start: Start in its text.
+        end: End in its text.
+        tag: Penn Treebank part-of-speech tag; "" before tagging.
+        lower: In lower case with a straight apostrophe; clitics have one even if the text omits it ("it s", "don t",
+            "they re"). Stored, because it is read hundreds of times per token.
     """
 
     text: str
@@ -79,11 +79,10 @@ class Token:
     lower: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Note the small letters."""
         object.__setattr__(self, "lower", self.text.lower().replace("’", "'"))
 
     def as_clitic(self, lower: str) -> Token:
-        """Return the token read as a clitic that is written without its apostrophe."""
+        """Return the token as a clitic written without its apostrophe."""
         token = object.__new__(Token)
         token.__dict__.update(self.__dict__, lower=lower)
         return token
@@ -95,11 +94,11 @@ class Token:
 
     @property
     def read(self) -> str:
-        """The word as a tagger knows it: clitics with their apostrophe."""
+        """The word for a tagger: clitics with their apostrophe."""
         return self.lower if self.lacks_apostrophe else self.text
 
     def with_tag(self, tag: str) -> Token:
-        """Return the token with another tag; `dataclasses.replace` takes several times as long."""
+        """Return the token with another tag; `dataclasses.replace` is several times slower."""
         token = object.__new__(Token)
         token.__dict__.update(self.__dict__, tag=tag)
         return token
@@ -112,13 +111,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Caption:
-    """A caption whose words are tagged.
-
-    Attributes:
-        text: As given.
-        tokens: Its tokens, in order.
-        style: What its sentences are.
-    """
+    """A tagged caption: its text, tokens and style."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -126,16 +119,16 @@ class Caption:
 
     @property
     def words(self) -> tuple[int, ...]:
-        """Numbers of the tokens that are words or numbers."""
+        """Indices of the tokens that are words or numbers."""
         return tuple(number for number, token in enumerate(self.tokens) if token.is_word)
 
     @property
     def sentences(self) -> tuple[range, ...]:
-        """The token numbers of each sentence, its end marks included."""
+        """The token range of each sentence, with its end marks."""
         return sentence_ranges(self.tokens)
 
     def tagged(self, *prefixes: str) -> tuple[int, ...]:
-        """Numbers of the tokens whose tag begins with one of the prefixes."""
+        """Return the indices of tokens whose tag starts with one of the prefixes."""
         return tuple(number for number, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
 
     def tag_at(self, number: int) -> str:
@@ -143,15 +136,15 @@ class Caption:
         return self.tokens[number].tag if 0 <= number < len(self.tokens) else ""
 
     def lower_at(self, number: int) -> str:
-        """Return a token in small letters; "" outside the caption."""
+        """Return a token in lower case; "" outside the caption."""
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
-        """Write the caption with other words; see `edit`."""
+        """Return the text with other words; see `edit`."""
         return edit(self.text, self.tokens, changes, before)
 
     def replace(self, changes: Mapping[int, str]) -> str:
-        """Write the caption with other texts in place of tokens, exactly as given: nothing else follows them."""
+        """Return the text with tokens replaced exactly as given; nothing else changes."""
         parts, place = [], 0
         for number, token in enumerate(self.tokens):
             parts += [self.text[place : token.start], changes.get(number, token.text)]
@@ -160,10 +153,10 @@ class Caption:
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Split a text into tokens; what is between them is space.
+    """Split a text into tokens separated by space.
 
-    Clitics are tokens of their own, also those whose apostrophe a data set took away: "don t" and "dont" are "do" and
-    "n't", "it s" is "it" and "'s", "they re" is "they" and "'re".
+    Clitics are tokens of their own, even without an apostrophe: "don t" and "dont" are "do" and "n't", "it s" is "it"
+    and "'s", "they re" is "they" and "'re".
     """
     found: list[Token] = []
     for match in TOKEN.finditer(text):
@@ -174,7 +167,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def _clitic(token: Token, before: Token, text: str) -> str:
-    """Return what a token is that stands for a clitic without its apostrophe; "" for any other."""
+    """Return the clitic for which a token without apostrophe stands; "" for other tokens."""
     if token.lower in ("n t", "nt"):
         return "n't"
     if token.lower not in _CLITICS or text[before.end : token.start] not in ("", " "):
@@ -186,14 +179,14 @@ def _clitic(token: Token, before: Token, text: str) -> str:
 
 @cache
 def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return what finds names, however their capitals are written; None for no names."""
+    """Return a case-insensitive pattern of names; None for no names."""
     if not names:
         return None
     return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
-    """Divide tokens into sentences, each with the marks that end it and the quotes and brackets closed behind them."""
+    """Split tokens into sentences, each with its end marks and the closing quotes and brackets after them."""
     found, start, ended = [], 0, False
     for number in range(len(tokens)):
         ended = _ends(tokens, number) or (ended and _closes(tokens, number))
@@ -211,13 +204,12 @@ def _ends(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _closes(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a token is a quote or bracket that follows without a space."""
     return number > 0 and tokens[number].text in _CLOSING and tokens[number].start == tokens[number - 1].end
 
 
 @dataclass
 class _Piece:
-    """A token on its way into a text."""
+    """A token of a text under construction."""
 
     gap: str
     text: str
@@ -229,20 +221,16 @@ class _Piece:
 def edit(
     text: str, tokens: Sequence[Token], changes: Mapping[int, str], before: Mapping[int, str] | None = None
 ) -> str:
-    """Write a text with some tokens changed; the rest, spaces and marks included, stays as it was.
+    """Return a text with some tokens changed; everything else, including spaces and marks, is unchanged.
 
-    Capitals go with the place: what now begins a sentence gets the capital that the old first word had, and that word
-    loses it if it stands elsewhere, unless it is a name or "I". "a" and "an" follow the sound of what comes after them
-    where one of the two was changed.
+    Capitalization follows position: the new first word of a sentence gets the capital of the old one, which loses it
+    unless it is a name or "I". "a" and "an" follow the sound of the next word where either of the two changed.
 
     Args:
         text: The text.
         tokens: Its tokens.
-        changes: New text by token number; "" deletes the token and the space before it.
-        before: Text put before a token, with a space between; the number of tokens stands for the end.
-
-    Returns:
-        The new text.
+        changes: New text by token index; "" deletes the token and the space before it.
+        before: Text to insert before a token, followed by a space; the number of tokens denotes the end.
     """
     before = before or {}
     sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}
@@ -279,7 +267,7 @@ def edit(
 
 
 def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
-    """Write "a" or "an" where it or what follows is new; "A" inside a sentence is a letter ("vitamin A")."""
+    """Correct "a" and "an" if they or the next word are new; "A" inside a sentence is a letter ("vitamin A")."""
     for number, piece in enumerate(pieces):
         article = _ARTICLE.search(piece.text)
         if not article or (article[0] == "A" and not piece.first and not all_capitals):
@@ -292,19 +280,19 @@ def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
 
 
 def with_capital(text: str) -> str:
-    """Write the first letter large."""
+    """Capitalize the first letter."""
     return text[:1].upper() + text[1:]
 
 
 def without_capital(token: Token) -> str:
-    """Write a word as it stands inside a sentence: names, "I" and words in capitals keep theirs."""
+    """Return a word as written inside a sentence: names, "I" and words in capitals keep theirs."""
     word = token.text
     keeps = token.tag.startswith("NNP") or word in ("I",) or (len(word) > 1 and word[1:] != word[1:].lower())
     return word if keeps else word[:1].lower() + word[1:]
 
 
 def like(word: str, model: str) -> str:
-    """Write a word with the capitals of another: all, the first, or as it is."""
+    """Return a word with the capitalization of a model: all, the first letter, or unchanged."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return with_capital(word) if model[:1].isupper() else word

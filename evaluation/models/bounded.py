@@ -18,7 +18,6 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
     """Read whole responses within limits and follow no redirect. Proxies come from the environment."""
 
     def __init__(self, seconds: float):
-        """Allow each attempt `seconds`, from the connection to the last byte."""
         super().__init__(timeout=seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})
         self._seconds = seconds
 

@@ -136,7 +136,6 @@ class Endpoint:
         await self._client.close()
 
     async def _turn(self) -> None:
-        """Wait until a request may begin."""
         if self.per_minute:
             now = time.monotonic()
             start = max(now, self._next)

@@ -70,7 +70,6 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
         try:
             if self._file is not None:
                 with suppress(OSError):  # a full disk, which `add` has reported

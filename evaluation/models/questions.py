@@ -239,7 +239,6 @@ def _no_output(*_: Any) -> Any:
 
 
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:
-    """Read the start and end of the part of a video that a row refers to."""
     given = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
     if given == [None, None] and isinstance(row.get("ts"), str):
         given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as TVQA has it

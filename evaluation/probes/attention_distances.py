@@ -110,7 +110,6 @@ class Side:
 
 
 def _grouped(first: Labels, second: Labels) -> tuple[list[slice], Side, Side]:
-    """Group the tokens of each modality, padded to the longer side."""
     groups: list[slice] = []
     orders: tuple[list[NDArray[np.intp]], ...] = ([], [])
     for label in sorted({*first.tolist(), *second.tolist()} - {NEITHER}):
@@ -129,7 +128,6 @@ def _grouped(first: Labels, second: Labels) -> tuple[list[slice], Side, Side]:
 
 
 def _placed(maps: ArrayLike, side: Side, layer: int) -> NDArray[np.float32]:
-    """Arrange the maps of a layer in the order of the groups, with zeros for padding."""
     given = np.asarray(as_array(maps), np.float32)
     length = len(side.labels)
     if given.ndim != 3 or given.shape[1:] != (length, length) or not len(given):

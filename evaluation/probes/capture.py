@@ -17,7 +17,6 @@ class AttentionCapture(AttentionInterception):
     """Record the softmax output of the layers without changing it."""
 
     def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):
-        """Prepare; the model is not touched before the block begins."""
         super().__init__(model, NOTHING, Streams([], None), layers)
         self.batch = batch
         self.maps: dict[str, list[NDArray[np.float32]]] = {name: [] for name in layers}

@@ -178,7 +178,6 @@ class AttentionInterception(TorchFunctionMode):
     """The context manager that `quag` returns."""
 
     def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
-        """Prepare; the model is not touched before the block begins."""
         super().__init__()
         self.model, self.operation, self.streams, self.layers = model, operation, streams, layers
         self.report = QuagReport(
@@ -193,7 +192,6 @@ class AttentionInterception(TorchFunctionMode):
         self.undo = ExitStack()
 
     def __enter__(self) -> QuagReport:
-        """Switch to eager attention, hook the layers and start intercepting."""
         self.depth += 1
         if self.depth == 1:
             if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
@@ -213,7 +211,6 @@ class AttentionInterception(TorchFunctionMode):
         return self.report
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Restore the model; raise if a requested layer was not reached."""
         super().__exit__(kind, error, trace)  # type: ignore[no-untyped-call]
         self.depth -= 1
         if self.depth == 0:
@@ -225,7 +222,6 @@ class AttentionInterception(TorchFunctionMode):
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        """Forward calls, except softmax inside the layers."""
         kwargs = kwargs or {}
         if self.running:
             if func in SOFTMAX:
@@ -272,7 +268,6 @@ class AttentionInterception(TorchFunctionMode):
         return self.grids[place]
 
     def _shared(self, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
-        """Return one grid for all layers with the same labels."""
         place = (device, *(part for one in labels for part in (one.shape, one.tobytes())))
         return self.shared.setdefault(place, Grid.of(labels, device))
 

@@ -100,7 +100,6 @@ class SimulationAttention(torch.nn.Module):
     """Self-attention over the tokens of both modalities."""
 
     def __init__(self) -> None:
-        """Make the projections."""
         super().__init__()
         self.inner, self.outer = torch.nn.Linear(WIDTH, 3 * WIDTH), torch.nn.Linear(WIDTH, WIDTH)
 
@@ -117,7 +116,6 @@ class Block(torch.nn.Module):
     """Pre-norm attention and feed-forward layers with residuals."""
 
     def __init__(self) -> None:
-        """Make the parts."""
         super().__init__()
         self.attention = SimulationAttention()
         self.before, self.between = torch.nn.LayerNorm(WIDTH), torch.nn.LayerNorm(WIDTH)

@@ -1,1 +1,1 @@
-"""Rules on what general taggers get wrong in captions; they use which readings a word can have at all."""
+"""Corrections of part-of-speech tags in captions, using the parts of speech that a word can have."""

@@ -1,6 +1,6 @@
-"""Tags of clipped captions of what a person does, which leave out articles, subjects and joining words.
+"""Tags of clipped captions about a person, which omit articles, subjects and conjunctions.
 
-"person the open the door sits down": what must be a verb there is one, whatever a general tagger took it for.
+In "person the open the door sits down" a word that can only be a verb is tagged as one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TAGS: dict[Form, str] = {"base": "VBP", "s": "VBZ", "past": "VBD", "ing": "VBG"
 
 
 def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
-    """Tag as verbs what can be nothing else behind a person, and the verbs that no connective joins."""
+    """Tag the predicate after a person, and verbs without a conjunction."""
     lists = word_lists("clipped")
     padded = [*words, "", "", "", ""]
     _repair_possessives(padded, tags)
@@ -60,7 +60,6 @@ def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _inner_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed: bool, lists: WordLists) -> str:
-    """Return the tag of a word behind the predicate."""
     word, before, tag = words[number], words[number - 1] if number else "", tags[number]
     form = verb_form(word)
     thing = "NOUN" in readings(word)
@@ -100,7 +99,7 @@ def _inner_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed:
 
 
 def _repair_possessives(words: Sequence[str], tags: list[str]) -> None:
-    """Tag as possessive the "'s" of "it's" before a noun, a slip: "it's bag"."""
+    """Tag "'s" of "it's" before a noun as possessive, a typo: "it's bag"."""
     for number in range(1, len(tags) - 1):
         thing = tags[number + 1].startswith("NN") and not words[number + 1].endswith("ing")
         if thing and words[number] == "'s" and words[number - 1] == "it":
@@ -108,7 +107,7 @@ def _repair_possessives(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -> int:
-    """Tag the verb right behind the person, or at the beginning; return its place, -1 if it stands elsewhere."""
+    """Tag the verb directly after the person, or at the start; return its position, or -1."""
     person = next((n for n in range(len(tags)) if words[n] in lists.people or words[n] in lists.subjects), None)
     number = 0 if person is None else person + 1
     opens = is_act(words[0]) and (words[0] not in lists.noun_first or words[1] in ("at", "as"))
@@ -148,7 +147,7 @@ def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -
 
 
 def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordLists) -> bool:
-    """Return whether a connective joins a verb to the predicate, whose form is given: "sits down and laughs"."""
+    """Return whether a conjunction joins a verb to the predicate of the given form: "sits down and laughs"."""
     word, after, form = words[number], words[number + 1], verb_form(words[number])
     place = number - 1
     while place > 0 and words[place].endswith("ly"):
@@ -172,14 +171,14 @@ def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordL
 
 
 def _is_subject(words: Sequence[str], tags: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether a person, a label of one or "they" stands here."""
+    """Return whether this is a person, the label of one, or "they"."""
     word = words[number]
     labelled = word in lists.labels and number > 0 and words[number - 1] in lists.people
     return word in lists.subjects or word in lists.people or labelled or (word == "the" and tags[number] == "PRP")
 
 
 def _is_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "the" stands for "they": "person the open the door"."""
+    """Return whether "the" is a typo for "they": "person the open the door"."""
     verb, after = words[at + 1], words[at + 2]
     if not at or verb in ("are", "were"):
         return at > 0
@@ -192,20 +191,20 @@ def _is_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def _is_clipped_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "the" stands for "they" in "as the leave": a verb follows that is not the noun of a phrase."""
+    """Return whether "the" is a typo for "they" in "as the leave": a verb follows that is not a noun."""
     verb, after = words[at + 1], words[at + 2]
     base = verb_form(verb) == "base" and is_act(verb) and verb not in lists.noun_first
     return bool(base and after and not is_act(after) and (verb != "open" or not can_be_noun(after)))
 
 
 def _is_perceived(words: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether a base form is what somebody is seen doing: "watches a person dance"."""
+    """Return whether a base form is the object of perception: "watches a person dance"."""
     seen = any(lemma_of(word) in lists.perception for word in words[:number] if verb_form(word))
     return seen and is_finite(words, number, lists)
 
 
 def _after_opener(words: Sequence[str], at: int) -> int:
-    """Return the place behind an opener, or behind a person named again: "two laughing people"."""
+    """Return the position after an opener, or after a repeated person: "two laughing people"."""
     place = after_openers(words, at)
     if place > at:
         return place
@@ -216,7 +215,6 @@ def _after_opener(words: Sequence[str], at: int) -> int:
 
 
 def _clause_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed: bool, lists: WordLists) -> str:
-    """Return the tag of a verb form: finite for the verb of one more clause, else that of a noun or participle."""
     word, tag = words[number], tags[number]
     form, known = verb_form(word), readings(word)
     object_ = tags[number - 1].startswith("VB") and word in lists.noun_first

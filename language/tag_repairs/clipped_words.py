@@ -1,4 +1,4 @@
-"""What a word of a clipped caption can be, by the dictionary, the lists of `clipped.yaml` and the words beside it."""
+"""Possible roles of a word in a clipped caption, by dictionary, word lists of `clipped.yaml` and adjacent words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Form = Literal["", "base", "s", "past", "ing"]
 
 @lru_cache(maxsize=1 << 14)
 def verb_form(word: str) -> Form:
-    """Return which form of a verb a word can be; "" for what is none."""
+    """Return which form of a verb a word can be; "" if none."""
     lists = word_lists("clipped")
     lemmas = readings(word).get("VERB", ())
     if not lemmas or word in lists.ing_nouns or word in lists.be | lists.modal:
@@ -25,14 +25,14 @@ def verb_form(word: str) -> Form:
 
 
 def lemma_of(word: str) -> str:
-    """Return the base form of a verb form by the dictionary; "" for what is none."""
+    """Return the base form of a verb form; "" for other words."""
     form = verb_form(word)
     return word if form == "base" else readings(word)["VERB"][0] if form else ""
 
 
 @lru_cache(maxsize=1 << 14)
 def is_act(word: str) -> bool:
-    """Return whether a word where a verb is expected can be trusted to be one."""
+    """Return whether a word in verb position is reliably a verb."""
     form = verb_form(word)
     if not form:
         return False
@@ -42,7 +42,7 @@ def is_act(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def can_be_noun(word: str) -> bool:
-    """Return whether a word can be a noun; unknown words are."""
+    """Return whether a word can be a noun; unknown words can."""
     lists = word_lists("clipped")
     closed = lists.determiners | lists.prepositions | lists.conjunctions | lists.pronouns | lists.subordinators
     if word in closed or word in lists.adverbs or not word[:1].isalpha():
@@ -51,37 +51,37 @@ def can_be_noun(word: str) -> bool:
 
 
 def can_follow_verb(words: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether what stands here is what a verb has behind it."""
+    """Return whether a word can start the complement of a verb."""
     word = words[number]
     return word in lists.determiners or word in lists.prepositions or word in lists.pronouns or can_be_noun(word)
 
 
 def is_noun(word: str) -> bool:
-    """Return whether a word can be a noun, by the dictionary or as one that is folded."""
+    """Return whether a word can be a noun, by dictionary or as a folded synonym."""
     return can_be_noun(word) or (word in folded("folds") and word[:1].isalpha())
 
 
 @cache
 def folded(table: str) -> dict[str, str]:
-    """Return the word that stands for its synonyms, by each of them: "folds" for nouns, "verb_folds" for verbs."""
+    """Return the representative of each synonym: "folds" for nouns, "verb_folds" for verbs."""
     return {word: name for name, words in read_lexicon("clipped")[table].items() for word in words.split()}
 
 
 def is_attribute(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether an -ing word belongs to the noun behind it: "a drinking glass", "living room"."""
+    """Return whether an -ing word modifies the next noun: "a drinking glass", "living room"."""
     determined = words[at - 1] in lists.determiners and words[at - 1] not in ("both", "all", "each")
     return f"{words[at]}_{words[at + 1]}" in lists.ing_attributes or (words[at].endswith("ing") and determined)
 
 
 def is_infinitive(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "to" and a verb stand here: "to open", not "to work" or "to the door"."""
+    """Return whether "to" and a verb follow: "to open", not "to work" or "to the door"."""
     verb = words[at + 1]
     acts = verb not in lists.noun_first or verb in lists.infinitives or words[at + 2] in lists.determiners
     return words[at] == "to" and (verb == "be" or (verb_form(verb) == "base" and is_act(verb) and acts))
 
 
 def is_finite(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether a verb form inside a clause is the verb of one more clause, not a noun or participle."""
+    """Return whether a verb form inside a clause is the verb of another clause, not a noun or participle."""
     word, before, after = words[at], words[at - 1], words[at + 1]
     form = verb_form(word)
     if (
@@ -129,7 +129,7 @@ def is_finite(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def after_openers(words: Sequence[str], at: int) -> int:
-    """Return the place behind what says nothing of the action: "all of a sudden", "then"."""
+    """Return the position after words that carry no action: "all of a sudden", "then"."""
     if at < len(words):
         for opener in openers().get(words[at], ()):
             if tuple(words[at : at + len(opener)]) == opener:
@@ -139,7 +139,7 @@ def after_openers(words: Sequence[str], at: int) -> int:
 
 @cache
 def openers() -> dict[str, list[tuple[str, ...]]]:
-    """Return what may stand in front and says nothing of the action, by its first word, the longest first."""
+    """Return the openers by first word, longest first."""
     rows = [tuple(row.strip().split("_")) for row in read_lexicon("clipped")["openers"].split("|")]
     found: dict[str, list[tuple[str, ...]]] = {}
     for row in sorted(rows, key=len, reverse=True):

@@ -1,4 +1,4 @@
-"""What stands around a word of a tagged sentence, and what form it would have there."""
+"""The context of a word in a tagged sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..lexicon import words as words_of
 
 
 def place_before(tags: Sequence[str], number: int) -> int:
-    """Find the word before, adverbs left out; -1 if there is none."""
+    """Return the index of the word before, ignoring adverbs; -1 if there is none."""
     number -= 1
     while number >= 0 and tags[number] == "RB":
         number -= 1
@@ -18,13 +18,13 @@ def place_before(tags: Sequence[str], number: int) -> int:
 
 
 def is_coordinated(tags: Sequence[str], start: int, place: int) -> bool:
-    """Return whether a subject that ends here joins two by "and": "a hairdresser and a client speak"."""
+    """Return whether a subject that ends here has two conjuncts: "a hairdresser and a client speak"."""
     between = tags[start:place]
     return "CC" in between and not any(tag in FINITE or tag in ("VBG", "VB") for tag in between)
 
 
 def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether the clause of a word has another finite verb, before it or after, with no joining word between."""
+    """Return whether the clause of a word has another finite verb."""
 
     def joins(n: int) -> bool:
         return tags[n] in ("WP", "WDT", "WRB", ",", ":", ".") or words[n] in words_of("joining") or words[n] == "then"
@@ -39,5 +39,5 @@ def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> 
 
 
 def third_person(word: str) -> str:
-    """Return the third person of a base form, and any other form as it is."""
+    """Return the third person of a base form; other forms unchanged."""
     return inflect(word, "VBZ") if is_verb_form(word, "VB") else word

@@ -28,7 +28,7 @@ def is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> b
 
 
 def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
-    """Find the first word that is not an adverb such as "finely" or "then"; a mistagged verb is none."""
+    """Return the first word that is not an adverb such as "finely" or "then"; mistagged verbs are not skipped."""
     for number, word in enumerate(words):
         if (
             not word[:1].isalpha()
@@ -47,9 +47,9 @@ def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
 def tag_orders(words: Sequence[str], tags: list[str]) -> None:
     """Tag the verbs of orders.
 
-    The first word; behind "and", a comma or "then" what is mostly a verb ("and mix"), or what has an object with an
-    article or a pronoun ("and butter the bread"); with no joining word only where both hold ("in a pan add
-    the onions").
+    These are the first word; after "and", a comma or "then", words that are mostly verbs ("and mix"), or that have an
+    object with an article or pronoun ("and butter the bread"); without a conjunction, words for which both hold ("in a
+    pan add the onions").
     """
     verbs, things = words_of("order_verbs"), words_of("order_nouns")
     first = _first_word(words, tags)
@@ -98,7 +98,7 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
 
 
 def repair_things(words: Sequence[str], tags: list[str]) -> None:
-    """Tag in orders what is no verb there: "chopped" before a noun, "ginger", "leaves"; not behind "until"."""
+    """Tag nouns and adjectives in orders: "chopped" before a noun, "ginger", "leaves"; not after "until"."""
     inside = [number for start, stop in clause_ranges(words, tags) if start == 0 for number in range(start, stop)]
     for number in inside:
         word, tag = words[number], tags[number]
@@ -117,7 +117,7 @@ def repair_things(words: Sequence[str], tags: list[str]) -> None:
 
 
 def clause_ranges(words: Sequence[str], tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Divide an order into itself and what stands behind "until", "when", "that" and the like."""
+    """Split an order into itself and the clauses after "until", "when", "that" and the like."""
     starts = [
         number
         for number, word in enumerate(words)

@@ -1,4 +1,4 @@
-"""Tags of nouns, of clitics, marks and words of closed classes, and of "can"."""
+"""Tags of nouns, clitics, marks, function words, and of "can"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .context import third_person
 
 
 def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
-    """Tag clitics, "that", marks, and what no closed class has."""
+    """Tag clitics, "that", marks, and words wrongly tagged as function words."""
     acts = words_of("verb_s") - {"likes"}
     for number, word in enumerate(words):
         before = words[number - 1] if number else ""
@@ -56,7 +56,7 @@ def _before_noun(tags: Sequence[str], number: int) -> bool:
 
 
 def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:
-    """Tag as a noun the "can" that things are in: behind an article or what cans are made of and for.
+    """Tag the container "can" as a noun: after an article, or after its material or content.
 
     "the trash can Jerry was on", "a metal can"; but "the metal can bend", "the cat can".
     """
@@ -74,7 +74,7 @@ def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) ->
 
 
 def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) -> None:
-    """Tag as nouns what the dictionary has as nouns only, and what stands behind an article or possessive as a verb."""
+    """Tag as nouns the words that can only be nouns, and verbs after an article or possessive."""
     for number, word in enumerate(lower):
         tag, before = tags[number], tags[number - 1] if number else ""
         if tag.startswith(("NN", "CD", "DT", "PRP", "W", "IN", "TO", "EX", "MD", "POS", "CC")) or word in AUXILIARIES:

@@ -1,4 +1,4 @@
-"""All repairs of the tags of one sentence, in their order."""
+"""All tag corrections of a sentence, in order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .verbs import repair_finite_verbs, repair_participles, repair_verb_forms
 
 
 def repair_tags(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> tuple[list[str], Style]:
-    """Return the repaired tags of one sentence, and what kind of sentence it is."""
+    """Return the corrected tags of a sentence, and its style."""
     lower = [word.lower().replace("’", "'") for word in words]  # clitics come with their apostrophes
     repaired = [CLOSED.get(word) or AUXILIARIES.get(word) or tag for word, tag in zip(lower, tags, strict=True)]
     repair_cans(lower, tags, repaired)

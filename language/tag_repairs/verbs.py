@@ -1,4 +1,4 @@
-"""Tags of verbs that fit their forms, their auxiliaries and what stands around them."""
+"""Tags of verbs that fit their forms, auxiliaries and context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .context import has_other_finite, is_coordinated, place_before, third_perso
 
 
 def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None:
-    """Make the tags of verbs fit their forms and their auxiliaries."""
+    """Make the tags of verbs fit their forms and auxiliaries."""
     for number, word in enumerate(words):
         tag, before = tags[number], place_before(tags, number)
         held = words[before] if before >= 0 else ""
@@ -77,7 +77,7 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
 
 
 def _is_past(word: str, tag: str, after: str) -> bool:
-    """Return whether a word behind "had" is a past form: one that is nothing else, or has what a verb has behind it."""
+    """Return whether a word after "had" is a past form: unambiguous, or followed by an object."""
     past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
     if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
         return False
@@ -94,7 +94,7 @@ def _fits(word: str, tag: str) -> bool:
 
 
 def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether a base form can stand here: an order, or behind "to", "let", "makes the girl"."""
+    """Return whether a base form is possible here: in an order, or after "to", "let", "makes the girl"."""
     for back in range(number - 1, -1, -1):
         if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
             return True
@@ -108,7 +108,7 @@ def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
 
 
 def repair_participles(words: Sequence[str], tags: list[str]) -> None:
-    """Tag forms in -ing that take an object or stand behind "is", a person or an animal as participles."""
+    """Tag -ing forms as participles with an object, or after "is", a person or an animal."""
     people = words_of("people")
     for number, word in enumerate(words):
         after = tags[number + 1] if number + 1 < len(tags) else ""
@@ -166,7 +166,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether a form in -ing is what somebody does behind a whole phrase: "at a table drinking coffee"."""
+    """Return whether an -ing form follows a whole phrase: "at a table drinking coffee"."""
     start = number - 1
     if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
         return False
@@ -189,7 +189,7 @@ _NOMINAL = ("NN", "PRP", "CD", "EX", "WP", "WDT")
 
 
 def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
-    """Find the verb that a tagger took for a noun: "a man checks out a car", "two women exercise"."""
+    """Tag finite verbs that were tagged as nouns: "a man checks out a car", "two women exercise"."""
     noun_s, verb_s, people = words_of("noun_s"), words_of("verb_s"), words_of("people")
     lone = ("person", "someone", "somebody", "everyone", "everybody")  # never before a noun as part of it
     for number in range(start, stop):
