@@ -186,75 +186,88 @@ def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int
 
 
 _NOMINAL = ("NN", "PRP", "CD", "EX", "WP", "WDT")
+_OBJECTS = ("DT", "PRP", "PRP$")
+_LONE = ("person", "someone", "somebody", "everyone", "everybody")  # never modify a noun
 
 
 def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
     """Tag finite verbs that were tagged as nouns: "a man checks out a car", "two women exercise"."""
-    noun_s, verb_s, people = words_of("noun_s"), words_of("verb_s"), words_of("people")
-    lone = ("person", "someone", "somebody", "everyone", "everybody")  # never before a noun as part of it
     for number in range(start, stop):
         after = tags[number + 1] if number + 1 < stop else ""
-        if tags[number] == "VBZ" and words[number] in noun_s and after not in ("DT", "PRP", "PRP$"):
+        if tags[number] == "VBZ" and words[number] in words_of("noun_s") and after not in _OBJECTS:
             plural = number > start and tags[number - 1] in ("NN", "VB", "VBP") and can_be_verb(words[number - 1])
             if has_other_finite(words, tags, number) or plural:
                 tags[number] = "NNS"
     for number in range(max(start, 1), stop):
         word, tag = words[number], tags[number]
-        if not tag.startswith(("NN", "JJ", "VB", "RB", "IN")) or tag in FINITE or tag == "VBG" or not can_be_verb(word):
-            continue
-        if word in AUXILIARIES or word in CLOSED or tag in ("RB", "IN"):
-            continue
-        place = place_before(tags, number)
-        before = tags[place] if place >= start else ""
-        held = words[place] if place >= start else ""
-        dressed = before == "JJ" and place > start + 1 and tags[place - 1] == "IN" and held in words_of("colours")
-        dressed = dressed and words[place - 2] in people and word in verb_s | {"shows"}
-        if dressed:
-            before, held = "NN", words[place - 2]  # "a woman in blue shows"
-        after = tags[number + 1] if number + 1 < stop else ""
-        objects = after in ("DT", "PRP", "PRP$")
-        ended = after in ("", ".", ",", "CC", ":")
-        goes_on = objects or ended or after in ("IN", "TO", "RB", "RP", "VBG", "CD", "WRB")
-        third = is_verb_form(word, "VBZ") and tag in ("NNS", "NN", "VB", "JJ")
-        if before == "CC" and third and place > start:
-            verbal = any(t in FINITE and words[n] not in AUXILIARIES for n, t in enumerate(tags[start:place], start))
-            verbal = verbal or any(t in FINITE for t in tags[start:place])
-            sure = word in verb_s and word not in noun_s and (goes_on or after.startswith("NN"))
-            if verbal and ((objects and word not in noun_s) or (sure and after != "CC")):
-                tags[number] = "VBZ"
-            continue
-        bare = before == "DT" and third and tag == "NNS" and objects and held in ("a", "the", "another")
-        if bare and place + 1 == number and not has_other_finite(words, tags, number):
-            tags[number] = "VBZ"  # a slip: "person a closes the door"
-        if before == "PRP$" or not (before.startswith(_NOMINAL) or (before.startswith("VB") and before not in FINITE)):
-            continue
-        open_relative = (
-            any(t in ("WP", "WDT") for t in tags[start:number])
-            and sum(t in FINITE for t in tags[start:number]) == 1
-            and tags[number - 1] not in ("DT", "JJ", "PRP$")
-        )
-        if before.startswith("VB") and not open_relative:
-            continue  # "playing instruments"
-        if has_other_finite(words, tags, number) and not (open_relative and third and word in verb_s):
-            continue
-        plural = (
-            before in ("NNS", "NNPS")
-            or held in PLURAL_SUBJECTS
-            or (before.startswith("NN") and is_coordinated(tags, start, place))
-        )
-        if third and not (plural and before != "NN") and before.startswith(("NN", "PRP", "WP", "WDT", "VB", "EX")):
-            person = held in people
-            likely = (goes_on or after.startswith("NN")) and (person or word in verb_s)
-            sure = objects or (held in lone and word not in ("faces", "hands", "voices"))
-            if sure or (word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))):
-                tags[number] = "VBZ"
-        elif not plural and is_verb_form(word, "VB") and place + 1 == number and held in people and word not in people:
-            # Charades has "person open the door", "person laugh at the television".
-            acts = third_person(word) in verb_s and third_person(word) not in noun_s
-            if objects or (acts and (goes_on or held in lone)):
-                tags[number] = "VBP"
-        elif plural and is_verb_form(word, "VB") and before.startswith(("NN", "PRP")):
-            if goes_on or (after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))):
-                tags[number] = "VBP"
-        elif tag == "VBN" and is_verb_form(word, "VBD") and objects and before.startswith(("NN", "PRP")):
-            tags[number] = "VBD"
+        fixed = tag in FINITE or tag in ("VBG", "RB", "IN") or word in AUXILIARIES or word in CLOSED
+        if tag.startswith(("NN", "JJ", "VB", "RB", "IN")) and not fixed and can_be_verb(word):
+            after = tags[number + 1] if number + 1 < stop else ""
+            tags[number] = _finite_tag(words, tags, number, start, after) or tag
+
+
+def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str) -> str:
+    """Return the tag of a word that is a finite verb after its subject or a conjunction; "" for any other word."""
+    word, place = words[number], place_before(tags, number)
+    before, held = (tags[place], words[place]) if place >= start else ("", "")
+    people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
+    dressed = before == "JJ" and place > start + 1 and tags[place - 1] == "IN" and held in words_of("colours")
+    if dressed and words[place - 2] in people and word in verb_s | {"shows"}:
+        before, held = "NN", words[place - 2]  # "a woman in blue shows"
+    third = is_verb_form(word, "VBZ") and tags[number] in ("NNS", "NN", "VB", "JJ")
+    if before == "CC" and third and place > start:
+        verbal = any(tag in FINITE for tag in tags[start:place])
+        sure = word in verb_s and word not in noun_s and (_goes_on(after) or after.startswith("NN")) and after != "CC"
+        return "VBZ" if verbal and (sure or (after in _OBJECTS and word not in noun_s)) else ""
+    if before == "DT" and place + 1 == number and held in ("a", "the", "another"):
+        slip = third and tags[number] == "NNS" and after in _OBJECTS and not has_other_finite(words, tags, number)
+        return "VBZ" if slip else ""  # "person a closes the door"
+    if before == "PRP$" or not before.startswith((*_NOMINAL, "VB")) or before in ("VBZ", "VBP", "VBD"):
+        return ""
+    open_relative = (
+        any(tag in ("WP", "WDT") for tag in tags[start:number])
+        and sum(tag in FINITE for tag in tags[start:number]) == 1
+        and tags[number - 1] not in ("DT", "JJ", "PRP$")
+    )
+    if before.startswith("VB") and not open_relative:
+        return ""  # "playing instruments"
+    if has_other_finite(words, tags, number) and not (open_relative and third and word in verb_s):
+        return ""
+    return _tag_after_subject(words, tags, number, start, after, before, held, third)
+
+
+def _tag_after_subject(
+    words: Sequence[str],
+    tags: Sequence[str],
+    number: int,
+    start: int,
+    after: str,
+    before: str,
+    held: str,
+    third: bool,
+) -> str:
+    """Return the tag of a word after the subject `held`, whose tag is `before`; "" if the word is not its verb."""
+    word, tag, place = words[number], tags[number], place_before(tags, number)
+    people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
+    objects, base = after in _OBJECTS, is_verb_form(word, "VB")
+    plural = before in ("NNS", "NNPS") or held in PLURAL_SUBJECTS
+    plural = plural or (before.startswith("NN") and is_coordinated(tags, start, place))
+    if third and not (plural and before != "NN") and before.startswith(("NN", "PRP", "WP", "WDT", "VB", "EX")):
+        likely = (_goes_on(after) or after.startswith("NN")) and (held in people or word in verb_s)
+        sure = objects or (held in _LONE and word not in ("faces", "hands", "voices"))
+        likely = word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))
+        return "VBZ" if sure or likely else ""
+    if not plural and base and place + 1 == number and held in people and word not in people:
+        # Charades has "person open the door", "person laugh at the television".
+        acts = third_person(word) in verb_s and third_person(word) not in noun_s
+        return "VBP" if objects or (acts and (_goes_on(after) or held in _LONE)) else ""
+    if plural and base and before.startswith(("NN", "PRP")):
+        described = after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))
+        return "VBP" if _goes_on(after) or described else ""
+    past = tag == "VBN" and is_verb_form(word, "VBD") and objects and before.startswith(("NN", "PRP"))
+    return "VBD" if past else ""
+
+
+def _goes_on(after: str) -> bool:
+    """Return whether the next tag is one that can follow a finite verb."""
+    return after in (*_OBJECTS, "", ".", ",", "CC", ":", "IN", "TO", "RB", "RP", "VBG", "CD", "WRB")
