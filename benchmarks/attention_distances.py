@@ -1,11 +1,11 @@
-"""Cost and quality of `attention_distance`, on synthetic attention maps.
+"""Cost and quality of `attention_distance` on synthetic attention maps.
 
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py            # half a minute
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py --quality  # seconds
 
-Maps are softmax of products of random queries and keys, causal where that is said. The second side of a pair has the
-same tokens with a little noise (near), the same in another order with more noise (moved), or other ones (far). Seconds
-are of CPU, the middle one of the heads tried, times the heads of a pair. Quality is against all permutations of 4 + 3
+Maps are the softmax of products of random queries and keys, causal where noted. The second map of a pair has the same
+tokens with little noise (near), the same tokens permuted with more noise (moved), or other tokens (far). Times are CPU
+seconds: the median over heads, times the heads of a pair. Quality is relative to the best of all permutations of 4 + 3
 tokens.
 """
 
@@ -21,7 +21,7 @@ from stressreel.evaluation.probes.alignment import align
 
 Map = NDArray[np.float32]
 SIZES = ((10, 32, False, 144), (256, 32, False, 144), (1000, 60, True, 336))
-"""Tokens of video, of text, whether a row sees only what stands before it, heads in all layers."""
+"""Video tokens, text tokens, whether attention is causal, and the number of heads in all layers."""
 KINDS = {"near": 0.1, "moved": 0.5, "far": None}
 WIDTH = 16
 
@@ -48,7 +48,7 @@ def pair(rng: np.random.Generator, video: int, text: int, causal: bool, kind: st
 
 
 def cost(heads: int) -> None:
-    """Print seconds and distances for every size and kind."""
+    """Print seconds and distances by size and kind."""
     print("tokens\theads\tkind\trounds\ts a pair\tdistance\tbound\tsettled")
     for video, text, causal, of_pair in SIZES:
         groups = [slice(0, video), slice(video, video + text)]
@@ -73,7 +73,7 @@ def cost(heads: int) -> None:
 
 
 def quality(pairs: int) -> None:
-    """Print what is found, and the bound, in proportion to the best of all permutations."""
+    """Print the distance found, and the bound, relative to the best of all permutations."""
     groups = [slice(0, 4), slice(4, 7)]
     every = [np.concatenate(one) for one in product(permutations(range(4)), permutations(range(4, 7)))]
     print("kind\tpairs\tbest found\tmean ratio\tworst ratio\tmean bound")
@@ -94,8 +94,10 @@ def quality(pairs: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--heads", type=int, default=24, help="heads tried of each kind; an eighth with 1,060 tokens")
-    parser.add_argument("--quality", action="store_true", help="only against brute force")
+    parser.add_argument(
+        "--heads", type=int, default=24, help="heads measured of each kind; an eighth of them with 1,060 tokens"
+    )
+    parser.add_argument("--quality", action="store_true", help="only compare to brute force")
     options = parser.parse_args()
     quality(500)
     if not options.quality:

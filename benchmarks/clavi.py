@@ -1,19 +1,20 @@
-"""CPU, wall time and memory of build-clavi, beside what people do today and beside the floor, in one run.
+"""CPU, wall time and memory of build-clavi, compared to plain ffmpeg and to the minimum work, in one run.
 
     python benchmarks/clavi.py                         # six bar-coded 854x480 sources of 24 to 46 s
     python benchmarks/clavi.py --texture clip.mp4      # with the pictures of a real clip
     python benchmarks/clavi.py --rounds 5 --preset medium
 
-(a) two ffmpeg commands a pair, as the released script takes: trim for V, trim and concat for V′ (ffmpeg's threads);
-(b) the floor: the segment decoded once and encoded twice, in one thread, nothing reordered, nothing else written;
-(c) build-clavi with 1 and with 2 workers, the whole command from start-up to dataset card.
-All with the same preset and crf; medians over the rounds. Needs the extra `bench` (imageio-ffmpeg).
+    (a) two ffmpeg commands per pair, as in the released script: trim for V, trim and concat for V′ (ffmpeg's threads);
+    (b) the floor: the segment decoded once and encoded twice, in one thread, without reordering or other output;
+    (c) build-clavi with 1 and with 2 workers: the whole command, from start-up to the dataset card.
+
+All use the same preset and crf; results are medians over the rounds. Needs the extra `bench` (imageio-ffmpeg).
 
     python benchmarks/clavi.py --long                  # pairs of a source of seven minutes
 
-V and V′ of single pairs from all over a 640x360 source of seven minutes with a keyframe every 250 frames, by
-build-clavi's code and by two ffmpeg commands that seek to the pair first (one thread, the same cuts, size, preset and
-crf). CPU must follow the clip and not the source.
+V and V′ of pairs from a 640x360 source of seven minutes with a keyframe every 250 frames: build-clavi's code compared
+to two ffmpeg commands that seek to the pair (one thread; same cuts, size, preset and crf). CPU time must depend on the
+clip, not on the source.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ import os
 import resource
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -35,6 +35,7 @@ from pathlib import Path
 import av
 import cv2
 import numpy as np
+from measuring import command
 from numpy.typing import NDArray
 from stressreel.annotations.charades import COLUMNS
 from stressreel.builders.clavi.prepare import read_plan
@@ -54,7 +55,7 @@ Frames = Iterator[NDArray[np.uint8]]
 
 
 def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
-    """Make a loop of pictures: those of a real clip, or clouds that drift over one another with some grain."""
+    """Return a loop of frames: those of a real clip, or drifting clouds with grain."""
     if clip:
         with av.open(str(clip), metadata_errors="ignore") as container:
             found = (frame.reformat(WIDTH, HEIGHT, "rgb24").to_ndarray() for frame in container.decode(video=0))
@@ -74,7 +75,7 @@ def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
 
 
 def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
-    """Return frames with their number as a 16-bit bar code in the top left corner."""
+    """Yield frames with their index as a 16-bit bar code in the top left corner."""
     for number, frame in enumerate(islice(cycle(frames), count)):
         picture = frame.copy()
         for bit in range(16):
@@ -85,7 +86,7 @@ def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
 
 
 def make_sources(folder: Path, clip: Path | None) -> None:
-    """Write a small Charades: one or two pairs a video, with actions of usual lengths."""
+    """Write a small Charades with one or two pairs per video and actions of typical length."""
     pictures = texture(clip)
     rows = []
     for number, length in enumerate(LENGTHS):
@@ -126,15 +127,14 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
                 two.write(picture, duration)
 
 
-def command(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
-    encoding = ["--crf", str(settings.crf), "--preset", settings.preset]
-    build = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "clavi"]
-    run = [*build, "--charades", str(folder), "--out", str(out), "--workers", str(workers), "--no-progress", *encoding]
-    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
+def build(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
+    """(c): the command."""
+    encoding = ("--crf", settings.crf, "--preset", settings.preset)
+    command("build", "clavi", "--charades", folder, "--out", out, "--workers", workers, "--no-progress", *encoding)
 
 
 def make_long_source(folder: Path, clip: Path | None) -> Path:
-    """Write a source of seven minutes and its segments; return the segments."""
+    """Write a source of seven minutes and its segments; return the file of segments."""
     pictures = [cv2.resize(picture, LONG_SIZE, interpolation=cv2.INTER_AREA) for picture in texture(clip)]
     with av.open(str(folder / "LONG.mp4"), "w") as container:
         options = {"preset": "veryfast", "crf": "23", "g": str(LONG_KEYFRAMES)}
@@ -154,7 +154,7 @@ def make_long_source(folder: Path, clip: Path | None) -> Path:
 
 
 def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings) -> None:
-    """Write V and V′ of a pair by two ffmpeg commands that seek before they decode."""
+    """Write V and V′ of a pair with two ffmpeg commands that seek before decoding."""
     import imageio_ffmpeg
 
     cut = unit.payload
@@ -204,7 +204,7 @@ def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> Non
 
 
 def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
-    """Run in a forked process; give CPU seconds, wall seconds and the largest process's peak memory in MB."""
+    """Run in a forked process; return CPU seconds, wall seconds and peak memory of the largest process in MB."""
     started = time.perf_counter()
     reader, writer = os.pipe()
     child = os.fork()
@@ -230,7 +230,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texture", type=Path)
-    parser.add_argument("--long", action="store_true", help="measure pairs of a source of seven minutes")
+    parser.add_argument("--long", action="store_true", help="measure pairs from a source of seven minutes")
     parser.add_argument("--preset", default="veryfast")
     parser.add_argument("--crf", type=int, default=23)
     arguments = parser.parse_args()
@@ -250,10 +250,10 @@ def main() -> None:
         seconds = sum(unit.payload["out_b"] - unit.payload["out_a"] for unit in plan.units)
         print(f"{len(plan.units)} pairs, {seconds:.0f} s of segments, {WIDTH}x{HEIGHT}, {settings}")
         ways: dict[str, Callable[[int], None]] = {
-            "(a) two ffmpeg commands a pair": lambda n: with_ffmpeg(plan, folder, out, settings),
+            "(a) two ffmpeg commands per pair": lambda n: with_ffmpeg(plan, folder, out, settings),
             "(b) floor: decode once, encode twice": lambda n: floor(plan, folder, out, settings),
-            "(c) build-clavi, 1 worker": lambda n: command(folder, base / f"one{n}", settings, 1),
-            "(c) build-clavi, 2 workers": lambda n: command(folder, base / f"two{n}", settings, 2),
+            "(c) build-clavi, 1 worker": lambda n: build(folder, base / f"one{n}", settings, 1),
+            "(c) build-clavi, 2 workers": lambda n: build(folder, base / f"two{n}", settings, 2),
         }
         results: dict[str, list[tuple[float, float, float]]] = {way: [] for way in ways}
         for number in range(arguments.rounds):

@@ -1,11 +1,11 @@
-r"""How often causal confusion by rules gives the words of the released options, and where it does not.
+r"""Agreement of rule-based causal confusion with the released options.
 
-    python benchmarks/confusion.py --annotations Annotations.csv --before Splits/UD/A_test.csv \\
+    python benchmarks/confusion.py --annotations Annotations.csv --before Splits/UD/A_test.csv \
         --released CausalConfusion_A_test_first_371.csv [--mismatches]
 
-`--released` holds rows of the released causal-confusion test, `--before` the same rows before: what differs is a
-confusion. A changed number of negations makes it a negation, else it is an exchange. Capitals, apostrophes and final
-stops do not count. Speed is in texts a second, both ways, on one core, tagging included.
+`--released` holds rows of the released causal-confusion test, `--before` the same rows before confusion: options that
+differ are confusions. A different number of negations makes one a negation, otherwise it is a swap. Capitals,
+apostrophes and final periods are ignored. Speed is in texts per second for both kinds, on one core, with tagging.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
     for name in ("annotations", "before", "released"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     parser.add_argument("--tagger", default="auto", choices=["auto", "nltk", "pattern"])
-    parser.add_argument("--mismatches", action="store_true", help="print them")
+    parser.add_argument("--mismatches", action="store_true", help="print the mismatches")
     arguments = parser.parse_args()
     texts = [row[name] for row in rows(arguments.annotations) for name in ("Question", "Answer", "Explanation")]
     confuser = Confuser(load_tagger(arguments.tagger), derive_cast(texts))
@@ -66,7 +66,7 @@ def main() -> None:
     for text in answers:
         confuser.negation(text)
         confuser.swap(text)
-    print(f"{len(answers) / (time.process_time() - began):.0f} answers a second")
+    print(f"{len(answers) / (time.process_time() - began):.0f} answers per second")
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
-"""CPU of every pixel perturbation, beside imagecorruptions, in one run and one thread.
+"""CPU time of every pixel perturbation compared to imagecorruptions, in one run and one thread.
 
     pip install -c constraints.txt -e '.[bench]'
     python benchmarks/corruptions.py                  # 320x240 and 640x360, severities 1, 3 and 5
     python benchmarks/corruptions.py --clip clip.mp4  # on the frames of a real clip
 
-Each figure is the median over the rounds of the CPU time of one frame. The sides take turns, each in a process of its
-own that does nothing else, as in a user's script: what one side leaves in the memory allocator would change the page
-faults, and so the times, of the other by up to a half. Keyed generators are made anew for each frame, as a build does.
-imagecorruptions has no camera or temporal perturbations.
+Each figure is the median CPU time per frame over the rounds. The two packages alternate, each in a process of its own
+as in a user's script: sharing a process would change page faults, and therefore times, by up to a half. Keyed
+generators are created for each frame, as in a build. imagecorruptions has no camera or temporal perturbations.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ Frame = NDArray[np.uint8]
 
 
 def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Frame]:
-    """Return frames: of a clip, or drifting clouds with edges."""
+    """Return frames of a clip, or drifting clouds with edges."""
     if clip:
         with av.open(str(clip), metadata_errors="ignore") as container:
             found = [frame.reformat(width, height, "rgb24").to_ndarray() for frame in container.decode(video=0)]
@@ -71,7 +70,7 @@ def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Fra
 
 
 def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
-    """CPU time of one frame; a first pass, not counted, builds tables and imports."""
+    """Return the CPU time per frame; an uncounted first pass covers imports and tables."""
     if side == "stressreel":
         from stressreel.corruptions.registry import select_corruptions
         from stressreel.corruptions.visual.engine import Recipe
@@ -94,7 +93,7 @@ def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
 
 
 def compare(name: str, frames: Path, rounds: int) -> dict[str, float]:
-    """Mean over severities of the medians of each side; each measurement in a new process."""
+    """Return the mean over severities of each package's medians; every measurement has a new process."""
     sides = ["stressreel"] + ["imagecorruptions"] * (name in PEER and bool(find_spec("imagecorruptions")))
     medians: dict[str, list[float]] = {side: [] for side in sides}
     for severity in SEVERITIES:
@@ -125,12 +124,12 @@ def main() -> None:
 
     names = [corruption.name for corruption in list_corruptions() if corruption.scope in ("frame", "clip")]
     if not find_spec("imagecorruptions"):
-        print("without imagecorruptions: no ratios")
+        print("imagecorruptions is not installed: no ratios")
     with tempfile.TemporaryDirectory(prefix="bench-corruptions-") as folder:
         for width, height in SIZES:
             frames = Path(folder, f"{height}.npy")
             np.save(frames, pictures(arguments.clip, width, height, arguments.frames))
-            print(f"\n{width}x{height}, ms of CPU a frame, mean of severities 1, 3, 5")
+            print(f"\n{width}x{height}, ms of CPU per frame, mean of severities 1, 3, 5")
             print(f"{'':18}{'stressreel':>11}{'imagecorr.':>11}{'ratio':>8}{'to reach':>10}")
             for name in names:
                 found = compare(name, frames, arguments.rounds)

@@ -1,13 +1,13 @@
-"""How fast compositional questions are taken apart: questions a second on one core, and peak memory, by number of rows.
+"""Speed of decomposing compositional questions: questions per second on one core and peak memory, by number of rows.
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
-    python benchmarks/decomp.py 10000 1000000       # other numbers, the smallest first
-    python benchmarks/decomp.py --kinds 20000       # what their graphs hold, beside the authors' figures
+    python benchmarks/decomp.py 10000 1000000       # other numbers, in ascending order
+    python benchmarks/decomp.py --kinds 20000       # composition of the graphs, compared to the authors' figures
 
-The rows are made up, in AGQA 2.0's layout and with the templates in the proportions of its test questions, 236 rows a
-video. Measured are parsing, taking apart with answers and rows, and the whole command, from the file to Parquet, in a
-process of its own; what remains of the command is reading, hashing and packing. Peak memory is the command's. Times are
-of the processor.
+The rows are synthetic, in AGQA 2.0's layout, with the template frequencies of its test questions and 236 rows per
+video. Measured are parsing, decomposition with answers and rows, and the whole command from file to Parquet in a
+process of its own; the rest of the command is reading, hashing and packing. Peak memory is that of the command. Times
+are CPU times.
 """
 
 from __future__ import annotations
@@ -15,9 +15,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import resource
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
@@ -25,6 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from measuring import command
 from stressreel.builders.decomp.programs import questions as ask
 from stressreel.builders.decomp.programs.decomposition import decompose_with_edges
 from stressreel.builders.decomp.programs.parsing import parse_program, program_of
@@ -51,9 +49,9 @@ SHARES = {
     **{"actLengthShorterVerify": 3176, "actLongest": 289, "actShortest": 16, "actTime": 21708, "relTime": 21018},
     **{"objTime": 44836},
 }
-# What else is known of those: how many name a part of the video, and how many of these one between two actions; how
-# many objects are spoken of by another question where a part is named and where none is, and how many of these by what
-# was first or last; and how many actions are the longest or shortest, or have their object replaced.
+# Further shares among them: questions that name a part of the video, and of these the parts between two actions;
+# objects described by another question with and without such a part, and of these the first or last ones; actions that
+# are the longest or shortest, or whose object is described.
 LOCALIZED, BETWEEN = 0.80, 0.24
 LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of what was first or last
 INDIRECT, INDIRECT_ALONE, EDGE = 0.32, 0.14, 0.75
@@ -62,7 +60,7 @@ PER_VIDEO = 236
 
 
 class Maker:
-    """Makes up the questions of a video from the few things that are in it."""
+    """Generates the questions of a video from a few objects, relations and actions."""
 
     def __init__(self, number: int) -> None:
         words = load_agqa()
@@ -156,7 +154,7 @@ def made_rows(count: int) -> Iterator[tuple[str, dict[str, object]]]:
 
 
 def row_of(video: str, question: Question, number: int) -> dict[str, object]:
-    """Write a row as AGQA 2.0 does; the grounding, which is not read, is as long as there."""
+    """Return a row in AGQA 2.0's layout; the grounding, which is not read, has a realistic length."""
     template = template_of(question)
     yes_no = "Exists" in template or "Verify" in template
     answer = ("yes", "no")[number % 2] if yes_no else ("before", "after")[number % 2] if "Time" in template else "phone"
@@ -177,7 +175,7 @@ def write_rows(path: Path, count: int) -> None:
 
 
 def measure(path: Path) -> tuple[float, float, float]:
-    """Return seconds for parsing and for taking apart, with answers and rows, and the mean of sub-questions."""
+    """Return the seconds for parsing and for decomposition, and the mean number of sub-questions."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     begun = time.process_time()
     videos: dict[str, list[Root]] = {}
@@ -194,19 +192,9 @@ def measure(path: Path) -> tuple[float, float, float]:
     return parsed, time.process_time() - begun, sub_questions / len(rows)
 
 
-def run(folder: Path, *given: str) -> tuple[float, float]:
-    """Run the whole command; return its seconds of processor, and the most memory that any run took, in MB."""
-    code = "import sys; from stressreel.cli.main import build; sys.argv[0] = 'build-decomp'; build()"
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    options = [*given, "--out", str(folder / "out"), "--workers", "1", "--no-progress"]
-    subprocess.run([sys.executable, "-c", code, *options], check=True, capture_output=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_maxrss / 1024
-
-
 GROUPS = ("Object Exists", "Relation Exists", "Interaction", "Exists T", "Interaction T", "First/Last")
 GROUPS = (*GROUPS, "Longest/Shortest Action", "Choose", "Equals")
-# Of the roots of each group in the authors' drafts, how many have a scored question of each of GROUPS below them.
+# Shares of the roots of each group in the authors' drafts that have a scored question of each of GROUPS below them.
 DRAFTS: dict[str, tuple[float | None, ...]] = {
     "Interaction T": (1, 0.983, 1, 0.999, 0.241, 0.228, 0.007, None, None),
     "Conjunction": (1, 1, 1, 0.800, 0.787, 0.463, 0.004, None, None),
@@ -218,7 +206,7 @@ DRAFTS: dict[str, tuple[float | None, ...]] = {
 
 
 def print_kinds(count: int) -> None:
-    """Print what the graphs of made-up rows hold, as Markdown."""
+    """Print the composition of the graphs of synthetic rows as Markdown."""
     kinds, totals, sizes = load_agqa().kinds, Counter[str](), []
     holding: dict[str, Counter[str]] = defaultdict(Counter)
     for _, row in made_rows(count):
@@ -230,7 +218,7 @@ def print_kinds(count: int) -> None:
         below = {group for group, step in zip(groups, graph.steps[:-1], strict=False) if not kinds[step.kind].banned}
         holding[root].update(below)
     mean = sum(sizes) / len(sizes)
-    print(f"{len(sizes):,} roots: {mean:.2f} sub-questions of each, {mean + 1:.2f} with the root; the paper has 11.49")
+    print(f"{len(sizes):,} roots: {mean:.2f} sub-questions each, {mean + 1:.2f} with the root (11.49 in the paper)")
     print(f"\n| root group | {' | '.join(GROUPS)} |\n|---{'|--:' * len(GROUPS)}|")
     for root, drafted in DRAFTS.items():
         cells = [
@@ -247,7 +235,9 @@ def _short(group: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="*", default=[10_000, 100_000])
-    parser.add_argument("--kinds", type=int, help="what the graphs of so many rows hold, beside the authors' figures")
+    parser.add_argument(
+        "--kinds", type=int, help="composition of the graphs of this many rows, compared to the authors' figures"
+    )
     arguments = parser.parse_args()
     if arguments.kinds:
         print_kinds(arguments.kinds)
@@ -257,7 +247,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "test_balanced.txt"
             write_rows(path, count)
-            seconds, peak = run(Path(name), "--agqa", str(path))
+            options = ("--agqa", path, "--out", Path(name) / "out", "--workers", 1, "--no-progress")
+            seconds, _, peak = command("build", "decomp", *options)
             parsed, taken, mean = measure(path)
         print(
             f"{count:>10,}{mean:>8.2f}{count / parsed:>10,.0f}{count / taken:>10,.0f}{count / seconds:>8,.0f}"

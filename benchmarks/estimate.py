@@ -1,13 +1,13 @@
-"""What the dry run of build-perturbed rests on: measure its factors, and compare what it says with what comes out.
+"""Calibrate the estimates of build-perturbed --dry-run, and compare them to real builds.
 
-    python benchmarks/estimate.py measure clip.mp4 other.mp4@200:90   # all 90 of clips, or of 90 frames from 200 on
-    python benchmarks/estimate.py write                               # factors from all that was measured so far
-    python benchmarks/estimate.py fixed                               # start-up, card, packing: what no clip decides
+    python benchmarks/estimate.py measure clip.mp4 other.mp4@200:90   # all 90 settings, of clips or of 90 frames
+    python benchmarks/estimate.py write                               # factors from all measurements so far
+    python benchmarks/estimate.py fixed                               # start-up, card, packing: independent of clips
     python benchmarks/estimate.py compare held_out.mp4 third.mp4      # dry run and real build, by perturbation
 
-`measure` appends to a file of JSON lines (--measured), which `write` condenses into builders/perturbed/costs.yaml and
-the clean part of video/costs.yaml, as geometric means over the clips. CPU seconds count, not wall time. `compare` must
-be given other clips than `measure`; options behind `--` go to the build (`-- --severity 3`).
+`measure` appends JSON lines to a file (--measured); `write` condenses them into builders/perturbed/costs.yaml and the
+clean part of video/costs.yaml, as geometric means over clips. CPU time counts, not wall time. Give `compare` other
+clips than `measure`; options after `--` are passed to the build (`-- --severity 3`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ Row = dict[str, Any]
 
 
 def cpu() -> float:
-    """CPU seconds of this process and of the children it waited for."""
+    """Return the CPU seconds of this process and of its finished children."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + spent.ru_utime + spent.ru_stime
 
@@ -79,7 +79,7 @@ def part_of(text: str) -> tuple[Path, int, int | None]:
 
 
 def measure(text: str) -> Iterable[Row]:
-    """Perturb and encode all 90 and the clean one; give sizes and times."""
+    """Perturb and encode all 90 settings and the clean one; yield sizes and times."""
     path, first, count = part_of(text)
     index = index_frames(path)
     stop = min(index.num_frames, first + (count or index.num_frames))
@@ -208,7 +208,7 @@ def write(measured: Path) -> None:
 
 
 def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measured], dict[str, list[Measured]], float]:
-    """Encode the stretches that a dry run would choose: clean, each of them under everything, and what jumps take."""
+    """Encode the stretches that a dry run would choose: clean, under each perturbation, and with jumps."""
     span, settings = range(clip[1], clip[1] + clip[2]), EncodeSettings()
     footage = Footage(clip[0], lambda shape: len(span), lambda index: span)
     chosen = stretches(survey([footage], {clip[0]: Path(clip[0])}, "perturbed"))
@@ -224,7 +224,7 @@ def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measur
 
 
 def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:
-    """Write the tables; the comment on top of each stays."""
+    """Write the tables, keeping the comment at the top of each."""
     for path, content in zip(TABLES.values(), (general, perturbed), strict=True):
         top = [line for line in path.read_text().splitlines() if line.startswith("#")]
         text = yaml.safe_dump(dict(content), sort_keys=False, default_flow_style=None, width=118)
@@ -232,7 +232,7 @@ def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:
 
 
 def command(*arguments: object) -> tuple[float, str]:
-    """Run build-perturbed; give its CPU seconds and what it printed."""
+    """Run build-perturbed; return its CPU seconds and output."""
     start = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "perturbed"]
     began = cpu()
     done = subprocess.run([*start, *map(str, arguments)], check=True, capture_output=True, text=True)
@@ -240,7 +240,7 @@ def command(*arguments: object) -> tuple[float, str]:
 
 
 def fixed() -> None:
-    """Measure what no clip decides: builds of tiny clips, of which one thing at a time is more."""
+    """Measure the costs that do not depend on clips, with builds of tiny clips that differ in one quantity."""
     with tempfile.TemporaryDirectory(prefix="bench-") as name:
         folder = Path(name)
         flat = np.full((64, 64, 3), 128, np.uint8)
@@ -304,7 +304,7 @@ def packing() -> float:
 
 
 def compare(clips: list[str], more: list[str]) -> None:
-    """Print what the dry run foretells of each clip over what comes out: sizes, and CPU of everything."""
+    """Print the ratio of estimated to real sizes and CPU times for each clip."""
     ratios: dict[str, list[str]] = defaultdict(list)
     for text in clips:
         path = Path(text)
@@ -324,7 +324,7 @@ def compare(clips: list[str], more: list[str]) -> None:
                     size = len(row["video"]["bytes"])
                     sizes[table.name] += size
                     worst.append((said.parts[table.name, row["severity"]].size / size, table.name, row["severity"]))
-        print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU; farthest off: ", end="")
+        print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU; largest errors: ", end="")
         worst.sort()
         print(", ".join(f"{name} {severity} x{ratio:.2f}" for ratio, name, severity in (*worst[:3], *worst[-3:])))
         for table, size in sizes.items():
@@ -332,14 +332,14 @@ def compare(clips: list[str], more: list[str]) -> None:
         whole = sum(sizes.values())
         ratios["all sizes"].append(f"{said.total.size / whole:.2f} of {whole / 1e6:.0f} MB")
         ratios["CPU"].append(f"{said.total.cpu_s / spent:.2f} of {spent:.0f} s")
-    print(f"\nforetold over real\n{'':18}" + "".join(f"{Path(clip).name[:22]:>24}" for clip in clips))
+    print(f"\nestimated / real\n{'':18}" + "".join(f"{Path(clip).name[:22]:>24}" for clip in clips))
     for name in (CLEAN, *visual_corruptions(), "all sizes", "CPU"):
         if name in ratios:
             print(f"{name:18}" + "".join(f"{ratio:>24}" for ratio in ratios[name]))
 
 
 def foretold(given: Iterable[object]) -> Estimate:
-    """Estimate as the dry run with these arguments does."""
+    """Return the estimate of a dry run with these arguments."""
     params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
     estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate
     assert estimate_of is not None

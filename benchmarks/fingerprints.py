@@ -1,10 +1,10 @@
-"""Print the fingerprints of builds, to be compared before and after a change that must not change what is made.
+"""Print the fingerprints of builds, to compare them before and after a change that must not affect outputs.
 
     python benchmarks/fingerprints.py > before.txt
     python benchmarks/fingerprints.py --data ../shared/data > before.txt     # on real annotations too
 
-One line a build: the fingerprint of its rows, and of its videos' rows where it renders, then the hash of the scores of
-answers that are the same in every run (the first option, "yes" for every third question, and so on).
+One line per build: the fingerprint of its rows (and videos, if rendered), then the hash of the scores of deterministic
+answers (the first option, "yes" for every third question, and so on).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {ma
 
 
 def call(name: str, *arguments: object) -> str:
-    """Run a command of the installed package and return what it prints."""
+    """Run a command of the installed package and return its output."""
     main = "main" if name == "stressreel" else "build"
     code = START.format(name=name, main=main)
     done = subprocess.run(
@@ -70,7 +70,7 @@ def call(name: str, *arguments: object) -> str:
 
 
 def answers(out: Path, file: Path) -> None:
-    """Write an answer to every question of an output, which depends on nothing but the question's place."""
+    """Write an answer to every question of an output that depends only on the question's position."""
     from stressreel import read
 
     items = read(out).items(split="all")
@@ -82,7 +82,7 @@ def answers(out: Path, file: Path) -> None:
 
 
 def scores(out: Path, folder: Path) -> str:
-    """Return a hash of the scores of the answers; nothing where an output is scored by similarities."""
+    """Return a hash of the scores; "" for outputs that are scored by similarities."""
     if json.loads((out / "build.json").read_text("utf-8"))["builder"] == "perturbed":
         return ""
     answers(out, folder / "answers.jsonl")
@@ -94,7 +94,7 @@ def scores(out: Path, folder: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help="folder with charades, youcook2 and causalchaos annotations")
-    parser.add_argument("--only", default="", help="builds whose name has this in it")
+    parser.add_argument("--only", default="", help="only builds whose name contains this")
     given = parser.parse_args()
     builds = SAMPLES | (REAL if given.data else {})
     for name, command in builds.items():

@@ -1,11 +1,11 @@
-"""How fast the index of a gallery is searched, in Debian's Chromium.
+"""Search speed of a gallery's index in Debian's Chromium.
 
     python benchmarks/gallery.py                       # 3,000 pairs with 19 questions each
     python benchmarks/gallery.py --items 10000
 
-Pairs of Charades' classes with CLAVI's questions, as the gallery of an output has them, without videos. For each query
-two times are measured: to find what fits (`Search.run`), and from a key to the repaint that shows it. Needs Chromium
-(STRESSREEL_CHROMIUM, default /usr/bin/chromium) and Playwright's Python package.
+The gallery holds pairs of Charades classes with CLAVI's questions, without videos. Two times are measured for each
+query: the search (`Search.run`), and the time from a key press to the repaint. Needs Chromium (STRESSREEL_CHROMIUM,
+default /usr/bin/chromium) and Playwright's Python package.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Open strangers' outputs: every command on outputs that were changed with malice, watched.
+"""Run every command on maliciously changed outputs and watch what it does.
 
     python benchmarks/hostile.py --mutations 3000 --seed 1
     python benchmarks/hostile.py --seed 1 --number 26                    # one case again
 
-Small outputs of the four benchmarks are built from the built-in samples once. Each case changes one of them where it is
-read (`tests/fuzz/outputs.py` has the kinds), but every tenth, on which every command must succeed. Some of the commands
-that take an output then run on it, each in a forked process with 2 GB and 20 s of computing, and a network of its own
-where the system allows one. A command may end in a result or an error of ours; it may change nothing outside of the
-folder that it is to write to, connect nowhere, and show nothing of files outside of the output. What else happens is a
-finding, which is printed with the command that repeats it; the output is kept.
+Small outputs of the four benchmarks are built once from the built-in samples. Each case changes one of them where it is
+read (`tests/fuzz/outputs.py` has the kinds); every tenth case is unchanged, and every command must succeed on it. Some
+of the commands that take an output then run on it, each in a forked process with 2 GB, 20 s of CPU and, where the
+system allows it, a network of its own. A command may end with a result or one of our errors. It must not change
+anything outside its target folder, open connections, or reveal files outside the output. Anything else is a finding; it
+is printed with the command that repeats it, and the output is kept.
 """
 
 from __future__ import annotations
@@ -73,20 +73,20 @@ FILMS = ("clavi", "perturbed", "causal", "decomp")
 ASKED = ("clavi", "clavi-plain", "causal", "causal-plain", "decomp")
 CHEAP = ("clavi", "clavi-plain")
 LONG = ("verify", "verify with sources", "push --dry-run", "audit", "--fresh", "resume without build.json")
-AT_ONCE = 4  # commands on a case
-PATIENCE = 300  # seconds of waiting, for machines with much else to do; before their end it says where it waits
+AT_ONCE = 4  # commands per case
+PATIENCE = 300  # wall seconds of a command, for busy machines; shortly before, its stack is printed
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a command runs.
+    """Paths of a command's run.
 
     Attributes:
-        name: The output's name among the builds.
-        out: The output that was changed.
-        good: It as it was.
-        to: A folder to write to.
-        answers: Predictions for it as it was.
+        name: Name of the output among the builds.
+        out: The changed output.
+        good: The unchanged output.
+        to: A folder for results.
+        answers: Predictions for the unchanged output.
         endpoint: A model on loopback.
     """
 
@@ -104,14 +104,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Step:
-    """What is run on an output.
+    """A command to run on an output.
 
     Attributes:
-        run: Its command lines, of which the next is run if the one before succeeded; or a function of Python.
-        on: The outputs that it succeeds on.
+        run: Its command lines, each run only if the previous one succeeded; or a Python function.
+        on: The outputs on which it succeeds.
         writes: Whether it may write to the output itself.
         asks: Whether it may connect to the model.
-        weight: How often it is drawn.
+        weight: Relative frequency of the step.
     """
 
     run: Callable[[Place], list[list[Any]]] | Callable[[Place], None]
@@ -122,7 +122,7 @@ class Step:
 
 
 def _line(words: str) -> Callable[[Place], list[list[Any]]]:
-    """Make a command line; OUT, GOOD, TO and ANSWERS stand for paths of a place."""
+    """Return a command line in which OUT, GOOD, TO and ANSWERS are replaced by paths."""
 
     def lines(place: Place) -> list[list[Any]]:
         paths = {"OUT": place.out, "GOOD": place.good, "TO": place.to / "to", "ANSWERS": place.answers}
@@ -178,7 +178,7 @@ def _load(place: Place) -> None:
 
 
 def _with_datasets(place: Place) -> None:
-    """Do what a copied export does: read rows by pyarrow, as the harness does."""
+    """Read rows with pyarrow, as exported harness files do."""
     from stressreel.core.output import reading
 
     with reading(place.out) as output:
@@ -239,14 +239,14 @@ STEPS: dict[str, Step] = {
 
 @dataclass
 class Campaign:
-    """What is shared by the cases: the good outputs and where they are changed.
+    """State shared by all cases.
 
     Attributes:
-        folder: A temporary folder of ours.
+        folder: A temporary folder.
         endpoint: A model on loopback.
-        network: Where nobody may connect to.
-        counts: How often a command ended how, on which kind.
-        seconds: How long commands took together, and how often they ran.
+        network: Detects forbidden connections.
+        counts: Number of endings by command, kind and ending.
+        seconds: Durations by command.
     """
 
     folder: Path
@@ -278,7 +278,7 @@ class Campaign:
             _predict(name, out, self.folder / "answers" / f"{name}.jsonl")
 
     def warm(self) -> None:
-        """Run here, on good outputs, what imports and caches most, so that the children need not."""
+        """Run commands on unchanged outputs in this process, so that children inherit imports and caches."""
         for line in ("audit GOOD --no-sbert --resamples 100 --to TO", "card OUT", "score text-shift OUT --no-progress"):
             name = "perturbed" if "text-shift" in line else "clavi"
             good, out = self.folder / "good" / name, self.folder / "warm" / name
@@ -287,7 +287,7 @@ class Campaign:
             ran(*_line(line)(place)[0])
 
     def lay(self, name: str, kind: str, seed: int, number: int) -> str:
-        """Lay out the watched folder with a changed output; say what was changed."""
+        """Create the watched folder with a changed output; return a description of the change."""
         shutil.rmtree(self.watched, ignore_errors=True)
         for folder in ("outputs", "secrets", "home/.config", "cwd"):
             (self.watched / folder).mkdir(parents=True)
@@ -301,7 +301,7 @@ class Campaign:
         return damage(self.out, kind, self.bait, np.random.default_rng([seed, number]))
 
     def run(self, name: str, step_name: str, kind: str) -> tuple[str, list[str]]:
-        """Run a step on the output; give how it ended, and what it did that it may not."""
+        """Run a step on the output; return its ending and its violations."""
         step = STEPS[step_name]
         to = self.folder / "to"
         for folder in (to, self.folder / "tmp"):
@@ -335,7 +335,7 @@ class Campaign:
         return ended, found
 
     def _printed(self) -> str:
-        """Return the end of what was printed past Python, such as where a command waited when it was killed."""
+        """Return the end of the output that bypassed Python, such as the stack of a killed command."""
         text = (self.folder / "said").read_text(encoding="utf-8", errors="backslashreplace")[-3000:]
         return f"\n{text}" if text else ""
 
@@ -347,7 +347,7 @@ def _detail(ended: str, detail: str) -> str:
 
 
 def _run_lines(lines: list[list[Any]], say: Callable[[str], None]) -> None:
-    """Run command lines while they succeed; say the last exit code and what was said."""
+    """Run command lines while they succeed; report the last exit code and output."""
     for line in lines:
         code, written, said = ran(*line)
         if bad := CONTROLS.search(written + said):
@@ -360,7 +360,7 @@ def _run_lines(lines: list[list[Any]], say: Callable[[str], None]) -> None:
 
 
 def _attempt(step: Step, place: Place, watched: Path, printed: Path, say: Callable[[str], None]) -> None:
-    """Run a step in this process, which is a child, with limits; say how it ended."""
+    """Run a step in this child process with limits, and report its ending."""
     warnings.simplefilter("ignore")
     os.chdir(watched / "cwd")
     os.environ["HOME"] = str(watched / "home")
@@ -385,7 +385,7 @@ def _attempt(step: Step, place: Place, watched: Path, printed: Path, say: Callab
 
 
 def _predict(name: str, out: Path, file: Path) -> None:
-    """Write a right answer to each question of an output."""
+    """Write a correct answer to each question of an output."""
     import stressreel
 
     file.parent.mkdir(exist_ok=True)
@@ -398,7 +398,7 @@ def _predict(name: str, out: Path, file: Path) -> None:
 
 
 def case_of(seed: int, number: int, kind: str | None, *, cheap: bool) -> tuple[str, str, list[str]]:
-    """Draw what a case is: the output, the kind of its change, and the commands."""
+    """Sample a case: the output, the kind of change, and the commands."""
     rng = np.random.default_rng([seed, number, zlib.crc32(b"case")])
     drawn = PLAIN if number % 10 == 9 else list(KINDS)[(number - number // 10) % len(KINDS)]
     names = FILMS if drawn == "video" or rng.random() < 0.5 else tuple(BUILDS)
@@ -412,7 +412,7 @@ def case_of(seed: int, number: int, kind: str | None, *, cheap: bool) -> tuple[s
 
 
 def preload(*, torch: bool) -> None:
-    """Import what commands import, so that each child has it; PyTorch only if it is asked for."""
+    """Import the modules that commands use, so that children share them; PyTorch only on request."""
     import datasets  # noqa: F401
     import matplotlib.figure
     import stressreel
@@ -433,15 +433,15 @@ def preload(*, torch: bool) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--mutations", type=int, default=3000, metavar="N", help="how many cases")
-    parser.add_argument("--first", type=int, default=0, metavar="K", help="the first of them")
+    parser.add_argument("--mutations", type=int, default=3000, metavar="N", help="number of cases")
+    parser.add_argument("--first", type=int, default=0, metavar="K", help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--number", type=int, metavar="K", help="only this case")
-    parser.add_argument("--kind", choices=list(KINDS), help="all cases of this kind")
-    parser.add_argument("--command", action="append", choices=list(STEPS), help="only these")
-    parser.add_argument("--cheap", action="store_true", help="only CLAVI, and no commands that take seconds")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no case after these")
-    parser.add_argument("--keep", type=Path, default=Path("hostile-findings"), help="folder for what was found")
+    parser.add_argument("--number", type=int, metavar="K", help="run only this case")
+    parser.add_argument("--kind", choices=list(KINDS), help="make all cases of this kind")
+    parser.add_argument("--command", action="append", choices=list(STEPS), help="run only these commands")
+    parser.add_argument("--cheap", action="store_true", help="only CLAVI, without slow commands")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no case after this many seconds")
+    parser.add_argument("--keep", type=Path, default=Path("hostile-findings"), help="folder for findings")
     arguments = parser.parse_args()
     keep = arguments.keep.absolute()
     with tempfile.TemporaryDirectory(prefix="stressreel-hostile-", ignore_cleanup_errors=True) as temporary:
@@ -502,7 +502,7 @@ def _cases(campaign: Campaign, arguments: argparse.Namespace, keep: Path) -> int
 
 
 def _report(campaign: Campaign, kinds: Counter[str]) -> None:
-    """Print how often each command met each kind, and how it ended there: done/refused."""
+    """Print the number of endings by command and kind: succeeded/refused/findings."""
     names = [*KINDS, PLAIN]
     print(f"{'':26} {'seconds':>8} " + " ".join(f"{f'{name} ({kinds[name]})':>16}" for name in names))
     for step in STEPS:

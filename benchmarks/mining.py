@@ -1,4 +1,4 @@
-"""Cost of mining: the search beside its peers on synthetic rows, and all of it on real annotations.
+"""Cost of mining: the search compared to other libraries on synthetic rows, and all of mining on real annotations.
 
     pip install -c constraints.txt -e '.[sbert]' faiss-cpu        # faiss is optional
     python benchmarks/mining.py                                   # 5,000 and 50,000 rows
@@ -6,12 +6,11 @@
     python benchmarks/mining.py --annotations Annotations.csv
     python benchmarks/mining.py --annotations Annotations.csv --copies 1 2 4     # how balanced mining grows
 
-Every figure comes from a process of its own, and the sides take turns. A search gives the ten nearest other rows of
-each row, exactly, in 384 dimensions; ours finds each pair once, so it needs all rows as queries. Beyond --queries
-rows the peers search for a part of the rows, and their times are scaled up (they are in proportion to the queries).
-With --copies the questions are there several times, each time with other episodes and other names, and embeddings are
-made up of random vectors of words, so that encoding costs nothing: what is timed is all else of `--balance strict`.
-CPU is the time of all threads; on a machine that does other work it is the fairer one.
+Every figure comes from a separate process, and the libraries alternate. A search returns the exact ten nearest other
+rows of each row in 384 dimensions; ours computes each pair once, so it needs all rows as queries. Beyond --queries
+rows, the other libraries search only some rows, and their times are extrapolated linearly. With --copies the questions
+are repeated with other episodes and names, and embeddings are sums of random word vectors, so that only the rest of
+`--balance strict` is timed. CPU is the time of all threads, which is fairer on a busy machine.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ CHECKED = 200
 
 
 def synthetic(rows: int) -> NDArray[np.float32]:
-    """Rows in groups of about twenty that resemble each other, as questions do."""
+    """Return vectors in clusters of about twenty, like similar questions."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((max(rows // 20, 1), DIMENSIONS), dtype=np.float32)
     found = centres[rng.integers(0, len(centres), rows)]
@@ -50,7 +49,7 @@ def synthetic(rows: int) -> NDArray[np.float32]:
 
 
 def search(side: str, rows: int, queries: int) -> dict[str, object]:
-    """Time one search; what is read and imported before does not count."""
+    """Time one search, without reading and imports."""
     vectors = synthetic(rows)
     queries = rows if side == "stressreel" else min(rows, queries)
     if side == "stressreel":
@@ -84,7 +83,7 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
 
 
 def real(annotations: str) -> dict[str, object]:
-    """Time the embedding and the mining of real annotations; embeddings that are cached cost nothing."""
+    """Time the embedding and mining of real annotations; cached embeddings cost nothing."""
     from stressreel.annotations.causalchaos import overlaps, read_causalchaos
     from stressreel.negatives.embeddings_cache import embed
     from stressreel.negatives.mining import Item, MiningSettings, mine
@@ -100,7 +99,7 @@ def real(annotations: str) -> dict[str, object]:
 
 
 def balanced(annotations: str, copies: int) -> dict[str, object]:
-    """Time balanced mining of so many copies of real annotations."""
+    """Time balanced mining of several copies of real annotations."""
     from stressreel.annotations.causalchaos import read_causalchaos
     from stressreel.language.cast import derive_cast
     from stressreel.language.tagger import load_tagger
@@ -136,7 +135,7 @@ def _word(word: str) -> NDArray[np.float64]:
 
 
 def made_up(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return embeddings of length 1 in which texts that share words are alike."""
+    """Return unit-length embeddings in which texts with common words are similar."""
     found = np.empty((len(texts), DIMENSIONS), np.float32)
     for place, text in enumerate(texts):
         vector = np.sum([_word(word) for word in ("", *text.lower().split())], axis=0)
@@ -145,7 +144,7 @@ def made_up(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def peak() -> float:
-    """The largest memory of this process so far, in MB."""
+    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

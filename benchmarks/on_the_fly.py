@@ -1,22 +1,18 @@
-"""What some frames of a clip cost on the fly, beside all of them, in one run and one thread.
+"""Cost of perturbing some frames of a clip on the fly, compared to all frames, in one run and one thread.
 
-    python benchmarks/on_the_fly.py --clip video7021.mp4   # 8 frames at equal distances, and the first 8
+    python benchmarks/on_the_fly.py --clip video7021.mp4   # 8 evenly spaced frames, and the first 8
     python benchmarks/on_the_fly.py                        # of a clip of the built-in sample
 
-Each figure is the median over the rounds of the wall time of `clips[0]`, where `clips` is what `stressreel.load` gave
-and the file's index is remembered; the ways take turns. "alone" is what perturbing the frames costs once they are
-decoded, thus a floor: what is above it is decoding from the nearest keyframe, and for mpeg1 and mpeg2 the codec from
-the beginning on.
+Each figure is the median wall time of `clips[0]` over the rounds, where `clips` comes from `stressreel.load` and the
+file's index is cached; the variants alternate. "alone" perturbs decoded frames, which is a lower bound: the rest is
+decoding from the nearest keyframe and, for mpeg1 and mpeg2, running the codec from the start.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -24,16 +20,15 @@ from pathlib import Path
 
 import cv2
 import stressreel
+from measuring import command
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.load import PerturbedClip
 from stressreel.corruptions.registry import list_corruptions
 from stressreel.video.index import index_frames
 
-ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
-
 
 def medians(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Time each way in turn; milliseconds. A first pass, not counted, builds tables."""
+    """Return the median time of each variant in milliseconds, after an uncounted first pass."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(rounds + 1):
         for name, way in ways.items():
@@ -60,10 +55,8 @@ def main() -> None:
         folder = Path(name)
         shutil.copy(clip, folder)
         (folder / "captions.csv").write_text(f"video,caption\n{clip.stem},a clip\n", encoding="utf-8")
-        start = "from stressreel.cli.main import main; main()"
-        build = ["--captions", folder / "captions.csv", "--out", folder / "out", "--no-render", "--severity", "3"]
-        command = [sys.executable, "-c", start, "build", "perturbed", *map(str, build), "--no-progress"]
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=ENVIRONMENT)
+        options = ("--captions", folder / "captions.csv", "--out", folder / "out", "--no-render", "--severity", 3)
+        command("build", "perturbed", *options, "--no-progress")
 
         def loading(table: str, frames: int | slice | None = None) -> Callable[[], PerturbedClip]:
             clips = stressreel.load(folder / "out", table, videos=folder, frames=frames)

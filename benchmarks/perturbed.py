@@ -1,27 +1,24 @@
-"""CPU of build-perturbed, split into decoding, corrupting and encoding, beside the encoding alone, in one run.
+"""CPU time of build-perturbed, split into decoding, corrupting and encoding, compared to encoding only, in one run.
 
-    python benchmarks/perturbed.py --clip video7021.mp4   # all 90 of a real clip, through the command
+    python benchmarks/perturbed.py --clip video7021.mp4   # all 90 settings of a real clip, through the command
     python benchmarks/perturbed.py                        # of a clip of the built-in sample
     python benchmarks/perturbed.py --clip long.mp4 --perturbations box_jumble   # peak memory of a long video
 
-The floor is the clip's clean frames, decoded beforehand, encoded 90 times with the same settings. The split is measured
-in one process with the parts of the builder timed one by one; the command's CPU and wall time are those of the whole
-command with 1 and with 2 workers, on copies of the clip.
+The lower bound is encoding the decoded clean frames 90 times with the same settings. The split is measured in one
+process, part by part; CPU and wall time are those of the whole command with 1 and with 2 workers on copies of the clip.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
 from pathlib import Path
 
 import cv2
+from measuring import command
 from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.perturbed.render import as_encoded, perturbed_frames
 from stressreel.corruptions.registry import SEVERITIES, select_corruptions
@@ -37,20 +34,8 @@ def encode(pictures: list, index: FrameIndex, path: Path) -> None:
             writer.write(picture, index.boundary(number + 1) - index.boundary(number))
 
 
-def command(folder: Path, out: Path, names: str, workers: int) -> tuple[float, float, float]:
-    """Run the command; give CPU seconds, wall seconds, peak memory of its largest process in MB."""
-    start = "from stressreel.cli.main import main; main()"
-    arguments = ["--captions", folder / "captions.csv", "--out", out, "--workers", workers, "--perturbations", names]
-    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    run = [sys.executable, "-c", start, "build", "perturbed", *map(str, arguments), "--no-progress"]
-    subprocess.run(run, check=True, stdout=subprocess.DEVNULL)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return cpu, time.perf_counter() - began, after.ru_maxrss / 1024
-
-
 def split(index: FrameIndex, names: str, folder: Path) -> None:
-    """Time decoding, corrupting and encoding apart, and the floor."""
+    """Time decoding, corrupting and encoding separately, and the lower bound."""
     began = time.process_time()
     with FrameStore(index, range(index.num_frames), folder) as store:
         decoding = time.process_time() - began
@@ -87,8 +72,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--perturbations", default="all")
-    parser.add_argument("--copies", type=int, default=6, help="of the clip, for the command")
-    parser.add_argument("--no-split", action="store_true", help="only the command (for long videos)")
+    parser.add_argument("--copies", type=int, default=6, help="copies of the clip for the command")
+    parser.add_argument("--no-split", action="store_true", help="measure only the command (for long videos)")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)  # as in a worker
     clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
@@ -106,7 +91,9 @@ def main() -> None:
         (folder / "captions.csv").write_text("video,caption\n" + rows, encoding="utf-8")
         walls = {}
         for workers in (1, 2):
-            cpu, walls[workers], memory = command(folder, folder / f"out{workers}", arguments.perturbations, workers)
+            given = ("--captions", folder / "captions.csv", "--out", folder / f"out{workers}", "--no-progress")
+            given = (*given, "--workers", workers, "--perturbations", arguments.perturbations)
+            cpu, walls[workers], memory = command("build", "perturbed", *given)
             print(
                 f"  command, {arguments.copies} copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
                 f"({cpu / arguments.copies:.1f} a clip), {walls[workers]:.1f} s, peak {memory:.0f} MB a process"

@@ -1,13 +1,12 @@
-"""What QUAG costs: ratios of time, memory and work, medians of interleaved runs.
+"""Cost of QUAG: ratios of time, memory and FLOPs, medians of interleaved runs.
 
 python benchmarks/quag.py [--rounds 5] [--layers 2]
 
-Models are random and of real width: BERT base with 256 video and 32 text tokens, and a causal one (Qwen2, width 896)
-with 1,000 and 60. `--layers` of each are run: cost is the same in all.
-Memory is what torch allocates on a CPU at most during a run, beyond what was there (by its profiler). FLOPs are of
-matrix products, counted by torch; the attention's are those of its modules, with the projections in them. Seconds of
-CPU, beside the clock's, say more on a machine that others use; run with OMP_NUM_THREADS=1 then, as idle threads count
-too.
+Models are random and of realistic width: BERT base with 256 video and 32 text tokens, and a causal one (Qwen2, width
+896) with 1,000 and 60. Only `--layers` of each run, since the cost per layer is the same. Memory is the peak of torch's
+CPU allocations during a run (by its profiler). FLOPs are those of matrix products, counted by torch; those of attention
+include its projections. CPU time is more reliable than wall time on a busy machine; set OMP_NUM_THREADS=1, since idle
+threads count too.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def peak(run: Callable[[], Any]) -> float:
 
 
 def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
-    """Floating-point operations of matrix products in the attention's modules, and in all of the model."""
+    """Return the FLOPs of matrix products in the attention modules, and in the whole model."""
     fused = {
         torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda query, key, value, *_, **__: sdpa_flop_count(
             query, key, value
@@ -74,7 +73,7 @@ def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
 
 
 def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: int) -> None:
-    """Run every way in turn, and print medians and their ratios to the first."""
+    """Run all variants alternately and print medians and their ratios to the first."""
     ids = torch.ones(1, tokens, dtype=torch.long)
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
     for _ in range(rounds + 1):  # the first warms up

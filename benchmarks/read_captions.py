@@ -1,15 +1,15 @@
-"""Draw captions that a text perturbation changes, to be read one by one, and check what earlier readers found.
+"""Sample perturbed captions for manual review, and check them against earlier reviews.
 
     python benchmarks/read_captions.py tense --source msrvtt --count 60 --seed 1
     python benchmarks/read_captions.py tense --source msrvtt --count 60 --seed 2 --sheet docs/reading/SHEET.csv --append
     python benchmarks/read_captions.py tense --sheet docs/reading/SHEET.csv
 
-Annotations are found in the folder `data` of STRESSREEL_SHARED. Captions are gone through in an order drawn from the
-seed and the source, until enough are changed; with `--sheet`, captions that are in the sheet are passed over.
-`--append` writes the drawn ones into the sheet as "unread"; their verdicts are then put in by hand: "ok", "wrong", or
-"slip of source" where what is wrong was wrong before. A sheet holds no texts: `sha256_of_output` tells whether today's
-output is still the one that was read. Without `--source`, a sheet is checked: the share of wrong outputs among those
-that are the same, how many are another or refused now, and the reasons of those.
+Annotations are in the folder `data` of STRESSREEL_SHARED. Captions are visited in a random order given by seed and
+source until enough are changed; with `--sheet`, captions of the sheet are skipped. `--append` adds the sampled captions
+to the sheet as "unread"; verdicts are entered by hand: "ok", "wrong", or "slip of source" for errors of the original. A
+sheet holds no texts: `sha256_of_output` shows whether today's output is the one that was reviewed. Without `--source`,
+a sheet is checked: the share of wrong outputs among unchanged ones, and how many are different or refused now, with
+reasons.
 """
 
 from __future__ import annotations
@@ -43,19 +43,19 @@ def _rows(path: str) -> Iterator[dict[str, str]]:
 
 
 def msrvtt() -> Iterator[tuple[str, str]]:
-    """Yield the key and the caption of every row of MSR-VTT's JSFusion test set."""
+    """Yield key and caption of every row of MSR-VTT's JSFusion test set."""
     yield from ((row["key"], row["sentence"]) for row in _rows("msrvtt/MSRVTT_JSFUSION_test.csv"))
 
 
 def youcook2() -> Iterator[tuple[str, str]]:
-    """Yield YouCook2's phrases, all splits: the video with the number of its segment, and the phrase."""
+    """Yield YouCook2's phrases of all splits, keyed by video and segment."""
     content = json.loads((DATA / "youcook2/youcookii_annotations_trainval.json").read_text(encoding="utf-8"))
     for video, entry in content["database"].items():
         yield from ((f"{video}#{part['id']}", part["sentence"]) for part in entry["annotations"])
 
 
 def charades() -> Iterator[tuple[str, str]]:
-    """Yield the sentences of Charades' scripts and descriptions: video#text#sentence; text 0 is the script."""
+    """Yield sentences of Charades' scripts and descriptions, keyed video#text#sentence; text 0 is the script."""
     for split in ("train", "test"):
         for row in _rows(f"charades/Charades_v1_{split}.csv"):
             for number, text in enumerate([row["script"], *row["descriptions"].split(";")]):
@@ -85,7 +85,7 @@ SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], StyleOption]] 
 
 
 def perturb(name: str, source: str, key: str, text: str, seed: int, tools: Tools) -> TextResult:
-    """Perturb a caption of a source as a build would, with its id as the key."""
+    """Perturb a caption as a build would, with its id as the key."""
     return TextRecipe(check_text_name(name), seed, key, SOURCES[source][1]).apply(text, tools)
 
 
@@ -109,7 +109,7 @@ def read_sheet(path: Path | None) -> list[dict[str, str]]:
 def draw(
     name: str, source: str, count: int, seed: int, done: set[tuple[str, str]], tools: Tools
 ) -> list[dict[str, str]]:
-    """Print captions that are changed, before and after, and why others were not; return their rows for a sheet."""
+    """Print changed captions with their originals, and the reasons of refusals; return rows for a sheet."""
     texts = sorted(dict(SOURCES[source][0]()).items())
     drawn: list[dict[str, str]] = []
     refused: Counter[str] = Counter()
@@ -131,7 +131,7 @@ def draw(
 
 
 def check(rows: list[dict[str, str]], tools: Tools) -> None:
-    """Print which verdicts still hold, by perturbation."""
+    """Print how many verdicts still apply, by perturbation."""
     texts: dict[str, Mapping[str, str]] = {s: dict(SOURCES[s][0]()) for s in {row["source"] for row in rows}}
     for name in sorted({row["perturbation"] for row in rows}):
         verdicts: Counter[str] = Counter()
@@ -158,7 +158,7 @@ def _print_reasons(refused: Counter[str], total: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("perturbation", nargs="?", help="with --sheet alone: all that the sheet has")
+    parser.add_argument("perturbation", nargs="?", help="default with --sheet: all perturbations of the sheet")
     parser.add_argument("--source", choices=SOURCES)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)

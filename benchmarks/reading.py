@@ -1,13 +1,12 @@
-r"""Draw confusions and phrases to be read one by one, and hold the sheets of those that were read against the program.
+"""Sample confusions and phrases for manual review, and check reviewed sheets against the current program.
 
     python benchmarks/reading.py confusions --annotations Annotations.csv --seed 1 --count 150
     python benchmarks/reading.py phrases --annotations CHARADES_STA --seed 1 --count 150
     python benchmarks/reading.py confusions --annotations Annotations.csv --check docs/reading/confusions.csv
 
-Each output is drawn by its own key, so that what is refused or changed elsewhere leaves the draw of the others as it
-is. It is printed with what it was made from, its id and the first 16 digits of its SHA-256. A sheet names an output by
-these and says what a reader thought of it; it holds no text. `--check` counts how many outputs of a sheet are still the
-same and what the verdicts on those are.
+Each output is sampled by its own key, so that changes elsewhere do not affect the sample. It is printed with its input,
+its id and the first 16 digits of its SHA-256. A sheet identifies an output by these and records the reviewer's verdict;
+it holds no text. `--check` counts the outputs of a sheet that are unchanged, and their verdicts.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ from stressreel.negatives.confusion import Confusion
 
 @dataclass(frozen=True)
 class Made:
-    """An output and what it was made from.
+    """An output with its input.
 
     Attributes:
         id: Question and column, or file and line.
-        way: The way of confusion, or "phrase".
-        given: What it was made from.
-        output: What was made; empty if it was refused.
-        refused: The reason of a refusal.
+        way: Kind of confusion, or "phrase".
+        given: The input.
+        output: The output; "" if it was refused.
+        refused: Reason of a refusal.
     """
 
     id: str
@@ -54,7 +53,7 @@ class Made:
 
 
 def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
-    """Confuse every different answer and explanation of CausalChaos in both ways."""
+    """Yield both kinds of confusion of every distinct answer and explanation of CausalChaos."""
     with annotations.open(encoding="utf-8-sig", newline="") as file:
         rows = [{key: " ".join(value.split()) for key, value in row.items()} for row in csv.DictReader(file)]
     cast = derive_cast(row[name] for row in rows for name in ("Question", "Answer", "Explanation"))
@@ -75,7 +74,7 @@ def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
 
 
 def phrases(folder: Path, tagger: str) -> Iterator[Made]:
-    """Make gerund phrases of the different sentences of Charades-STA."""
+    """Yield gerund phrases of the distinct sentences of Charades-STA."""
     seen = set[str]()
     for split in ("train", "test"):
         lines = (folder / f"charades_sta_{split}.txt").read_text(encoding="utf-8").splitlines()
@@ -98,9 +97,9 @@ def main() -> None:
     parser.add_argument("what", choices=["confusions", "phrases"])
     parser.add_argument("--annotations", type=Path, required=True, help="Annotations.csv, or the Charades-STA folder")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=150, help="of each way")
-    parser.add_argument("--tagger", default="nltk", choices=["auto", "nltk", "pattern"], help="of confusions")
-    parser.add_argument("--check", type=Path, help="a sheet to hold against what is made now")
+    parser.add_argument("--count", type=int, default=150, help="outputs of each kind")
+    parser.add_argument("--tagger", default="nltk", choices=["auto", "nltk", "pattern"], help="tagger for confusions")
+    parser.add_argument("--check", type=Path, help="a sheet to compare to the current outputs")
     arguments = parser.parse_args()
     made = list({"confusions": confusions, "phrases": phrases}[arguments.what](arguments.annotations, arguments.tagger))
     for way in dict.fromkeys(one.way for one in made):

@@ -1,15 +1,15 @@
-"""What many units and many workers cost: overhead, useful share of the CPUs, the driver's memory, planning and packing.
+"""Cost of many units and workers: overhead, CPU utilization, the driver's memory, planning and packing.
 
     python benchmarks/scale.py overhead --executors inline processes ray --units 10000   # units that do nothing
     python benchmarks/scale.py work --executors processes ray --units 200 --seconds 1    # units that compute
-    python benchmarks/scale.py idle --seconds 30          # what a cluster takes while it does nothing
+    python benchmarks/scale.py idle --seconds 30          # CPU use of an idle cluster
     python benchmarks/scale.py real --executors inline processes ray --units 200         # cut, encoded and packed clips
-    python benchmarks/scale.py plan --units 1000000        # time and memory of the plan, and of handing it out
-    python benchmarks/scale.py pack --units 1000000        # time and memory of packing a row a unit
+    python benchmarks/scale.py plan --units 1000000        # time and memory of the plan and its distribution
+    python benchmarks/scale.py pack --units 1000000        # time and memory of packing one row per unit
     python benchmarks/scale.py paper --youcook2 ~/YouCook2 --machines 50 --cores 16     # YouCook2-P, from costs.yaml
 
-Ray runs here on a head without CPUs and `--nodes` nodes of one CPU. Every measurement has a process of its own, whose
-peak memory is its own. `inline` is one process; the others have `--workers`.
+Ray runs on a head without CPUs and `--nodes` nodes of one CPU each. Every measurement has its own process, and
+therefore its own peak memory. `inline` is one process; the other executors use `--workers`.
 """
 
 from __future__ import annotations
@@ -55,12 +55,12 @@ MEMORY = 100_000_000
 
 @dataclass(frozen=True)
 class Work:
-    """Units that compute for a while, or encode a clip, or do nothing.
+    """Units that compute for some time, encode a clip, or do nothing.
 
     Attributes:
-        seconds: How much CPU time a unit takes.
-        clips: Whether it encodes a clip.
-        rendered: Whether units are rendered; else they have rows alone.
+        seconds: CPU time of a unit.
+        clips: Whether a unit encodes a clip.
+        rendered: Whether units are rendered; otherwise they only have rows.
     """
 
     seconds: float = 0.0
@@ -116,7 +116,7 @@ def plan_of(count: int) -> Plan:
 
 @contextmanager
 def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
-    """Start what is measured; a cluster is there before the clock runs."""
+    """Start an executor; a cluster is ready before the clock starts."""
     if name == "inline":
         yield Inline()
     elif name == "processes":
@@ -140,7 +140,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
 
 
 def measure_units(given: argparse.Namespace) -> dict[str, Any]:
-    """Render and receive units, without a journal: what the executor itself costs."""
+    """Render and receive units without a journal: the overhead of the executor itself."""
     name = given.executors[0]
     cpus = {"inline": 1, "processes": given.workers, "ray": given.nodes}[name]
     builder, plan = Work(given.seconds if given.what == "work" else 0.0), plan_of(given.units)
@@ -172,7 +172,7 @@ def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_real(given: argparse.Namespace) -> dict[str, Any]:
-    """Build an output of clips, with journal, store and packing."""
+    """Build an output of clips with journal, store and packing."""
     name = given.executors[0]
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         began, spent = time.monotonic(), -spent_cpu()
@@ -189,7 +189,7 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
-    """Make a plan, hash it, order it, and read receipts of all its units: what the driver holds."""
+    """Make, hash and order a plan and read the receipts of all its units: what the driver holds."""
     found: dict[str, Any] = {"units": given.units}
     began = time.monotonic()
     plan = plan_of(given.units)
@@ -228,7 +228,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_paper(given: argparse.Namespace) -> dict[str, Any]:
-    """Deal the units of YouCook2-P to machines by their estimated costs; no video is needed, and none is looked at."""
+    """Distribute the units of YouCook2-P to machines by estimated cost; no videos are needed."""
     settings = settled(PerturbedSettings(youcook2=given.youcook2))
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
@@ -252,7 +252,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def makespan(units: Sequence[Unit], cpus: int) -> float:
-    """Hand units out in this order to whoever is free, and return when the last one ends."""
+    """Return the finishing time if units are assigned in this order to the first free CPU."""
     free = [0.0] * cpus
     for unit in units:
         heapq.heapreplace(free, free[0] + unit.cost)
@@ -260,7 +260,7 @@ def makespan(units: Sequence[Unit], cpus: int) -> float:
 
 
 def spent_cpu() -> float:
-    """CPU seconds of this process, of its children that ended, and of all below it that run."""
+    """Return the CPU seconds of this process, its finished children and its running descendants."""
     ended = resource.getrusage(resource.RUSAGE_CHILDREN)
     below, total = {os.getpid()}, time.process_time() + ended.ru_utime + ended.ru_stime
     stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]

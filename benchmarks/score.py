@@ -3,40 +3,25 @@
 python benchmarks/score.py --charades DIR
 
 The outputs are built by the real commands without videos. The suite's 35 text perturbations are declared in its
-build.json, and their tables hold what retrieval reads of them: the column `changed`.
+build.json; their tables hold only the column `changed`, which retrieval reads.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from measuring import command
 from stressreel.builders.perturbed.scores import suite_settings
 from stressreel.core.output import open_output
 from stressreel.corruptions.registry import list_corruptions
 
 CLIPS = 1000
-START = "from stressreel.cli.main import main; main()"
-
-
-def command(*arguments: object) -> tuple[float, float, float]:
-    """Run a command; give wall seconds, CPU seconds and peak memory in MB."""
-    started = time.perf_counter()
-    process = subprocess.Popen([sys.executable, "-c", START, *map(str, arguments)], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise SystemExit(f"{arguments} failed")
-    return time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def clavi(folder: Path, charades: Path) -> Path:
@@ -52,7 +37,7 @@ def clavi(folder: Path, charades: Path) -> Path:
 
 
 def suite(folder: Path) -> int:
-    """Make a suite of 1,000 clips and a similarity matrix for every setting; give their number."""
+    """Make a suite of 1,000 clips with a similarity matrix per setting; return the number of settings."""
     source, out, matrices = folder / "msrvtt", folder / "suite", folder / "similarity"
     source.mkdir()
     matrices.mkdir()
@@ -93,7 +78,7 @@ def main() -> None:
         print(f"{'':24}{'wall s':>9}{'CPU s':>9}{'peak MB':>9}")
         for title, given in runs.items():
             for _ in range(arguments.rounds):
-                wall, cpu, memory = command(*given)
+                cpu, wall, memory = command(*given)
                 print(f"{title:24}{wall:9.2f}{cpu:9.2f}{memory:9.0f}")
 
 

@@ -1,7 +1,7 @@
-"""Draw overview.png: what the four benchmarks do, on the built-in samples. Run `python docs/draw_overview.py`.
+"""Draw overview.png: the four benchmarks on the built-in samples. Run `python docs/draw_overview.py`.
 
-Everything in the picture is read from outputs that are built for it: frames, cuts, questions, options, graphs. It takes
-the extras `perturb` and `sbert` and a minute.
+Frames, cuts, questions, options and graphs come from outputs that are built for the picture. It needs the extras
+`perturb` and `sbert` and takes a minute.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KINDS = {
 
 
 def main() -> None:
-    """Build what is shown, and draw it."""
+    """Build the outputs and draw the picture."""
     to = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).with_name("overview.png")
     with tempfile.TemporaryDirectory() as folder, style.context(["default", STYLE]):
         out = Path(folder)
@@ -68,13 +68,13 @@ def built(name: str, out: Path, **options: Any) -> stressreel.Output:
 
 
 def all_rows(output: stressreel.Output, table: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, of all splits."""
+    """Yield the rows of a table in all splits."""
     for split in output.configs[table]:
         yield from output.rows(table, split)
 
 
 def sheet(panel: SubFigure, title: str, what: str) -> Axes:
-    """Make the axes of a panel, in inches from its top left corner, with a frame, a title and what the panel says."""
+    """Create the axes of a panel, in inches from its top left corner, with a frame, a title and a summary."""
     panel.set_facecolor("white")
     axes = panel.add_axes((0, 0, 1, 1))
     box = panel.bbox
@@ -192,7 +192,7 @@ def draw_perturbed(panel: SubFigure) -> None:
 
 
 def draw_causal(panel: SubFigure, output: stressreel.Output) -> None:
-    """Draw a clip, its question and its five options, with where each comes from."""
+    """Draw a clip, its question and its five options with their origin."""
     axes = sheet(panel, "CausalChaos", "Why-questions whose wrong answers nearly fit: mined, negated, exchanged.")
     row = next(row for row in all_rows(output, "causal_confusion") if row["qid"] == QID)
     number, episode = next(each for each in enumerate(sample_episodes()) if each[1].id == row["episode"])
@@ -213,8 +213,10 @@ def draw_causal(panel: SubFigure, output: stressreel.Output) -> None:
 
 
 def draw_decomp(panel: SubFigure, output: stressreel.Output) -> None:
-    """Draw a question's graph: the question on top, what it is composed of below, with rules and answers."""
-    axes = sheet(panel, "AGQA-Decomp", "A question taken apart: which composition fails, and is it right for a reason?")
+    """Draw a question's graph: the question on top, its sub-questions below, with rules and answers."""
+    axes = sheet(
+        panel, "AGQA-Decomp", "A question decomposed: which composition fails, and is an answer right for a reason?"
+    )
     graph = next(row for row in all_rows(output, "graphs") if row["root"] == ROOT)
     questions = {row["key"]: row for row in all_rows(output, "questions")}
     made_of = {edge["parent"]: edge for edge in graph["edges"]}
@@ -244,7 +246,7 @@ def place(
     columns: Iterator[int],
     y: float = 1.36,
 ) -> float:
-    """Place a question above the middle of what it is composed of, leaves side by side; return how far right it is."""
+    """Place a question above the middle of its sub-questions, leaves side by side; return its x coordinate."""
     if node in made_of:
         across = [place(child, made_of, spots, columns, y + 1.08) for child in made_of[node]["children"]]
         x = sum(across) / len(across)

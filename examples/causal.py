@@ -1,10 +1,10 @@
-"""A baseline for causal questions that sees no video: the option that SBERT finds nearest to the question.
+"""A baseline for causal questions without video: the option that SBERT finds most similar to the question.
 
     python examples/causal.py out/causal --to nearest.jsonl
     stressreel score out/causal --predictions nearest.jsonl --config ud --out nearest-ud  # the first division
     stressreel score out/causal --predictions nearest.jsonl --config causal_confusion --out nearest-confusion
 
-Explanations are chosen by the question and the answer chosen before. One file serves all tables: rows have `config`.
+Explanations are compared to the question with the chosen answer. One file serves all tables: rows have `config`.
 """
 
 from __future__ import annotations

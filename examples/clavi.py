@@ -1,12 +1,12 @@
-"""Two baselines for CLAVI that need no GPU and see, on purpose, very little.
+"""Two simple baselines for CLAVI that need no GPU.
 
     python examples/clavi.py out/clavi --to predictions
     stressreel score out/clavi --predictions predictions/question_only.jsonl
     stressreel score out/clavi --predictions predictions/frame_difference.jsonl
 
-`question_only` gives for each wording the answer that was more frequent in train ("no" if neither). `frame_difference`
-knows the wording and how much the picture changes over time; it is a ridge regression fitted on train. It can see the
-cuts of V′, but not what is done.
+`question_only` gives the majority answer in train for each wording ("no" if there is none). `frame_difference` uses the
+wording and the change of the picture over time, in a ridge regression fitted on train. It can see the cuts of V′, but
+not the actions.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ COLUMNS = ["question_id", "video_id", "template_id", "answer"]
 
 
 def question_only(train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
-    """Answer by the majority of the wording."""
+    """Answer by the majority answer of the wording."""
     counts = Counter((row["template_id"], row["answer"]) for row in train)
     return ["yes" if counts[row["template_id"], 1] > counts[row["template_id"], 0] else "no" for row in test]
 
 
 def profile(video: bytes) -> Floats:
-    """Return the mean change in eighths of the video, and the greatest jump against the usual change."""
+    """Return the mean change in eighths of the video, and the largest jump relative to the median change."""
     moved = changes(small_frames(video)).mean(axis=(1, 2))
     usual = np.median(moved) + 0.1
     return np.array([*(part.mean() / usual for part in np.array_split(moved, PARTS)), moved.max() / usual])
 
 
 def frame_difference(output: FinishedOutput, train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
-    """Answer by wording and change."""
+    """Answer by wording and change of the picture."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     wordings = sorted({row["template_id"] for row in train + test})

@@ -1,13 +1,13 @@
-"""Two baselines for question graphs that need no GPU and see, on purpose, very little.
+"""Two simple baselines for question graphs that need no GPU.
 
     python examples/decomp.py out/decomp --to predictions
     stressreel score out/decomp --predictions predictions/question_only.jsonl
     stressreel score out/decomp --predictions predictions/frame_difference.jsonl
 
-`question_only` gives what questions of the same words were answered in train, else what those of its kind were.
-`frame_difference` knows the kind of a question and how much the picture changes in eighths of the video; it gives the
-commonest answer to questions of its kind, with the same options, about the videos that move most like its own. Neither
-sees what is done.
+`question_only` gives the majority answer in train of questions with the same words, or else of the same kind.
+`frame_difference` uses the kind of question and the change of the picture in eighths of the video: it gives the
+majority answer to questions of the same kind and options about the videos with the most similar motion. Neither sees
+the actions.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ Rows = list[dict[str, Any]]
 
 
 def most(counts: Counter[str]) -> str:
-    """Return the commonest answer, of equally common ones the first by alphabet."""
+    """Return the most common answer; ties are broken alphabetically."""
     return min(counts, key=lambda answer: (-counts[answer], answer))
 
 
 def ways(row: dict[str, Any]) -> tuple[Hashable, ...]:
-    """Return what a question is looked up by, the closest first."""
+    """Return the keys under which a question is looked up, most specific first."""
     return (row["question"].lower(), (row["kind"], tuple(row["options"])), row["kind"], "")
 
 
 def question_only(train: Rows, test: Rows) -> list[str]:
-    """Answer as most questions of the same words were answered, else as most of the kind."""
+    """Answer by the majority of questions with the same words, or else of the same kind."""
     counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
     for row in train:
         for way in ways(row):
@@ -49,14 +49,14 @@ def question_only(train: Rows, test: Rows) -> list[str]:
 
 
 def profile(video: bytes) -> Floats:
-    """Return the mean change in eighths of the video, against the usual change."""
+    """Return the mean change in eighths of the video, relative to the median change."""
     moved = changes(small_frames(video)).mean(axis=(1, 2))
     usual = np.median(moved) + 0.1
     return np.array([part.mean() / usual for part in np.array_split(moved, PARTS)])
 
 
 def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[str]:
-    """Answer as the videos that move alike were answered, for questions of the same kind and options."""
+    """Answer by the videos with the most similar motion, for questions of the same kind and options."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     asked: dict[Hashable, Rows] = defaultdict(list)

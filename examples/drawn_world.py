@@ -1,10 +1,10 @@
-"""A larger Charades than the built-in sample, of the same figures and rooms, for CLAVI.
+"""A larger synthetic Charades for CLAVI, with the figures and rooms of the built-in sample.
 
     python examples/drawn_world.py out/world
     build-clavi --charades out/world --rules paper --out out/clavi
 
-Rooms, people, furniture, actions and times are drawn with a seed, each video by a key of its own. What is measured on
-it says nothing about models of real videos.
+Rooms, people, furniture, actions and times are sampled with a seed, each video with its own key. Results on it say
+nothing about models of real videos.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TEST_EVERY = 4
 
 
 def drawn_video(seed: int, number: int) -> SampleVideo:
-    """Draw what happens in a video: three actions of 4 to 5 s, each at a place of its own."""
+    """Sample a video: three actions of 4 to 5 s, each at its own place."""
     rng = rng_for(seed, "drawn world", number)
     known = [video for video in sample_videos() if video.actions]
     room, person = (known[rng.integers(len(known))] for _ in range(2))
@@ -68,14 +68,14 @@ def drawn_video(seed: int, number: int) -> SampleVideo:
 
 
 def write_video_of(seed: int, folder: Path, number: int) -> None:
-    """Draw one video into the folder."""
+    """Render one video into the folder."""
     video = drawn_video(seed, number)
     path = folder / "Charades_v1_480" / f"{video.id}.mp4"
     write_video(path, frames(video), rate=video.fps, settings=EncodeSettings(preset="ultrafast"))
 
 
 def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
-    """Write annotations and videos in the layout of Charades; one video in four is for test."""
+    """Write annotations and videos in the layout of Charades; every fourth video is in test."""
     videos = [drawn_video(seed, number) for number in range(sources)]
     for split in ("train", "test"):
         table = annotation_table([video for video in videos if video.split == split])
@@ -87,9 +87,9 @@ def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
 
 
 def main() -> None:
-    """Draw the world."""
+    """Write the world."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="where it is written")
+    parser.add_argument("folder", type=Path, help="folder to write to")
     parser.add_argument("--sources", type=int, default=320, help="number of videos")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)

@@ -1,4 +1,4 @@
-"""What the examples share: rows of an output, and what they see of a video (colours, and how the picture changes)."""
+"""Helpers of the examples: rows of an output, and simple features of videos (colours, motion)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLOURS = 4  # levels of each of red, green and blue
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run an example; what is wrong with its input is one line, and exit code 1."""
+    """Run an example; input errors print one line and exit with 1."""
     try:
         main()
     except (StressreelError, OSError) as error:
@@ -29,15 +29,15 @@ def run(main: Callable[[], None]) -> None:
 
 
 def opened(path: Path, builder: str) -> FinishedOutput:
-    """Open the output of a builder."""
+    """Open the output of a benchmark."""
     output = open_output(path)
     if output.info["builder"] != builder:
-        raise InputError(f"{path} is an output of build-{output.info['builder']}; give one of build-{builder}.")
+        raise InputError(f"{path} is an output of build-{output.info['builder']}; expected one of build-{builder}.")
     return output
 
 
 def rows(output: FinishedOutput, table: str, columns: list[str], split: str | None = None) -> Iterator[dict[str, Any]]:
-    """Read the rows of a table, a row group in memory at a time; there must be some, with all columns."""
+    """Yield the rows of a table, one row group in memory at a time; raise InputError if rows or columns are missing."""
     lacks = "rows"
     for row in output.whole(table, columns, split):
         lacks = next((name for name in columns if name not in row), "")
@@ -74,7 +74,7 @@ def chosen_frames(video: bytes, numbers: Ints, width: int, height: int) -> NDArr
 
 
 def changes(frames: NDArray[np.uint8]) -> Floats:
-    """Return how much each pixel changes from one frame to the next; shape (frames - 1, 24, 32), at least one."""
+    """Return the change of each pixel between consecutive frames, shape (frames - 1, 24, 32), at least one."""
     moved = np.abs(np.diff(frames.astype(np.float64), axis=0)).mean(axis=3)
     return moved if len(moved) else np.zeros((1, HEIGHT, WIDTH))
 
@@ -87,7 +87,7 @@ def colours(frames: NDArray[np.uint8]) -> Floats:
 
 
 def where_it_moves(frames: NDArray[np.uint8]) -> Floats:
-    """Return the mean change in each of 6 x 8 fields of the picture."""
+    """Return the mean change in each of 6 x 8 cells of the picture."""
     return changes(frames).mean(axis=0).reshape(6, HEIGHT // 6, 8, WIDTH // 8).mean(axis=(1, 3)).ravel()
 
 

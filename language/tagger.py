@@ -115,7 +115,7 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     if folder is None:
         raise InputError(
             "NLTK's tagger data is not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
-            "holds taggers/averaged_perceptron_tagger_eng, or take --tagger pattern."
+            "holds taggers/averaged_perceptron_tagger_eng, or use --tagger pattern."
         )
     return _nltk_tagger(folder)
 

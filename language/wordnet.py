@@ -199,7 +199,7 @@ def wordnet_hash() -> str:
             with root.join(name).open() as stream:
                 digest.update(hashlib.sha256(stream.read()).digest())
     except OSError as error:
-        raise InputError(f"WordNet in {root} is not whole: {error}. {MISSING.split('. ', 1)[1]}") from error
+        raise InputError(f"WordNet in {root} is incomplete: {error}. {MISSING.split('. ', 1)[1]}") from error
     return digest.hexdigest()
 
 

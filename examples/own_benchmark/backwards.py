@@ -1,4 +1,4 @@
-"""A benchmark of one's own: is the clip played backwards? Every clip is shown both ways.
+"""A custom benchmark: is the clip played backwards? Every clip is shown both ways.
 
 pip install ./examples/own_benchmark
 stressreel build backwards --captions sample --out out/backwards
@@ -114,7 +114,7 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read what is asked, and which answer is right."""
+    """Read the questions with their correct answers."""
     rows, _ = read_columns(output, config, [column.name for column in QUESTIONS.columns], split)
     return items_of(
         output, config, split, id_column="question_id", ids=rows["question_id"], sources=rows["source_id"],

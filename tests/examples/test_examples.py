@@ -52,7 +52,7 @@ def test_perturbed(clavi: Path, tmp_path: Path) -> None:
     suite, folder = tmp_path / "suite", tmp_path / "similarity"
     arguments = ("--severity", "5", "--perturbations", "jumble", "--out", suite, "--no-progress")
     assert run("build-perturbed", "--msrvtt", "sample", *arguments).code == 0
-    assert "fitted on 22 pieces" in example("perturbed", suite, "--train", clavi, "--to", folder)
+    assert "fitted on 22 segments" in example("perturbed", suite, "--train", clavi, "--to", folder)
     assert {path.name for path in folder.iterdir()} == {"clean.npy", "jumble-5.npy"}
     found = scores(suite, "--similarity", folder)
     assert found["R@1 clean"] > 3 / 12  # of twelve clips, none of whose performances it has seen: chance is 1 / 12
@@ -124,7 +124,7 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     [
         ("clavi", ("nothing",), "is not the output of a build"),
         ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
-        ("causal", ("clavi",), "give one of build-causal"),
+        ("causal", ("clavi",), "expected one of build-causal"),
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),
     ],
 )

@@ -61,15 +61,18 @@ def test_it_is_short() -> None:
     assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= MOST_LINES
 
 
-def test_it_is_listed_with_its_options(command: Command) -> None:
+def test_it_is_listed_builds_loads_and_has_a_card(command: Command, built: Path) -> None:
     assert "backwards" in command("list", "benchmarks").out
     assert "--captions" in command("build", "backwards", "--help").out
-
-
-def test_it_builds_and_loads(built: Path) -> None:
     questions = load_dataset(str(built), "questions", split="test")
     assert sorted(questions["answer"]) == [0, 0, 1, 1]
     assert set(load_dataset(str(built), "videos", split="test")["video_id"]) == set(questions["video_id"])
+    described = json.loads((built / "croissant.json").read_text("utf-8"))
+    assert [each["@id"] for each in described["recordSet"]] == ["questions", "videos"]
+    before = (built / "README.md").read_text("utf-8")
+    assert "config_name: questions" in before
+    command("card", built)
+    assert (built / "README.md").read_text("utf-8") == before
 
 
 @pytest.mark.full
@@ -92,18 +95,6 @@ def test_it_verifies_and_is_not_fooled(command: Command, built: Path, tmp_path: 
     command("verify", changed, "--workers", 1, code=1)
 
 
-def test_it_has_a_card(command: Command, built: Path) -> None:
-    before = (built / "README.md").read_text("utf-8")
-    assert "config_name: questions" in before
-    command("card", built)
-    assert (built / "README.md").read_text("utf-8") == before
-
-
-def test_it_is_described_in_croissant(built: Path) -> None:
-    described = json.loads((built / "croissant.json").read_text("utf-8"))
-    assert [each["@id"] for each in described["recordSet"]] == ["questions", "videos"]
-
-
 @pytest.mark.full
 def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_path: Path) -> None:
     assert command("diff", built, built).out.startswith("The same content")
@@ -112,16 +103,12 @@ def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_pa
     assert command("diff", built, tmp_path / "out", code=1).out.startswith("questions: 2 gone; videos: 2 gone.\n")
 
 
-def test_its_answers_are_scored(command: Command, built: Path, tmp_path: Path) -> None:
-    found = rows(built, "questions", ["question_id", "video_id"])
+def test_its_answers_are_scored_and_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:
     answers = tmp_path / "answers.jsonl"
-    said = [{"id": row["question_id"], "answer": "yes"} for row in found]
+    said = [{"id": row["question_id"], "answer": "yes"} for row in rows(built, "questions", ["question_id"])]
     answers.write_text("".join(json.dumps(each) + "\n" for each in said), "utf-8")
     scored = json.loads(command("score", built, "--predictions", answers, "--json").out)
     assert [estimate["value"] for estimate in scored["headline"].values()] == [0.5]
-
-
-def test_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:
     command("export", "lmms-eval", built, "--to", tmp_path / "tasks")
     assert list((tmp_path / "tasks").glob("*.yaml"))
 

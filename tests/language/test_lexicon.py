@@ -26,11 +26,5 @@ def test_a_damaged_file_is_named(content: str, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("seed", ["1", "2", "3"])
 def test_the_order_of_sets_decides_nothing(seed: str) -> None:
     code = "from stressreel.language.inflection import verb_lemma; print(verb_lemma('sauteed'), verb_lemma('lay'))"
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert found.stdout.split() == ["saute", "lay"]
+    environment = {**os.environ, "PYTHONHASHSEED": seed}
+    assert subprocess.check_output([sys.executable, "-c", code], env=environment, text=True).split() == ["saute", "lay"]

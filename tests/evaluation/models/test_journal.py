@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, MismatchError, OutputError
 from stressreel.evaluation.models.journal import Journal
@@ -30,6 +30,7 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
         assert journal.replies == {}
 
 
+@settings(max_examples=30, deadline=None)
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=40), st.integers(1, 400))
 def test_a_line_that_was_cut_off_is_dropped_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, text: str, cut: int

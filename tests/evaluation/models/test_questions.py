@@ -140,11 +140,14 @@ def test_odd_rows_are_refused(tmp_path: Path, row: dict[str, Any], said: str) ->
         questions_of_file(path)
 
 
-def test_times_that_are_not_known_are_the_whole_clip(tmp_path: Path) -> None:
-    rows_of = [{"ts": "nan-nan"}, {"start": "", "end": ""}, {"start": "", "ts": "1-2"}]
-    lines = [{"id": n, "question": "Q?", "video_id": "v", **times} for n, times in enumerate(rows_of)]
-    clips = [question.clip for question in questions_of_file(written(tmp_path / "q.jsonl", *lines))]
-    assert [(clip.start_s, clip.end_s) for clip in clips if clip] == [(None, None), (None, None), (1.0, 2.0)]
+@pytest.mark.parametrize(
+    ("times", "start"), [({"ts": "nan-nan"}, None), ({"start": "", "end": ""}, None), ({"start": "", "ts": "1-2"}, 1.0)]
+)
+def test_unknown_times_mean_the_whole_clip(tmp_path: Path, times: dict[str, str], start: float | None) -> None:
+    row = {"id": 1, "question": "Q?", "video_id": "v", **times}
+    (found,) = questions_of_file(written(tmp_path / "q.jsonl", row))
+    assert found.clip is not None
+    assert (found.clip.start_s, found.clip.end_s) == (start, None if start is None else 2.0)
 
 
 def test_modalities_are_those_that_are_there(tmp_path: Path, built: Path) -> None:

@@ -1,0 +1,24 @@
+"""CPU, wall time and memory of `stressreel` commands, shared by the benchmarks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+START = "from stressreel.cli.main import main; main()"
+
+
+def command(*arguments: object) -> tuple[float, float, float]:
+    """Run a `stressreel` command; return its CPU seconds, wall seconds and peak memory in MB.
+
+    CPU includes worker processes; memory is that of the largest process.
+    """
+    began = time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-c", START, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{arguments} failed")
+    return usage.ru_utime + usage.ru_stime, time.perf_counter() - began, usage.ru_maxrss / 1024
