@@ -124,7 +124,7 @@ def test_a_redirect_takes_the_key_nowhere(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stressreel.negatives.llm.TRIES", 1)
-    with served(DRIPPING) as (url, _), pytest.raises(BuildError, match="no complete response within"):
+    with served(DRIPPING) as (url, _), pytest.raises(BuildError, match="no whole answer within"):
         ask(RIGHT, ChatEndpoint(url, "m", timeout_s=0.2, wait_s=0), CAST, tmp_path)
 
 
