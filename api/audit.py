@@ -15,11 +15,13 @@ from ..negatives.settings import columns_of, read_columns
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
-    from ..evaluation.blind.asked import Asked
+    from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.blind.report import Audit
 
     Pairs = dict[str, list[tuple[str, str]]]
-    Part = tuple[str, str, list[Asked], list[Asked], Pairs]  # config, split, questions, those of train, complements
+    Part = tuple[
+        str, str, list[BlindQuestion], list[BlindQuestion], Pairs
+    ]  # config, split, questions, those of train, complements
 
 Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
 

@@ -38,8 +38,8 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
 def run_mine(settings: MineSettings) -> MinedQuestions:
     """Find wrong options, and write what is to be written."""
     from ..core.progress import showing
-    from ..negatives.candidates import QuestionRow
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
+    from ..negatives.options import QuestionRow
 
     given = released(settings)
     refuse_unused(given)

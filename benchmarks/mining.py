@@ -7,10 +7,10 @@
     python benchmarks/mining.py --annotations Annotations.csv --copies 1 2 4     # how balanced mining grows
 
 Every figure comes from a separate process, and the libraries alternate. A search returns the exact ten nearest other
-rows of each row in 384 dimensions; ours computes each pair once, so it needs all rows as queries. Beyond --queries
-rows, the other libraries search only some rows, and their times are extrapolated linearly. With --copies the questions
-are repeated with other episodes and names, and embeddings are sums of random word vectors, so that only the rest of
-`--balance strict` is timed. CPU is the time of all threads, which is fairer on a busy machine.
+rows of each row in 384 dimensions; ours takes all rows as queries. Beyond --queries rows, the other libraries search
+only some rows, and their times are extrapolated linearly. With --copies the questions are repeated with other episodes
+and names, and embeddings are sums of random word vectors, so that only the rest of `--balance strict` is timed. CPU is
+the time of all threads, which is fairer on a busy machine.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
         from stressreel.negatives.search import nearest
 
         def work() -> NDArray[np.int64]:
-            return nearest(vectors, K)[0]
+            return nearest(vectors, None, K)
     elif side == "semantic_search":
         import torch
         from sentence_transformers.util import semantic_search
@@ -86,7 +86,7 @@ def real(annotations: str) -> dict[str, object]:
     """Time the embedding and mining of real annotations; cached embeddings cost nothing."""
     from stressreel.annotations.causalchaos import overlaps, read_causalchaos
     from stressreel.negatives.embeddings_cache import embed
-    from stressreel.negatives.mining import Item, MiningSettings, mine
+    from stressreel.negatives.mining import Item, MiningSettings, mine_by_score
 
     rows = read_causalchaos(Path(annotations)).rows
     start = time.perf_counter()
@@ -94,7 +94,7 @@ def real(annotations: str) -> dict[str, object]:
     embedded = time.perf_counter()
     for name in ("answer", "explanation"):
         items = [Item(row.qid, row.question, getattr(row, name)) for row in rows]
-        mine(items, vectors["question"], vectors[name], MiningSettings(), kept_apart=overlaps(rows))
+        mine_by_score(items, vectors["question"], vectors[name], MiningSettings(), kept_apart=overlaps(rows))
     return {"rows": len(rows), "embed": embedded - start, "mine": time.perf_counter() - embedded, "peak": peak()}
 
 
@@ -104,8 +104,9 @@ def balanced(annotations: str, copies: int) -> dict[str, object]:
     from stressreel.language.cast import derive_cast
     from stressreel.language.tagger import load_tagger
     from stressreel.negatives.balanced_mining import mine_balanced
-    from stressreel.negatives.candidates import QuestionRow
+    from stressreel.negatives.candidates import AdaptableTexts
     from stressreel.negatives.confuser import Confuser
+    from stressreel.negatives.options import QuestionRow
     from stressreel.negatives.settings import MiningSettings
 
     rows = read_causalchaos(Path(annotations)).rows
@@ -123,9 +124,9 @@ def balanced(annotations: str, copies: int) -> dict[str, object]:
             episode = f"{row.episode}-{copy}"
             found.append(QuestionRow(f"{row.qid}-{copy}", renamed(row.question), texts, split, episode, split))
     cast = derive_cast(text for row in found for text in (row.question, *row.texts.values()))
-    reader = Confuser(tagger=load_tagger("auto"), cast=cast)
+    confuser = Confuser(tagger=load_tagger("auto"), cast=cast)
     wall, cpu = time.perf_counter(), time.process_time()
-    mine_balanced(found, reader, made_up, MiningSettings(), train="train")
+    mine_balanced(found, AdaptableTexts(found, confuser, one_style=True), made_up, MiningSettings(), train="train")
     return {"rows": len(found), "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "peak": peak()}
 
 

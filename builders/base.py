@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
-    from ..evaluation.blind.asked import Asked
+    from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.items import Items
     from ..evaluation.metrics.scoring import BenchmarkScoring
     from ..evaluation.models.clips import ClipSource
@@ -122,7 +122,7 @@ class Benchmark:
     shown: Callable[[FinishedOutput], Iterator[Shown]] | None = None
     card: Callable[[], Card] | None = None
     scoring: Callable[[], BenchmarkScoring] | None = None
-    choices: Callable[[FinishedOutput, str, str], list[Asked]] | None = None
+    choices: Callable[[FinishedOutput, str, str], list[BlindQuestion]] | None = None
     tasks: Callable[[FinishedOutput, str | None], list[Task]] | None = None
     clips: Callable[[FinishedOutput, Sequence[Question], Path], ClipSource] | None = None
     complements: Callable[[FinishedOutput, str], Sequence[Complement]] | None = None

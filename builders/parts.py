@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
-    from ..evaluation.blind.asked import Asked
+    from ..evaluation.blind.questions import BlindQuestion
     from ..evaluation.metrics.bootstrap import Measure
     from ..evaluation.metrics.inputs import ScoreOptions
     from ..evaluation.metrics.items import Items
@@ -43,13 +43,13 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
     return benchmark.items(output, table, choose_split(output, table, split))
 
 
-def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return what a table and split of an output asks with options; see `benchmark.Benchmark.choices`."""
-    from ..evaluation.blind.asked import asked_items
+    from ..evaluation.blind.questions import blind_questions
 
     benchmark = benchmark_of(output)
     if benchmark.choices is None:
-        return asked_items(benchmark.items(output, config, split))
+        return blind_questions(benchmark.items(output, config, split))
     return benchmark.choices(output, config, split)
 
 

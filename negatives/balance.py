@@ -1,22 +1,20 @@
-"""Wrong options that nobody tells from the right one without the video: drawn as the right one itself might be.
+"""Sample distractors from the distribution that correct options follow, so that models without video are at chance.
 
-If the wrong options were draws from the same distribution of texts given the question as the right option, no reader of
-question and options could do better than chance. So the density of right options over candidates is estimated in
-rounds: a model of question and option learns to tell right options from drawn ones, its log-odds are added to the
-energies of the candidates, and the wrong options are drawn anew. A second stage does the same with whole option sets,
-because what a set looks like (its most central member, its longest) is no property of one option. The scores of a row
-always come from models that did not see it.
+If the distractors of a question were draws from the same distribution of texts as its correct option, no model of
+question and options could beat chance. That density over the candidates is estimated in rounds: a model of question
+and option learns to separate correct options from sampled ones, its log-odds are added to the energies of the
+candidates, and distractors are sampled anew. A second stage does the same with whole option sets, because the most
+central or the longest option is a property of the set. A row is only scored by models that were trained without it.
 
-What cannot be drawn away is left to flags (`subset`): an answer that is lent is an option of several questions, and
-nearest to its own. To even that out, texts were held to as many wrong options as they are right, or kept from lending;
-either left fewer that are as likely as the right one, and trees found these out.
+Sampling cannot remove every signal; the rest is left to flags (`subset`): a borrowed answer is an option of several
+questions, and closest to its own. Limiting each text to as many uses as distractor as it has as correct option, or
+barring it from being borrowed, left too few plausible candidates, which trees detected.
 
-What steers is small (`steering`): a network on question and option, and with a conditional logit (McFadden 1974) on the
-set. Trees and n-grams never steer, and are left to judge (`evaluation.blind`).
+The guiding models are small (`learners`): a network on question and option, and with a conditional logit on the set.
 
 Zellers et al. 2019, "HellaSwag", section 4 and Le Bras et al. 2020, "Adversarial Filters of Dataset Biases" keep the
-options, or the rows, that one model finds hardest. Where we differ: nothing is chased to the bottom. What is hardest
-for one model is recognised by the next as suspiciously hard; a draw is not.
+options, or the rows, that one model finds hardest. We sample instead, because the next model recognises what was
+hardest for the last one as suspiciously hard.
 """
 
 from __future__ import annotations
@@ -29,204 +27,223 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .counting import Counts
-from .facets import WIDTH, Facet, Features, set_features
-from .judges import FOLDS, Judge, chances
-from .lending import Lending
-from .steering import Network
-from .subset import Drawn, left_out
+from .features import WIDTH, Counts, PairFeatures, Target, set_features
+from .learners import FOLDS, SetModel, fit_network, fit_sets, log_likelihood
+from .subset import SampledRows, guessable_rows
 
 Doubles = NDArray[np.float64]
-Rows = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 ENERGY_DIGITS = 4
-SPREAD = 24.0  # brings projected embeddings to a size that networks learn from
-STEPS = (1.0, 0.7, 0.5)  # how much of a model's log-odds is added in each round
-CONTRAST = 6  # drawn candidates that a right option is told from
-SETS = 48  # option sets of a row that the second stage chooses among
+SPREAD = 24.0  # scales projected embeddings to what networks learn from
+STEPS = (1.0, 0.7, 0.5)  # weight of a model's log-odds in each round
+CONTRAST = 6  # sampled candidates that a correct option is separated from
+SETS = 48  # option sets of a row that the second stage selects from
 SET_ROUNDS = 8
 SET_STEP = 0.6
-MOST_JUDGED = 6_000  # whole sets are learnt from so many rows at most: all of them are in memory
-MOST_ROWS = 12_000  # a model learns from so many rows at most
+MOST_SETS = 6_000  # rows whose sets are learnt from; all of them are in memory
+MOST_ROWS = 12_000  # rows that a model learns from
 CLIP = 4.0
-TAKEN = 100.0  # taken off the energy of a text that may lend no more
+USED_UP = 100.0  # taken off the energy of a text that another split uses
+UNUSED = -1
 
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """What was drawn.
+    """The sampled distractors.
 
     Attributes:
-        chosen: For each row the places of the drawn candidates, from 0.
-        guessable: Whether each row is outside of the balanced subset.
+        chosen: For each row the places of the chosen candidates, from 0.
+        guessable: Whether each row is outside the balanced subset.
     """
 
-    chosen: Sequence[Rows]
+    chosen: Sequence[Indices]
     guessable: NDArray[np.bool_]
 
 
 def balance(
     ids: Sequence[str],
     questions: NDArray[np.float32],
-    facets: Mapping[str, Facet],
+    targets: Mapping[str, Target],
     *,
     need: int,
     groups: Sequence[str],
     splits: Sequence[str],
     seed: int = 0,
 ) -> Balanced:
-    """Draw the wrong options of every row.
+    """Sample the distractors of every row.
 
-    A candidate is one for all facets at once: an answer together with its explanation, so that the right answer and
-    the right explanation are not the only two that go together.
+    A candidate covers all targets at once, an answer together with its explanation. Otherwise the correct answer and
+    explanation would be the only two that belong together.
 
     Args:
         ids: The rows; their order does not matter.
         questions: Embeddings of the questions, float32 of shape (rows, dimensions).
-        facets: By kind, the texts.
-        need: How many to draw for each row; all where there are fewer.
-        groups: What keeps rows together, such as their videos: a model that scores a row saw none of its group.
-        splits: The split of each row. What is right nowhere is wrong in one split only, or else a text that is known
-            as wrong from train is wrong in the test.
+        targets: By name, the texts.
+        need: Distractors per row; a row with fewer candidates keeps all of them.
+        groups: Keeps rows together, such as their videos: a model that scores a row saw none of its group.
+        splits: The split of each row. A text that is correct nowhere is a distractor in one split only; otherwise a
+            model trained on train would recognise it in the test.
         seed: The dataset's seed.
 
     Returns:
-        What was drawn, in the order of `ids`.
+        The distractors, in the order of `ids`.
     """
     order = sorted(range(len(ids)), key=lambda row: ids[row])
     rng = rng_for(seed, "balance")
     folds = []
+    names = sorted(set(groups))
     for _ in STEPS:
-        fold_of = {group: place % FOLDS for place, group in enumerate(_shuffled(sorted(set(groups)), rng))}
+        fold_of = {names[group]: place % FOLDS for place, group in enumerate(rng.permutation(len(names)).tolist())}
         folds.append(np.array([fold_of[group] for group in groups]))
     projection = rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
-    features = {kind: Features(questions, facet, projection.round(6)) for kind, facet in facets.items()}
-    noise = [rng_for(seed, "balance", ids[row]) for row in range(len(ids))]
-    energies = [np.zeros(len(texts) - 1) for texts in next(iter(facets.values())).texts]
-    state = _State(seed, ids, order, folds, features, energies, noise, need, Lending(facets, splits))
-    total = (len(STEPS) + 1) * FOLDS * len(facets) + SET_ROUNDS + 1
+    sampler = _Sampler(ids, order, folds, targets, splits, need, seed)
+    total = (len(STEPS) + 1) * FOLDS * len(targets) + SET_ROUNDS + 1
     with Progress("balancing options", total, "model", brief=True) as progress:
+        features = {name: PairFeatures(questions, target, projection.round(6)) for name, target in targets.items()}
         for number, step in enumerate(STEPS):
             for feature in features.values():
-                state.learn(feature, number, step, progress.advance)
-        return state.sets(Counts(facets, splits), progress.advance)
+                sampler.learn(feature, number, step, progress.advance)
+        return sampler.choose_sets(features, progress.advance)
 
 
-def _shuffled(names: Sequence[str], rng: np.random.Generator) -> list[str]:
-    return [names[place] for place in rng.permutation(len(names)).tolist()]
+class _Sampler:
+    def __init__(
+        self,
+        ids: Sequence[str],
+        order: Sequence[int],
+        folds: Sequence[Indices],
+        targets: Mapping[str, Target],
+        splits: Sequence[str],
+        need: int,
+        seed: int,
+    ):
+        self.ids, self.order, self.folds, self.targets = ids, order, folds, targets
+        self.splits, self.need, self.seed = splits, need, seed
+        self.energies = [np.zeros(len(texts) - 1) for texts in next(iter(targets.values())).texts]
+        self.noise = [rng_for(seed, "balance", name) for name in ids]
+        # Splits choose by size, the smallest first; the split that uses each text is noted by its place.
+        self.split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
+        self._place = {split: place for place, split in enumerate(self.split_order)}
+        self._new = {name: np.sum(list(target.rights.values()), axis=0) == 0 for name, target in targets.items()}
+        self._used_in = {name: np.full(len(new), UNUSED) for name, new in self._new.items()}
 
-
-@dataclass(eq=False)
-class _State:
-    seed: int
-    ids: Sequence[str]
-    order: Sequence[int]
-    folds: Sequence[Rows]
-    features: Mapping[str, Features]
-    energies: list[Doubles]
-    noise: Sequence[np.random.Generator]
-    need: int
-    lending: Lending
-
-    def draw(self, row: int, count: int, spent: Doubles | float = 0.0) -> Rows:
-        """Draw candidates without replacement by their energies (Gumbel top-k); places from 1."""
+    def sample(self, row: int, count: int, spent: Doubles | float = 0.0) -> Indices:
+        """Sample candidates without replacement by their energies (Gumbel top-k); places from 1."""
         energy = self.energies[row] + spent
         key = energy + self.noise[row].gumbel(size=len(energy))
-        return self.lending.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
+        return self.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
 
-    def draw_set(self, row: int, spent: Doubles | float = 0.0) -> Rows:
-        """Draw as many candidates as are needed; where those drawn exclude too many others, the first by place."""
-        found = self.draw(row, self.need, spent)
+    def sample_set(self, row: int, spent: Doubles | float = 0.0) -> Indices:
+        """Sample as many candidates as needed; where they exclude too many others, take the first by place."""
+        found = self.sample(row, self.need, spent)
         every = np.arange(1, 1 + len(self.energies[row]))
-        return found if len(found) == self.need else self.lending.distinct(row, every, self.need)
+        return found if len(found) == self.need else self.distinct(row, every, self.need)
 
-    def learn(self, features: Features, number: int, step: float, learnt: Callable[[], None]) -> None:
-        """Learn on some rows what tells right options from drawn ones, and add it to the energies of the others."""
-        drawn = {row: self.draw(row, CONTRAST) for row in self.order}
+    def distinct(self, row: int, places: Indices, count: int) -> Indices:
+        """Return the first places whose texts differ from one another and from the correct one, for each target."""
+        columns = [target.keys[row] for target in self.targets.values()]
+        taken: list[set[int]] = [{int(keys[0])} for keys in columns]
+        found: list[int] = []
+        for place in places.tolist():
+            if len(found) == count:
+                break
+            own = [int(keys[place]) for keys in columns]
+            if any(key in known for key, known in zip(own, taken, strict=True)):
+                continue
+            for key, known in zip(own, taken, strict=True):
+                known.add(key)
+            found.append(place)
+        return np.array(found, np.int64)
+
+    def learn(self, features: PairFeatures, number: int, step: float, learnt: Callable[[], None]) -> None:
+        """Fit correct against sampled options on some folds, and add the log-odds to the energies of the rest."""
+        sampled = {row: self.sample(row, CONTRAST) for row in self.order}
         folds = self.folds[number]
         added = {}
         for fold in range(FOLDS):
-            known = [row for row in self.order if folds[row] != fold and len(drawn[row]) == CONTRAST]
+            known = [row for row in self.order if folds[row] != fold and len(sampled[row]) == CONTRAST]
             known = known[:: len(known) // MOST_ROWS + 1]
             if not known:
                 continue
-            places = [np.concatenate([[0], drawn[row]]) for row in known]
-            table = np.stack([features.of(row, place) for row, place in zip(known, places, strict=True)])
+            table = np.stack([features.of(row, np.concatenate([[0], sampled[row]])) for row in known])
             mean, scale = table.mean((0, 1)), table.std((0, 1)) + 1e-3
-            net = Network.fit((table - mean) / scale, rng_for(self.seed, "balance", str(number), str(fold)))
+            network = fit_network((table - mean) / scale, rng_for(self.seed, "balance", str(number), str(fold)))
             learnt()
             for row in self.order:
                 if folds[row] == fold and len(self.energies[row]):
-                    seen = (features.of(row, 1 + np.arange(len(self.energies[row]))) - mean) / scale
-                    odds = net.odds(seen)
+                    odds = network((features.of(row, 1 + np.arange(len(self.energies[row]))) - mean) / scale)
                     added[row] = step * np.clip(odds - odds.mean(), -CLIP, CLIP)
         for row, odds in added.items():
             self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
 
-    def sets(self, counts: Counts, learnt: Callable[[], None]) -> Balanced:
-        """Choose among sets of drawn candidates those in which the right option does not stand out, and the subset."""
-        every = {row: np.arange(1, 1 + len(self.energies[row])) for row in self.order}
-        chosen = [self.lending.distinct(row, every[row], self.need) for row in range(len(self.energies))]
+    def choose_sets(self, features: Mapping[str, PairFeatures], learnt: Callable[[], None]) -> Balanced:
+        """Choose sampled sets in which the correct option does not stand out, and flag the guessable rows."""
+        chosen = [self.distinct(row, np.arange(1, 1 + len(some)), self.need) for row, some in enumerate(self.energies)]
         rows = [row for row in self.order if len(chosen[row]) == self.need]
         guessable = np.ones(len(chosen), np.bool_)
-        if not rows:
-            return Balanced([places - 1 for places in chosen], guessable)
-        judges = self._set_judges(rows[:: len(rows) // MOST_JUDGED + 1], learnt)
-        for row in sorted(set(self.order).difference(rows)):
-            self.lending.take(row, chosen[row])
-        for split in self.lending.order:
-            for row in (row for row in rows if self.lending.splits[row] == split):
-                chosen[row] = self._choose(row, judges)
-                self.lending.take(row, chosen[row])
-        for row, places in enumerate(chosen):
-            counts.add(row, places)
-        guessable[rows] = left_out(
-            Drawn(
-                rows,
-                np.stack([np.append(0, chosen[row]) for row in rows]),
-                self.features,
-                counts,
-                [self.lending.splits[row] for row in rows],
-                [self.ids[row] for row in rows],
-                [folds[rows] for folds in self.folds],
-            ),
-            self.seed,
-            learnt,
-        )
+        if rows:
+            models = self._set_models(rows[:: len(rows) // MOST_SETS + 1], learnt)
+            for row in sorted(set(self.order).difference(rows)):
+                self._use(row, chosen[row])
+            for split in self.split_order:
+                for row in (row for row in rows if self.splits[row] == split):
+                    chosen[row] = self._choose(row, models)
+                    self._use(row, chosen[row])
+            counts = Counts(self.targets, self.splits)
+            for row, places in enumerate(chosen):
+                counts.add(row, places)
+            guessable[rows] = guessable_rows(
+                SampledRows(
+                    rows,
+                    np.stack([np.append(0, chosen[row]) for row in rows]),
+                    features,
+                    counts,
+                    [self.splits[row] for row in rows],
+                    [self.ids[row] for row in rows],
+                    [folds[rows] for folds in self.folds],
+                ),
+                self.seed,
+                learnt,
+            )
         return Balanced([places - 1 for places in chosen], guessable)
 
-    def _seen(self, row: int, sets: Rows) -> Doubles:
-        """Return what sets of a row show, float64 of shape (sets, options, features)."""
-        return np.concatenate([set_features(features, row, sets) for features in self.features.values()], axis=2)
+    def _set_features(self, row: int, sets: Indices) -> Doubles:
+        return np.concatenate([set_features(target, row, sets) for target in self.targets.values()], axis=2)
 
-    def _set_judges(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[Judge]:
-        """Learn in rounds what tells the right option in the sets that are drawn."""
+    def _set_models(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[SetModel]:
         table = np.empty(0)
         for place, row in enumerate(rows):
-            seen = self._seen(row, np.stack([self.draw_set(row) for _ in range(SETS)]))
+            features = self._set_features(row, np.stack([self.sample_set(row) for _ in range(SETS)]))
             if not place:
-                table = np.empty((len(rows), *seen.shape))
-            table[place] = seen
+                table = np.empty((len(rows), *features.shape))
+            table[place] = features
         scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
-        standing = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
-        everyone = np.arange(len(rows))
-        judges = []
+        value = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
+        models = []
         for number in range(SET_ROUNDS):
-            best = np.argmax(standing.round(ENERGY_DIGITS), axis=1)
-            judges.append(
-                Judge.learn(table[everyone, best], scale, self.folds[number % FOLDS], rows, self.seed, "sets", number)
-            )
+            best = np.argmax(value.round(ENERGY_DIGITS), axis=1)
+            sets, folds = table[np.arange(len(rows)), best], self.folds[number % FOLDS]
+            models.append(fit_sets(sets, scale, folds, rows, self.seed, "sets", number))
             for place, row in enumerate(rows):
-                standing[place] -= SET_STEP * chances(judges[-1].odds(row, table[place]))
+                value[place] -= SET_STEP * log_likelihood(models[-1].odds(row, table[place]))
             learnt()
-        return judges
+        return models
 
-    def _choose(self, row: int, judges: Sequence[Judge]) -> Rows:
-        """Draw sets for a row, and choose one in which the right option does not stand out."""
-        spent = np.where(self.lending.free(row), 0.0, -TAKEN)
-        sets = np.stack([self.draw_set(row, spent) for _ in range(SETS)])
+    def _choose(self, row: int, models: Sequence[SetModel]) -> Indices:
+        free = np.ones(len(self.energies[row]), np.bool_)  # candidates that no other split uses
+        for name, target in self.targets.items():
+            used = self._used_in[name][target.keys[row][1:]]
+            free &= (used == UNUSED) | (used == self._place[self.splits[row]])
+        spent = np.where(free, 0.0, -USED_UP)
+        sets = np.stack([self.sample_set(row, spent) for _ in range(SETS)])
         value = self.noise[row].gumbel(size=SETS) + np.append(0.0, spent)[sets].sum(1)
-        seen = self._seen(row, sets)
-        value -= SET_STEP * np.sum([chances(judge.odds(row, seen)) for judge in judges], axis=0)
-        best: Rows = sets[int(np.argmax(value.round(ENERGY_DIGITS)))]
+        features = self._set_features(row, sets)
+        value -= SET_STEP * np.sum([log_likelihood(model.odds(row, features)) for model in models], axis=0)
+        best: Indices = sets[int(np.argmax(value.round(ENERGY_DIGITS)))]
         return best
+
+    def _use(self, row: int, places: Indices) -> None:
+        for name, target in self.targets.items():
+            keys = target.keys[row][places]
+            self._used_in[name][keys[self._new[name][keys]]] = self._place[self.splits[row]]

@@ -1,12 +1,12 @@
-"""What may become a wrong option of a question: answers of its own split, and answers carried over to it."""
+"""Candidate distractors of a question: answers of its own pool, and answers adapted from other questions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..core.seeds import rng_for
 from ..language.cast import Cast
@@ -14,194 +14,193 @@ from ..language.text_key import text_key
 from ..language.words import Caption
 from .confuser import Confuser
 from .effects import may_be_right
-from .entities import Entity, entities
-from .predicates import Restated, find_restated
-from .search import nearest_to
+from .entities import entities
+from .options import COSINE_DIGITS, Embed, QuestionRow
+from .predicates import find_restated
+from .search import nearest
 from .style import plain_style
 from .transfer import Roles, carry_over, read_roles
 
-Floats = NDArray[np.float32]
-Embed = Callable[[Sequence[str]], Floats]
-
-CARRIED = 72  # questions whose answers are carried over
-RESTATING = 16  # and more whose answers say again what they ask
-OWN = 12  # questions of the same pool whose answers are taken as they are
-FEW = 4  # with fewer, those that may be right are taken too
-FEWEST = 16  # candidates of a row at the least, if its pool has as many
-ALIKE = 10  # rows that ask the very same and are looked at
+DONORS = 72  # questions whose answers are adapted
+RESTATING = 16  # further ones whose answers restate their question
+OWN = 12  # questions of the same pool whose answers are taken unchanged
+FEW = 4  # with fewer candidates, doubtful ones are added
+FEWEST = 16  # candidates of a row, if its pool has as many
+SAME_WORDING = 10  # donors among the questions with the same wording
 SOMEBODY = "somebody"
+REMEMBERED = 1 << 18  # adapted texts
 
-
-@dataclass(frozen=True)
-class QuestionRow:
-    """A question with what is right.
-
-    Attributes:
-        id: Unique.
-        question: The question.
-        texts: What is right, by kind: "answer", and "explanation" if there is one.
-        pool: Rows lend their texts, as they are, inside a pool only, such as a split.
-        group: What belongs together, such as the rows of a video.
-        split: Its split.
-    """
-
-    id: str
-    question: str
-    texts: Mapping[str, str]
-    pool: str = ""
-    group: str = ""
-    split: str = ""
+folded = lru_cache(maxsize=REMEMBERED)(text_key)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What may become a wrong option.
+    """A candidate distractor.
 
     Attributes:
-        source: The row whose right texts these are, or were before they were carried over.
-        texts: By kind.
+        source: Number of the row whose correct texts these are, or were before they were adapted.
+        texts: By target.
     """
 
     source: int
     texts: Mapping[str, str]
 
 
-class Candidates:
-    """Makes the candidates of every row.
+class AdaptableTexts:
+    """The texts of all questions, read once, and what they become when adapted to another question.
+
+    Nothing here depends on splits, so several divisions of the same questions share it.
 
     Attributes:
-        rows: The rows, their texts in one style.
-        texts: By kind, the right texts.
+        texts: For each row its correct texts by target, in one style if so wished.
+        targets: The names of the targets.
+        roles: For each row the roles of its question.
+        wordings: For each row its question without the names of people.
+        restating: Numbers of the rows with a text that restates its question.
     """
+
+    def __init__(self, rows: Sequence[QuestionRow], confuser: Confuser, *, one_style: bool):
+        """Read all questions and texts."""
+        names, cast = confuser.cast.names, confuser.cast
+        self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
+        self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
+        self.targets = tuple(rows[0].texts) if rows else ()
+        asked = [confuser.read(row.question) for row in rows]
+        self.roles = [read_roles(caption, cast) for caption in asked]
+        self.wordings = [_without_people(caption, cast) for caption in asked]
+        self._captions = [[confuser.read(texts[target]) for target in self.targets] for texts in self.texts]
+        self._found = [[tuple(entities(caption, cast)) for caption in some] for some in self._captions]
+        self._restated = [
+            [
+                find_restated(caption, roles.predicate, roles.subject.key[-1])
+                if roles.predicate and roles.subject
+                else None
+                for caption in some
+            ]
+            for some, roles in zip(self._captions, self.roles, strict=True)
+        ]
+        self.restating = [row for row, places in enumerate(self._restated) if any(places)]
+        # Many questions have the same roles, for which a text is adapted once.
+        self._numbers: dict[Roles, int] = {}
+        self._plain = [self._number(replace(roles, predicate=None)) for roles in self.roles]
+        self._full = [self._number(roles) for roles in self.roles]
+        self._distinct = list(self._numbers)
+        self._adapted = lru_cache(maxsize=REMEMBERED)(self._adapt)
+
+    def _number(self, roles: Roles) -> int:
+        return self._numbers.setdefault(roles, len(self._numbers))
+
+    def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
+        """Return the texts of one row adapted to the question of another; None where that is impossible.
+
+        Args:
+            source: The row that the texts belong to.
+            row: The other row.
+            inject: See `transfer.carry_over`.
+            restate: Whether to replace what restates the own question by what the other question states.
+        """
+        texts = self._adapted(source, (self._full if restate else self._plain)[row], inject, restate)
+        return None if texts is None else dict(zip(self.targets, texts, strict=True))
+
+    def _adapt(self, source: int, number: int, inject: bool, restate: bool) -> tuple[str, ...] | None:
+        found = []
+        for caption, named, restated in zip(
+            self._captions[source], self._found[source], self._restated[source], strict=True
+        ):
+            text = carry_over(
+                caption,
+                named,
+                self.roles[source],
+                self._distinct[number],
+                inject=inject,
+                restated=restated if restate else None,
+            )
+            if text is None:
+                return None
+            found.append(self._styled(text) if restate else text)
+        return tuple(found)
+
+
+class Candidates:
+    """The candidates of every row."""
 
     def __init__(
         self,
         rows: Sequence[QuestionRow],
-        reader: Confuser,
+        adaptable: AdaptableTexts,
         embed: Embed,
         *,
         seed: int,
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
-        one_style: bool = True,
     ):
-        """Read all questions and texts, and find for each question those that ask alike."""
-        names = reader.cast.names
-        self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
-        self.rows = [
-            QuestionRow(r.id, r.question, {k: self._styled(t) for k, t in r.texts.items()}, r.pool, r.group, r.split)
-            for r in rows
-        ]
-        self.kinds = tuple(rows[0].texts) if rows else ()
-        self._cast, self._seed, self._limit = reader.cast, seed, same_question
-        asked = [reader.read(row.question) for row in self.rows]
-        self._roles: list[Roles] = [read_roles(caption, reader.cast) for caption in asked]
-        self._captions = {kind: [reader.read(row.texts[kind]) for row in self.rows] for kind in self.kinds}
-        self._found: dict[str, list[tuple[Entity, ...]]] = {
-            kind: [tuple(entities(caption, reader.cast)) for caption in captions]
-            for kind, captions in self._captions.items()
-        }
-        self._restated: dict[str, list[Restated | None]] = {
-            kind: [
-                find_restated(caption, roles.predicate, roles.subject.key[-1])
-                if roles.predicate and roles.subject
-                else None
-                for caption, roles in zip(captions, self._roles, strict=True)
-            ]
-            for kind, captions in self._captions.items()
-        }
-        place = {row.id: number for number, row in enumerate(self.rows)}
+        """Find for each question the ones with a similar wording."""
+        self.rows, self._adaptable, self._seed, self._limit = rows, adaptable, seed, same_question
+        place = {row.id: number for number, row in enumerate(rows)}
         self._apart = [
             frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows
         ]
-        self.questions = embed([row.question for row in self.rows])
-        bare = [_without_people(caption, reader.cast) for caption in asked]
-        ids = [row.id for row in self.rows]
-        self._alike = _Alike(bare, embed, ids, seed, range(len(rows)))
-        restating = [row for row in range(len(rows)) if any(places[row] for places in self._restated.values())]
-        self._restating = _Alike(bare, embed, ids, seed, restating)
-        pools: dict[str, list[int]] = {}
+        self.questions = embed([row.question for row in rows])
+        self._exact = self.questions.astype(np.float64)
+        ids = [row.id for row in rows]
+        self._alike = _SimilarWording(adaptable.wordings, embed, ids, seed, range(len(rows)))
+        self._restating = _SimilarWording(adaptable.wordings, embed, ids, seed, adaptable.restating)
+        self._pools: dict[str, list[int]] = {}
         for number in sorted(range(len(rows)), key=lambda n: rows[n].id):
-            pools.setdefault(rows[number].pool, []).append(number)
-        self._pools = pools
+            self._pools.setdefault(rows[number].pool, []).append(number)
         self._near_own: dict[int, list[int]] = {}
-        for members in pools.values():
+        for members in self._pools.values():
             vectors = self.questions[members]
-            near = nearest_to(vectors, vectors, min(4 * OWN, len(members)))
+            near = nearest(vectors, vectors, min(4 * OWN, len(members)))
             for own, others in zip(members, near.tolist(), strict=True):
                 self._near_own[own] = [members[other] for other in others]
 
     def of(self, row: int) -> list[Candidate]:
-        """Return the candidates of a row, each different from the others and from what is right; doubtful ones last."""
-        asked = self.rows[row]
-        right = {kind: text_key(text) for kind, text in asked.texts.items()}
+        """Return the candidates of a row, distinct from one another and from what is correct; doubtful ones last."""
+        asked, own_texts, targets = self.rows[row], self._adaptable.texts[row], self._adaptable.targets
+        right = [folded(own_texts[target]) for target in targets]
         found: dict[tuple[str, ...], Candidate] = {}
         doubtful: dict[tuple[str, ...], Candidate] = {}
 
         def offer(source: int, texts: Mapping[str, str]) -> None:
-            keys = tuple(text_key(texts[kind]) for kind in self.kinds)
-            if keys in found or any(key == right[kind] for kind, key in zip(self.kinds, keys, strict=True)):
+            keys = tuple(folded(texts[target]) for target in targets)
+            if keys in found or any(key == own for own, key in zip(right, keys, strict=True)):
                 return
-            candidate = Candidate(source, dict(texts))
-            for kind, text in texts.items():
-                others = (asked.texts[other] for other in self.kinds if other != kind)
-                if may_be_right(text, asked.question, (asked.texts[kind], *others)):
-                    doubtful.setdefault(keys, candidate)
+            for target, text in texts.items():
+                others = (own_texts[other] for other in targets if other != target)
+                if may_be_right(text, asked.question, (own_texts[target], *others)):
+                    doubtful.setdefault(keys, Candidate(source, texts))
                     return
-            found[keys] = candidate
+            found[keys] = Candidate(source, texts)
 
-        def carry(source: int, inject: bool = False, restate: bool = False) -> None:
-            texts = self.carried(source, row, inject, restate)
+        def adapt(source: int, inject: bool = False, restate: bool = False) -> None:
+            texts = self._adaptable.adapted(source, row, inject=inject, restate=restate)
             if texts is None:
                 return
-            lender = self.rows[source]
-            same = any(text_key(texts[kind]) == text_key(lender.texts[kind]) for kind in self.kinds)
-            if not same or lender.pool == asked.pool:  # else it is a text of another split, as it is
+            before = self._adaptable.texts[source]
+            unchanged = any(folded(texts[target]) == folded(before[target]) for target in targets)
+            if not unchanged or self.rows[source].pool == asked.pool:
                 offer(source, texts)
 
-        for source in self._sources(row, self._alike, CARRIED):
-            carry(source)
-            carry(source, inject=True)
-        if self._roles[row].predicate:
-            for source in self._sources(row, self._restating, RESTATING):
-                carry(source, restate=True)
+        for source in self._donors(row, self._alike, DONORS):
+            adapt(source)
+            adapt(source, inject=True)
+        if self._adaptable.roles[row].predicate:
+            for source in self._donors(row, self._restating, RESTATING):
+                adapt(source, restate=True)
         own = [other for other in self._near_own[row] if self._may_lend(row, other)]
         for other in own[:OWN]:
-            offer(other, self.rows[other].texts)
+            offer(other, self._adaptable.texts[other])
         if len(found) < FEWEST:
             members = self._pools[asked.pool]
             for number in rng_for(self._seed, "candidates", asked.id).permutation(len(members)).tolist():
                 if len(found) >= FEWEST:
                     break
                 if self._may_lend(row, members[number]):
-                    offer(members[number], self.rows[members[number]].texts)
+                    offer(members[number], self._adaptable.texts[members[number]])
         return [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
 
-    def carried(self, source: int, row: int, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
-        """Return the texts of one row carried over to another; None where that cannot be done.
-
-        Args:
-            source: The row whose texts they are.
-            row: The other one.
-            inject: As for `carry_over`.
-            restate: Whether what they say again of their question becomes what the other question says.
-        """
-        found = {}
-        for kind in self.kinds:
-            text = carry_over(
-                self._captions[kind][source],
-                self._found[kind][source],
-                self._roles[source],
-                self._roles[row],
-                inject=inject,
-                restated=self._restated[kind][source] if restate else None,
-            )
-            if text is None:
-                return None
-            found[kind] = self._styled(text) if restate else text
-        return found
-
-    def _sources(self, row: int, alike: _Alike, most: int) -> Iterator[int]:
+    def _donors(self, row: int, alike: _SimilarWording, most: int) -> Iterator[int]:
         number = 0
         for other in alike.of(row):
             if number == most:
@@ -213,32 +212,30 @@ class Candidates:
     def _may_lend(self, row: int, other: int) -> bool:
         if other == row or other in self._apart[row]:
             return False
-        cosine = float(self.questions[row].astype(np.float64) @ self.questions[other].astype(np.float64))
-        return round(cosine, 4) < self._limit
+        return round(float(self._exact[row] @ self._exact[other]), COSINE_DIGITS) < self._limit
 
 
-class _Alike:
-    """Some rows in the order in which their questions are like one's own, whoever they are about."""
+class _SimilarWording:
+    """Donors by the similarity of their questions, regardless of the people in them."""
 
-    def __init__(self, bare: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, lenders: Sequence[int]):
-        self._asks: dict[str, list[int]] = {}
-        for row in sorted(lenders, key=lambda row: ids[row]):
-            self._asks.setdefault(bare[row], []).append(row)
-        every = sorted(set(bare))
-        self._distinct, self._bare, self._ids, self._seed = list(self._asks), bare, ids, seed
+    def __init__(self, wordings: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, donors: Sequence[int]):
+        self._rows: dict[str, list[int]] = {}
+        for row in sorted(donors, key=lambda row: ids[row]):
+            self._rows.setdefault(wordings[row], []).append(row)
+        every = sorted(set(wordings))
+        self._distinct, self._wordings, self._ids, self._seed = list(self._rows), wordings, ids, seed
         self._number = {text: number for number, text in enumerate(every)}
         vectors = embed(every)
-        lending = vectors[[self._number[text] for text in self._distinct]]
-        self._near = nearest_to(vectors, lending, min(2 * CARRIED, len(lending)))
+        offered = vectors[[self._number[text] for text in self._distinct]]
+        self._near = nearest(vectors, offered, min(2 * DONORS, len(offered)))
 
     def of(self, row: int) -> Iterator[int]:
-        """Yield rows, the most alike first; of those that ask the very same a few, drawn."""
-        text = self._bare[row]
-        for other in (self._distinct[n] for n in self._near[self._number[text]].tolist()):
-            members = self._asks[other]
-            if len(members) > ALIKE:
+        """Yield donors, the most similar first; of those with the same wording a random few."""
+        for other in (self._distinct[n] for n in self._near[self._number[self._wordings[row]]].tolist()):
+            members = self._rows[other]
+            if len(members) > SAME_WORDING:
                 rng = rng_for(self._seed, "alike", self._ids[row], other)
-                members = [members[n] for n in rng.permutation(len(members))[: ALIKE + 1].tolist()]
+                members = [members[n] for n in rng.permutation(len(members))[: SAME_WORDING + 1].tolist()]
             yield from members
 
 

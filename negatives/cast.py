@@ -1,4 +1,4 @@
-"""The word lists of causal confusion, and casts that somebody wrote."""
+"""The word lists of causal confusion, and cast files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..language.lexicon import word_lists
 
 @cache
 def confusion_table() -> dict[str, Any]:
-    """Read the word lists of causal confusion, those of stories among them; running words are split into sets."""
+    """Return the word lists of causal confusion, including those of stories, as sets."""
     path = Path(__file__).parent / "tables" / "confusion.yaml"
     content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     own = {
@@ -28,10 +28,10 @@ def confusion_table() -> dict[str, Any]:
 
 
 def read_cast(path: Path) -> Cast:
-    """Read a cast file: a name on each line, and if wanted a comma and "female" or "male"; "#" begins a remark.
+    """Read a cast file: a name per line, optionally with a comma and "female" or "male"; "#" starts a comment.
 
     Raises:
-        InputError: The file cannot be read, or a line has another form.
+        InputError: The file cannot be read, or a line is malformed.
     """
     try:
         lines = regular(path).read_text(encoding="utf-8-sig").splitlines()
@@ -43,7 +43,7 @@ def read_cast(path: Path) -> Cast:
         if not name:
             continue
         if gender not in ("", "female", "male"):
-            raise InputError(f"{path.name}, line {number}: a gender is female or male, or is left out; got {gender!r}.")
+            raise InputError(f"{path.name}, line {number}: gender must be female, male or omitted; got {gender!r}.")
         names.append(name)
         if gender:
             genders[name.lower()] = gender
@@ -51,5 +51,5 @@ def read_cast(path: Path) -> Cast:
 
 
 def join_casts(one: Cast, other: Cast) -> Cast:
-    """Put two casts together; what the second says of a name counts."""
+    """Merge two casts; the genders of the second take precedence."""
     return Cast((*one.names, *other.names), {**one.genders, **other.genders})

@@ -1,4 +1,4 @@
-"""Negate what a text states, or remove its negation: "Tom was hitting Jerry" gives "Tom was not hitting Jerry"."""
+"""Negate the statement of a text, or remove its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .stated_clauses import joined_clauses, stated_clause
 
 
 def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
-    """Negate what a text states, or remove its negation.
+    """Negate the statement of a text, or remove its negation.
 
-    The main clause is negated, and the clauses that "and" joins to it; behind "because" the clause that it opens.
-    "not trying" and "trying not" are different things, so the negation of a complement is left where it is.
+    The main clause is negated, together with the clauses coordinated with it; after "because", the next clause.
+    "not trying" and "trying not" differ, so the negation of a complement stays where it is.
     """
     main = stated_clause(caption)
     if main is None or (caption.tokens[0].lower == "to" and "," not in caption.text):
@@ -33,7 +33,7 @@ def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confus
 
 
 def _double_negation(caption: Caption, main: Clause) -> str:
-    """Return why a clause that holds "nothing" or the like can neither be negated nor made positive."""
+    """Return why a clause with a word such as "nothing" can neither be negated nor made positive."""
     inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
     behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
     words = [token.lower for token in behind]
@@ -44,7 +44,6 @@ def _double_negation(caption: Caption, main: Clause) -> str:
 
 
 def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> str | None:
-    """Negate a clause and those joined to it by "and"; those that stand otherwise, negated or not, stay as they are."""
     negative = is_negated(caption, main)
     caption, main = _with_polarity(caption, main, read, negative)
     joined = [clause for clause in joined_clauses(caption, main) if is_negated(caption, clause) == negative]
@@ -55,7 +54,7 @@ def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> 
 def _with_polarity(
     caption: Caption, main: Clause, read: Callable[[str], Caption], negative: bool
 ) -> tuple[Caption, Clause]:
-    """Write "any" for "some" and drop "finally" in what will be negated, and the other way round."""
+    """Replace "some" by "any" and drop "finally" before negating, and the reverse."""
     table = confusion_table()
     changes = {}
     for number in range(main.verb.first, main.stop):
@@ -84,7 +83,6 @@ def _infinitive_negated(caption: Caption) -> Confusion | Unconfused:
 
 
 def _ambiguity(caption: Caption, main: Clause) -> str:
-    """Return why a negation can be read in two ways."""
     if any(token.lower in NEGATIONS or token.lower in POSITIVE for token in caption.tokens[main.verb.main + 1 :]):
         return "a negated complement"
     behind = [c for c in clauses(caption) if c.finite and c.start and c.verb.main > main.verb.main]

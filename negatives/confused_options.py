@@ -1,59 +1,390 @@
-"""Confusions of the right option in the place of wrong ones."""
+"""Option sets with causal confusions: negated options, and options with the roles of agent and patient swapped.
+
+Parmar et al. 2024, "CausalChaos!", section 3.3, replaces distractors by confusions of the correct option
+(`confuse_correct`). Such a confusion reveals it: of two counterparts, the one that is not negated is correct. Where we
+differ by default (`confuse_evenly`): distractors are confused too, so that of two counterparts neither need be correct,
+and an option without a counterpart is correct as often as any other.
+
+With five options a set has one of four layouts; R is correct, W and V are wrong, ' is confused, X has no counterpart:
+
+    R R' W W' X    four in five of the sets with two pairs
+    R W W' V V'    one in five
+    R R' X X X     two in five of the sets with one pair
+    R W W' X X     three in five
+
+so that an option with a counterpart, or without one, is correct in one of five, whatever the layout. Correct options
+that cannot be confused take layouts in which R has no counterpart; their number limits the sets with two pairs. From
+there the choice of confused and replaced options changes question by question, so that no single cue separates correct
+options from distractors (`matching`). The correct one of two counterparts tends to fit the question ("Why did Tom
+run?": "Tom was chasing Jerry"), so sets prefer counterparts of distractors that fit as well, and of correct options
+that do not.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
-from ..core.seeds import rng_for
+import numpy as np
+
+from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
 from .confuser import Confuser
-from .confusion import KINDS, Confusion, Kind, Unconfused
-from .mining import Negative, OptionSet
+from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
+from .effects import may_be_right
+from .matching import CandidateSets, match_sets
+from .options import Embed, Negative, OptionSet
+from .pair_cues import measure_sets, word_weights
+
+PAIRED = 4  # of five sets with two pairs, those in which the correct option is in one
+ALONE = 3  # of five sets with one pair, those in which it is not
+OPTIONS = 5
+NEGATED: ConfusionKind = "negation"
+KINDS_TRIED: tuple[ConfusionKind, ...] = ("swap", NEGATED)
+
+Results = Mapping[ConfusionKind, Confusion | Unconfused]
+Layout = tuple[int, bool]  # number of pairs, and whether the correct option is in one
 
 
-def confuse_options(
-    right: str,
-    choice: OptionSet,
-    confuser: Confuser,
-    *,
-    count: int,
-    seed: int,
-    item_id: str,
-    kind: str,
-    made: Mapping[Kind, Confusion | Unconfused] | None = None,
-) -> tuple[OptionSet, tuple[Confusion | Unconfused, ...]]:
-    """Put confusions of the right option in the place of wrong ones.
+@dataclass(frozen=True)
+class QuestionOptions:
+    """A question with its options before any is confused.
+
+    Attributes:
+        id: Unique.
+        question: The question.
+        rights: The correct texts: of this target, then of the other.
+        choice: The options.
+    """
+
+    id: str
+    question: str
+    rights: tuple[str, ...]
+    choice: OptionSet
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of confusing an option in one way.
+
+    Attributes:
+        result: The confusion, or why there is none.
+        of: "right" or "wrong": the option that was confused.
+        place: Its position among the options; None if it is not among them.
+    """
+
+    result: Confusion | Unconfused
+    of: str
+    place: int | None
+
+
+@dataclass(frozen=True)
+class ConfusedOptions:
+    """A question's options after distractors were replaced by confusions.
+
+    Attributes:
+        choice: The options; the correct one is where it was.
+        outcomes: The outcomes for the correct option, then the confused distractors.
+    """
+
+    choice: OptionSet
+    outcomes: tuple[Outcome, ...]
+
+
+def confuse_correct(
+    choice: OptionSet, results: Results, *, count: int, seed: int, item_id: str, kind: str
+) -> ConfusedOptions:
+    """Replace distractors by confusions of the correct option.
 
     Args:
-        right: The right option.
         choice: The options as mined.
-        confuser: Makes the confusions.
-        count: How many wrong options to replace at most, 1 or 2.
+        results: The confusions of the correct option.
+        count: Most distractors to replace, 1 or 2.
         seed: The dataset's seed.
         item_id: The question.
         kind: "answer" or "explanation".
-        made: Confusions that were made elsewhere, by kind, in place of those of `confuser`.
 
     Returns:
-        The options, the right one and the rest in their places, and what became of each way. A confusion that says the
-        same as another option replaces nothing and is counted as not made.
+        The options. A confusion that says the same as another option replaces nothing and counts as not made.
     """
-    found = made or {"negation": confuser.negation(right), "swap": confuser.swap(right)}
     rng = rng_for(seed, "confuse", item_id, kind)
     order = [KINDS[place] for place in rng.permutation(len(KINDS)).tolist()]
     wrong = [place for place in range(len(choice.options)) if place != choice.answer_index]
-    places = [wrong[place] for place in rng.permutation(len(wrong)).tolist()]
+    places = [wrong[place] for place in rng.permutation(len(wrong)).tolist()][:count]
     options, sources = list(choice.options), list(choice.sources)
-    results: dict[Kind, Confusion | Unconfused] = {}
-    taken = 0
+    outcomes: dict[ConfusionKind, Outcome] = {}
     for way in order:
-        result = found[way]
+        result, place = results[way], None
         if isinstance(result, Confusion) and text_key(result.text) in {text_key(option) for option in options}:
             result = Unconfused(way, "another option says the same")
-        results[way] = result
-        if isinstance(result, Confusion) and taken < min(count, len(places)):
-            place = places[taken]
+        if isinstance(result, Confusion) and places:
+            place = places.pop(0)
             options[place] = result.text
             sources[place] = Negative(item_id, result.text, 1.0, 0.0, 0.0, way)
-            taken += 1
-    return OptionSet(tuple(options), choice.answer_index, tuple(sources)), tuple(results[way] for way in KINDS)
+        outcomes[way] = Outcome(result, "right", place)
+    return ConfusedOptions(
+        OptionSet(tuple(options), choice.answer_index, tuple(sources)), tuple(outcomes[way] for way in KINDS)
+    )
+
+
+@dataclass(frozen=True)
+class _Counterpart:
+    base: int  # position of the option that was confused
+    result: Confusion
+
+
+_Placed = tuple[tuple[int, _Counterpart], ...]  # counterparts by the positions that they take
+
+
+@dataclass(frozen=True)
+class _Draft:
+    asked: QuestionOptions
+    own: Results
+    way: ConfusionKind | None  # how the correct option is confused at the start
+    wrong: Sequence[_Counterpart]  # counterparts of distractors at the start
+    every: Sequence[_Counterpart]  # all that may be used
+
+    def fits(self, layout: Layout) -> bool:
+        pairs, of_right = layout
+        return (self.way is not None or not of_right) and len(self.wrong) >= pairs - of_right
+
+
+def confuse_evenly(
+    rows: Sequence[QuestionOptions], confuser: Confuser, embed: Embed, *, most: int = 2, seed: int, kind: str
+) -> dict[str, ConfusedOptions]:
+    """Confuse correct options and distractors alike.
+
+    At the start roles are swapped where possible. Negations that remove a "not" are always used. Those that add one are
+    used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are added
+    later. At least as many correct options as at the start are confused in the end.
+
+    Args:
+        rows: Questions of one split; sets that do not have five options are left unchanged.
+        confuser: Makes the confusions.
+        embed: Embeds texts.
+        most: Most options of a set to replace, 1 or 2.
+        seed: The dataset's seed.
+        kind: "answer" or "explanation".
+
+    Returns:
+        The options by id.
+    """
+    whole = [row for row in rows if len(row.choice.options) == OPTIONS]
+    drafts = _drafts(sorted(whole, key=lambda row: digest_for(seed, "twins", row.id, kind)), confuser, seed, kind)
+    sets = [
+        _sets(_first_set(draft, layout, seed, kind), draft, most)
+        for draft, layout in zip(drafts, _layouts(drafts, most), strict=True)
+    ]
+    found = {row.id: ConfusedOptions(row.choice, ()) for row in rows}
+    chosen = match_sets(_measured(drafts, sets, embed), seed=seed, kind=kind)
+    for draft, some, number in zip(drafts, sets, chosen, strict=True):
+        found[draft.asked.id] = _confused(draft, some[number])
+    return found
+
+
+def _drafts(rows: Sequence[QuestionOptions], confuser: Confuser, seed: int, kind: str) -> list[_Draft]:
+    rights = [row.choice.options[row.choice.answer_index] for row in rows]
+    own: list[Results] = [{"negation": confuser.negation(text), "swap": confuser.swap(text)} for text in rights]
+    losing = sum(_loses_not(text, results) for text, results in zip(rights, own, strict=True))
+    added, wrong_added = losing, 2 * losing  # negations that may still add a "not"
+    drafts: list[_Draft] = []
+    for row, right, results in zip(rows, rights, own, strict=True):
+        keys = {text_key(option) for option in row.choice.options}
+        way: ConfusionKind | None = None
+        for candidate in KINDS_TRIED:
+            if not _usable(results[candidate], keys):
+                continue
+            if candidate == NEGATED and not _loses_not(right, results):
+                if added < 1:
+                    continue
+                added -= 1
+            way = candidate
+            break
+        every = _counterparts(row, results, confuser, keys)
+        of_right = [one for one in every if way and one.result is results[way]]
+        of_wrong: list[_Counterpart] = []
+        rng = rng_for(seed, "twins", row.id, kind)
+        places = [n for n in range(len(row.choice.options)) if n != row.choice.answer_index]
+        for place in [places[n] for n in rng.permutation(len(places)).tolist()]:
+            if len(of_wrong) == 2:
+                break
+            taken = {text_key(one.result.text) for one in of_wrong}
+            for one in every:
+                if one.base != place or text_key(one.result.text) in taken or (_adds_not(one) and wrong_added <= 0):
+                    continue
+                wrong_added -= _adds_not(one)
+                of_wrong.append(one)
+                break
+        some = [one for one in every if not _adds_not(one) or one in (*of_right, *of_wrong)]
+        drafts.append(_Draft(row, results, way, of_wrong, some))
+    return drafts
+
+
+_AUXILIARIES = frozenset(
+    ["do", "does", "did", "is", "are", "was", "were", "ca", "wo", "could", "would", "should", "has", "have", "had"]
+)
+
+
+def _has_not(text: str) -> bool:
+    words = text_key(text).split()
+    return any(
+        word in ("not", "never", "cannot") or (word.endswith("nt") and word[:-2] in _AUXILIARIES) for word in words
+    )
+
+
+def _adds_not(counterpart: _Counterpart) -> bool:
+    return counterpart.result.kind == NEGATED and _has_not(counterpart.result.text)
+
+
+def _loses_not(text: str, results: Results) -> bool:
+    found = results["negation"]
+    return isinstance(found, Confusion) and _has_not(text) and not _has_not(found.text)
+
+
+def _usable(result: Confusion | Unconfused, keys: set[str]) -> bool:
+    return isinstance(result, Confusion) and not result.ambiguous and text_key(result.text) not in keys
+
+
+def _counterparts(row: QuestionOptions, own: Results, confuser: Confuser, keys: set[str]) -> list[_Counterpart]:
+    """Confuse every option in each way, and keep what cannot be correct."""
+    found = []
+    for place, text in enumerate(row.choice.options):
+        right = place == row.choice.answer_index
+        results = [own[way] for way in KINDS_TRIED] if right else [confuser.swap(text), confuser.negation(text)]
+        for result in results:
+            if not isinstance(result, Confusion) or not _usable(result, keys):
+                continue
+            if right or not may_be_right(result.text, row.question, row.rights):
+                found.append(_Counterpart(place, result))
+    return found
+
+
+def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
+    """Choose the layout of each set, with as many counterparts as the shares allow."""
+    plain = sum(row.way is None and not row.wrong for row in drafts)
+    for none in range(plain, len(drafts) + 1):
+        rest = len(drafts) - none
+        for two in range(rest if most > 1 else 0, -1, -1):
+            found = _assigned(drafts, none, two, rest - two)
+            if found is not None:
+                return found
+    return [(0, False)] * len(drafts)
+
+
+def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[Layout] | None:
+    """Assign layouts to so many sets with no, two and one pair; None where the rows do not allow it."""
+    paired = (two * PAIRED) // OPTIONS
+    alone = math.ceil(one * ALONE / OPTIONS)
+    # In the order of how few rows fit them.
+    wanted: dict[Layout, int] = {
+        (2, False): two - paired,
+        (1, False): alone,
+        (2, True): paired,
+        (1, True): one - alone,
+        (0, False): none,
+    }
+    found: list[Layout] = [(0, False)] * len(drafts)
+    freedom = [sum(draft.fits(layout) for layout in wanted if layout[0]) for draft in drafts]
+    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # rows with few layouts choose first
+        fitting = [layout for layout in wanted if wanted[layout] and drafts[number].fits(layout)]
+        if not fitting:
+            return None
+        found[number] = max(fitting, key=lambda layout: (layout != (0, False), wanted[layout]))
+        wanted[found[number]] -= 1
+    return found
+
+
+def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
+    """Return counterparts for a layout, and the positions that they take."""
+    choice, (pairs, of_right) = draft.asked.choice, layout
+    rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
+    used = list(draft.wrong[: pairs - of_right])
+    kept = {choice.answer_index, *(one.base for one in used)}
+    free = [n for n in range(len(choice.options)) if n not in kept]
+    free = [free[n] for n in rng.permutation(len(free)).tolist()]
+    free.sort(key=lambda place: not _has_not(choice.options[place]))  # options with "not" are replaced first
+    own = draft.own[draft.way] if of_right and draft.way else None
+    if isinstance(own, Confusion):
+        used.insert(0, _Counterpart(choice.answer_index, own))
+    return tuple(zip(free, used, strict=False))
+
+
+def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
+    """Return all distinct sets with at most so many counterparts, the start first."""
+    choice = draft.asked.choice
+    found: dict[frozenset[str], _Placed] = {}
+
+    def offer(one: _Placed) -> None:
+        keys = frozenset(text_key(text) for text in _options(choice, one))
+        if len(keys) == OPTIONS:
+            found.setdefault(keys, one)
+
+    offer(start)
+    offer(())
+    for pairs in range(1, most + 1):
+        for some in combinations(draft.every, pairs):
+            bases = {one.base for one in some}
+            free = [n for n in range(OPTIONS) if n not in bases and n != choice.answer_index]
+            if len(bases) == pairs:
+                for places in combinations(free, pairs):
+                    offer(tuple(zip(places, some, strict=True)))
+    return list(found.values()) or [start]
+
+
+def _options(choice: OptionSet, placed: _Placed) -> list[str]:
+    options = list(choice.options)
+    for place, one in placed:
+        options[place] = one.result.text
+    return options
+
+
+def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
+    """Measure the cues of every set."""
+    offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
+    asked = [draft.asked.question for draft in drafts]
+    texts = sorted({text for some in offered for options in some for text in options} | set(asked))
+    vectors = dict(zip(texts, embed(texts), strict=True))
+    weights = word_weights(asked)
+    number: dict[str, int] = {}
+    found = []
+    for draft, some, options in zip(drafts, sets, offered, strict=True):
+        right = draft.asked.choice.answer_index
+        order = [right, *(n for n in range(OPTIONS) if n != right)]
+        place_of = {n: at for at, n in enumerate(order)}
+        used = sorted({text for one in options for text in one})
+        at = {text: n for n, text in enumerate(used)}
+        cues = measure_sets(
+            draft.asked.question,
+            used,
+            np.array([[at[one[n]] for n in order] for one in options]),
+            [[(place_of[other.base], place_of[place]) for place, other in one] for one in some],
+            np.array([_has_not(text) for text in used]),
+            vectors,
+            weights,
+        )
+        keys = [[number.setdefault(text_key(one[n]), len(number)) for n in order] for one in options]
+        of_right = [any(other.base == right for _, other in one) for one in some]
+        found.append(CandidateSets(draft.asked.id, cues, np.array(keys), np.array(of_right), 0))
+    return found
+
+
+def _confused(draft: _Draft, placed: _Placed) -> ConfusedOptions:
+    choice = draft.asked.choice
+    sources = list(choice.sources)
+    outcomes: dict[ConfusionKind, Outcome] = {way: Outcome(draft.own[way], "right", None) for way in KINDS}
+    others: list[Outcome] = []
+    for place, one in placed:
+        made = one.result
+        if one.base == choice.answer_index:
+            sources[place] = Negative(draft.asked.id, made.text, 1.0, 0.0, 0.0, made.kind)
+            outcomes[made.kind] = replace(outcomes[made.kind], place=place)
+            continue
+        source = choice.sources[one.base]
+        sources[place] = replace(source, text=made.text, kind=made.kind) if source else None
+        others.append(Outcome(made, "wrong", place))
+    return ConfusedOptions(
+        OptionSet(tuple(_options(choice, placed)), choice.answer_index, tuple(sources)),
+        (*(outcomes[way] for way in KINDS), *others),
+    )

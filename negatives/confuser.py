@@ -1,4 +1,4 @@
-"""Texts about a cast, confused by rules on tags and clauses."""
+"""Confuse texts about a cast, by rules on part-of-speech tags and clauses."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Confuser:
     cast: Cast
 
     def read(self, text: str) -> Caption:
-        """Tag a text as if its names had their capitals; the text itself stays as it is."""
+        """Tag a text as if its names were capitalised, without changing it."""
         return self.tagger.analyse_story(text, self.cast.names, confusion_table()["animate"])
 
     def negation(self, text: str) -> Confusion | Unconfused:
-        """Negate what a text states, or remove its negation; see `causal_negation.negate_statement`."""
+        """Negate a text, or remove its negation; see `causal_negation.negate_statement`."""
         return negate_statement(self.read(text), self.read)
 
     def swap(self, text: str) -> Confusion | Unconfused:
-        """Exchange the agent with the patient; see `role_exchange.exchange_roles`."""
+        """Swap agent and patient; see `role_exchange.exchange_roles`."""
         return exchange_roles(self.read(text), self.cast)

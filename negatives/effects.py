@@ -1,8 +1,8 @@
-"""Whether one answer might be right where another one is: the same effect in other words."""
+"""Whether an answer might be correct where another one is, since it names the same effect in other words."""
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import yaml
@@ -17,7 +17,7 @@ INTENT = frozenset(
 
 @cache
 def effects() -> dict[str, frozenset[str]]:
-    """Return the sets that each word belongs to, by the first word of each."""
+    """Return the groups of synonyms of each word, named by their first word."""
     path = Path(__file__).parent / "tables" / "same_effect.yaml"
     found: dict[str, set[str]] = {}
     for line in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
@@ -27,28 +27,28 @@ def effects() -> dict[str, frozenset[str]]:
     return {word: frozenset(sets) for word, sets in found.items()}
 
 
-@cache
+@lru_cache(maxsize=1 << 18)
 def said(text: str) -> frozenset[str]:
-    """Return what a text says: its content words without those of mere intent, words for one effect as one."""
+    """Return the content words of a text, without words of intent and with synonyms merged."""
     known = effects()
     words = content_words(text) - INTENT
     return frozenset(one for word in words for one in known.get(word, (word,)))
 
 
 def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
-    """Return whether a candidate might be right too, as far as words tell.
+    """Return whether a candidate might be correct too, judging by its words.
 
     Args:
-        candidate: A text that may become a wrong option.
+        candidate: A candidate distractor.
         question: The question.
-        right: What is known to be right: the text whose place it may take, then others, such as the explanation.
+        right: The correct texts: of the same target, then others, such as the explanation.
     """
     words, asked = said(candidate), said(question)
     more = words - asked
     if not more:
-        return True  # it says no more than the question does
+        return True  # it only repeats the question
     if _is_common(candidate, asked) and not _is_common(right[0], asked):
-        return True  # "Tom was shocked" goes with whatever made him scream
+        return True  # "Tom was shocked" is compatible with any reason to scream
     known = frozenset[str]().union(*(said(text) for text in right))
     if more <= known and not (words ^ known) & NEGATIONS:
         return True
@@ -56,6 +56,6 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 
 
 def _is_common(text: str, asked: frozenset[str]) -> bool:
-    """Return whether a text says how somebody feels, or names an aim that anybody has, and no more."""
+    """Return whether a text only states a feeling or a common aim."""
     words = said(text)
     return bool(words & COMMON) and len(words - COMMON - asked) <= (not words & asked)  # else it says who

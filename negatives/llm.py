@@ -28,14 +28,14 @@ from ..language.cast import Cast
 from ..language.hub import ModelFiles, model_files
 from ..language.text_key import text_key
 from ..language.words import name_pattern
-from .confusion import KINDS, Confusion, Kind, Unconfused
+from .confusion import KINDS, Confusion, ConfusionKind, Unconfused
 
 KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
 TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
 NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 LARGEST_ANSWER = 10_000_000  # bytes
 VERSION = 1  # of the prompts and checks
-TASKS: dict[Kind, str] = {
+TASKS: dict[ConfusionKind, str] = {
     "negation": "State the opposite of the sentence: negate its main clause, or remove the negation that it has.",
     "swap": "Exchange who does it and to whom it is done: every mention of the one becomes the other.",
 }
@@ -208,7 +208,7 @@ def _load_local(path: str) -> tuple[Any, Any]:
         raise InputError(f"the language model {path} cannot be loaded: {str(error).splitlines()[0]}") from error
 
 
-def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
+def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
     """Return what is wrong with a confusion; "" if nothing is.
 
     A negation changes the number of negations and nobody's name; an exchange keeps both but moves names. Both keep the
@@ -240,7 +240,7 @@ def check_confusion(kind: Kind, right: str, made: str, cast: Cast, options: Sequ
 
 def ask(
     right: str, generator: Generator, cast: Cast, folder: Path, *, tries: int = 2
-) -> dict[Kind, Confusion | Unconfused]:
+) -> dict[ConfusionKind, Confusion | Unconfused]:
     """Ask a model for both confusions of a text; what it answered before comes from the folder.
 
     Args:
@@ -253,7 +253,7 @@ def ask(
     Raises:
         BuildError: See `ChatEndpoint.answer`.
     """
-    found: dict[Kind, Confusion | Unconfused] = {}
+    found: dict[ConfusionKind, Confusion | Unconfused] = {}
     for kind in KINDS:
         refused = ""
         for attempt in range(tries):
@@ -269,7 +269,7 @@ def ask(
 
 def ask_all(
     texts: Sequence[str], generator: Generator, cast: Cast, folder: Path, at_once: int = AT_ONCE
-) -> Iterator[tuple[str, Mapping[Kind, Confusion | Unconfused]]]:
+) -> Iterator[tuple[str, Mapping[ConfusionKind, Confusion | Unconfused]]]:
     """Ask for many texts, in their order; an endpoint gets several requests at once."""
     with ThreadPoolExecutor(at_once if isinstance(generator, ChatEndpoint) else 1) as pool:
         yield from zip(texts, pool.map(lambda text: ask(text, generator, cast, folder), texts), strict=True)
@@ -283,7 +283,7 @@ def estimate(texts: Sequence[str]) -> str:
     return f"{requests:,} requests, about {asked:,} tokens asked and {answered:,} answered (before what is asked again)"
 
 
-def _remembered(kind: Kind, right: str, generator: Generator, folder: Path, attempt: int) -> str:
+def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: Path, attempt: int) -> str:
     instructions = INSTRUCTIONS.format(task=TASKS[kind])
     key = sha256_text(json.dumps([VERSION, generator.name, instructions, right, attempt]))
     path = folder / key[:2] / f"{key}.json"

@@ -1,4 +1,4 @@
-"""Wrong options for any set of questions, checked, arranged and written."""
+"""Mine distractors for a file of questions: check, mine, arrange and write."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..core.seeds import digest_for
 from ..language.cast import derive_cast
 from ..language.tagger import load_tagger
 from ..language.text_key import text_key
-from .candidates import QuestionRow
+from .candidates import AdaptableTexts
 from .confuser import Confuser
 from .embeddings_cache import embed
-from .mining import Item, Mined, MinedOptions
-from .options import items_of, mine_options, option_sets
+from .mining import Item, items_of, mine
+from .options import Mined, MinedOptions, QuestionRow, option_sets
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 TRAIN = ("train", "training")
@@ -35,18 +35,22 @@ SOURCE_COLUMNS = {
     "score": "float64",
     "kind": "string",
 }
+NAMES = {
+    "answer": ("options", "answer_index", "sources"),
+    "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
+}
 
 
 @dataclass(frozen=True)
 class MinedQuestions(Result):
-    """Questions with the wrong options that were found.
+    """Questions with mined distractors.
 
     Attributes:
-        rows: A row for each question, as it is written: options in a drawn order, the place of the right one, and where
-            each option comes from.
-        options: The options side by side, the right one first: a row for each question, and for each explanation.
-        lines: What was found, in words.
-        notes: Where options alone still tell which is right.
+        rows: A row for each question as written: its options in random order, the position of the correct one, and the
+            source of each option.
+        options: The options side by side, the correct one first: a row for each question, and for each explanation.
+        lines: A summary.
+        notes: Warnings where options alone reveal the correct one.
         out: The file that was written; None if none was.
         written: Further files.
     """
@@ -67,61 +71,56 @@ class MinedQuestions(Result):
         return list(self.rows)
 
     def __str__(self) -> str:
-        """Summarize what was found."""
+        """Return a summary."""
         return (f"wrote {self.out}: " if self.out else "") + "\n".join(self.lines)
 
 
 def mine_questions(
     questions: Sequence[QuestionRow], kept_apart: Mapping[str, Sequence[str]], choice: MineSettings
 ) -> MinedQuestions:
-    """Find the wrong options of questions.
+    """Mine the distractors of questions.
 
     Args:
-        questions: The questions; all have the same kinds of texts.
-        kept_apart: By id, the ids of questions that must not lend their texts.
+        questions: The questions; all have the same targets.
+        kept_apart: By id, the ids of questions that must not be donors.
         choice: How to choose.
 
     Raises:
-        UsageError: There is no such split to train on.
-        InputError: There are too few wrong options.
+        UsageError: The split to train on does not exist.
+        InputError: There are too few distractors.
     """
     kinds: tuple[str, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
     if choice.rank_by == "explanation" and len(kinds) == 1:
         raise InputError("--rank-by explanation needs explanations, and these questions have none.")
     train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
     items = {kind: items_of(questions, kind, None if strict(choice) else train) for kind in kinds}
-    _refuse_few(items, choice)
-    confuser = None
+    _refuse_small_pools(items, choice)
+    texts = None
     if strict(choice):
         cast = derive_cast(text for row in questions for text in (row.question, *row.texts.values()))
         confuser = Confuser(tagger=load_tagger(choice.tagger), cast=cast)
-    options = mine_options(
-        questions,
-        choice,
-        lambda texts: embed(texts, choice.model),
-        confuser=confuser,
-        train=train,
-        kept_apart=kept_apart,
+        texts = AdaptableTexts(questions, confuser, one_style=choice.mining.style == "one")
+    options = mine(
+        questions, choice, lambda some: embed(some, choice.model), texts=texts, train=train, kept_apart=kept_apart
     )
     _refuse_short(options.mined, choice)
     return MinedQuestions(
         tuple(_rows(questions, options, choice)),
-        _sides(questions, options, choice),
-        _report(options, choice.mining),
+        _side_by_side(questions, options, choice),
+        _summary(options, choice.mining),
         tuple(_warnings(items, options, choice.mining)),
     )
 
 
 def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
-    """Find the split that is trained on; None if there is none."""
     splits = sorted({one.split for one in questions if one.split})
     if named is not None and named not in splits:
-        raise UsageError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
+        raise UsageError(f"--train-split {named!r} does not exist. Splits: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 
-def _refuse_few(items: Mapping[str, Sequence[Item]], choice: MineSettings) -> None:
-    """Refuse before anything is embedded what cannot be done, because a pool has too few distinct answers."""
+def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSettings) -> None:
+    """Refuse pools with too few distinct answers before anything is embedded."""
     for kind, some in items.items():
         texts: dict[str, set[str]] = {}
         for item in some:
@@ -147,7 +146,7 @@ def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) ->
 
 
 def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settings: MiningSettings) -> Iterator[str]:
-    """Describe where options alone tell which is right: by how often each occurs, or because few texts lend most."""
+    """Warn where the rarest option is often correct, or a few texts are most of the distractors."""
     for kind, found in options.mined.items():
         pools = {item.id: item.pool for item in items[kind]}
         rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}
@@ -161,11 +160,11 @@ def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settin
         share, chance = right / len(found), 1 / settings.num_options
         tenth = max(1, len(set(rights.values())) // 10)
         most = sum(times for _, times in lent.most_common(tenth)) / max(sum(lent.values()), 1)
-        remedy = "A smaller --max-lend spreads them" if settings.max_lend == 0 or settings.max_lend > 1.2 else ""
-        remedy = remedy or "Some answers are like no other, or may not lend"
+        spreads = settings.max_lend == 0 or settings.max_lend > 1.2
+        remedy = "A smaller --max-lend spreads them" if spreads else "Some answers resemble no other, or cannot be lent"
         if share > MUCH * chance:
             yield (
-                f"{kind}s: whoever takes the option that occurs least often is right in {share:.1%} of the questions "
+                f"{kind}s: the option that occurs least often is correct for {share:.1%} of the questions "
                 f"(chance {chance:.1%}). {remedy}."
             )
         if most > CONCENTRATED:
@@ -173,16 +172,12 @@ def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settin
 
 
 def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> list[dict[str, Any]]:
-    names: dict[str, tuple[str, str, str]] = {
-        "answer": ("options", "answer_index", "sources"),
-        "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
-    }
     sets = option_sets(questions, mined, choice)
     rows: list[dict[str, Any]] = []
     for one in questions:
         row: dict[str, Any] = {"id": one.id, "split": one.split, "question": one.question}
         for kind, of_kind in sets.items():
-            options, index, sources = names[kind]
+            options, index, sources = NAMES[kind]
             row[options] = list(of_kind[one.id].options)
             row[index] = of_kind[one.id].answer_index
             row[sources] = [
@@ -195,8 +190,7 @@ def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSet
     return rows
 
 
-def _sides(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> Table:
-    """Put the options of every question side by side."""
+def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> Table:
     wrong = [f"wrong_{number}" for number in range(1, choice.mining.num_options)]
     rows = []
     for number, one in enumerate(questions):
@@ -207,7 +201,7 @@ def _sides(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSe
 
 
 def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> None:
-    """Write drawn questions with their options side by side, for people to look for second right answers.
+    """Write a random sample of questions, options side by side, for people to look for second correct answers.
 
     Raises:
         OutputError: The file cannot be written.
@@ -226,7 +220,7 @@ def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> Non
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as JSON lines or Parquet, by the ending; the file appears whole or not at all.
+    """Write rows as Parquet or JSON lines, depending on the file's ending; the file appears complete or not at all.
 
     Raises:
         OutputError: The file cannot be written.
@@ -236,16 +230,9 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         import pyarrow.parquet as pq
 
         source = pa.struct([(name, getattr(pa, kind)()) for name, kind in SOURCE_COLUMNS.items()])
-        texts, sources = pa.list_(pa.string()), pa.list_(source)
-        types = {
-            "options": texts,
-            "answer_index": pa.int32(),
-            "sources": sources,
-            "explanation_options": texts,
-            "explanation_index": pa.int32(),
-            "explanation_sources": sources,
-            "blind_guessable": pa.bool_(),
-        }
+        types = {"blind_guessable": pa.bool_()}
+        for options, index, sources in NAMES.values():
+            types |= {options: pa.list_(pa.string()), index: pa.int32(), sources: pa.list_(source)}
         schema = pa.schema([(name, types.get(name, pa.string())) for name in rows[0]])
         with atomic(path) as temporary:
             pq.write_table(pa.Table.from_pylist(list(rows), schema), temporary)
@@ -253,7 +240,7 @@ def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
-def _report(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]:
+def _summary(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]:
     mined = options.mined
     lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
     if options.guessable is not None:

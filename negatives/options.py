@@ -1,94 +1,166 @@
-"""Find the wrong options of questions, in whatever way is asked for, and put them in order with the right ones.
-
-`stressreel mine` and `build-causal` both call this.
-"""
+"""Questions, their distractors, and the order of the options."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from ..core.errors import InputError
-from ..language.text_key import text_key
-from .balanced_mining import mine_balanced
-from .candidates import Embed, QuestionRow
-from .confuser import Confuser
-from .mining import Item, MinedOptions, OptionSet, arrange, even_places, mine
-from .settings import strict
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.seeds import digest_for, rng_for
+
+Floats = NDArray[np.float32]
+Embed = Callable[[Sequence[str]], Floats]
+"""Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
+
+COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that rounding errors decide nothing
+REFUSALS = {
+    "about the same part of a video": "--no-keep-apart",
+    "asking the same": "a higher --same-question",
+    "right in train": "--pool all",
+    "saying the same": "a higher --same-text",
+}
+"""Why questions of the pool are no donors, and the option that changes it."""
 
 
-def mine_options(
-    rows: Sequence[QuestionRow],
-    settings: Any,
-    embed: Embed,
-    *,
-    confuser: Confuser | None = None,
-    train: str | None = None,
-    kept_apart: Mapping[str, Sequence[str]] | None = None,
-) -> MinedOptions:
-    """Choose the wrong options of every question: balanced, hardest by score, or at random.
+@dataclass(frozen=True)
+class QuestionRow:
+    """A question with its correct texts.
+
+    Attributes:
+        id: Unique.
+        question: The question.
+        texts: The correct texts by target: "answer", and "explanation" if there is one.
+        pool: Unchanged texts are borrowed within a pool only, such as a split.
+        group: Questions that belong together, such as those of a video.
+        split: The split.
+    """
+
+    id: str
+    question: str
+    texts: Mapping[str, str]
+    pool: str = ""
+    group: str = ""
+    split: str = ""
+
+
+@dataclass(frozen=True)
+class Negative:
+    """A distractor and its source.
+
+    Attributes:
+        id: The question whose correct text this is, or was before it was changed.
+        text: The distractor.
+        cos_question: Cosine of the two questions, rounded to four decimals.
+        cos_text: Cosine with the correct text, likewise.
+        score: The score it was chosen by; for a random distractor the score it would have had.
+        kind: "hard", "carried" (adapted from another question), "random", "negation" or "swap".
+    """
+
+    id: str
+    text: str
+    cos_question: float
+    cos_text: float
+    score: float
+    kind: str
+
+
+@dataclass(frozen=True)
+class Mined:
+    """The distractors of a question.
+
+    Attributes:
+        id: The question.
+        negatives: The best first; fewer than requested if the pool has no more.
+        looked_at: Number of candidates considered.
+        refused: If there are too few, how many of the pool each rule of `REFUSALS` excluded.
+    """
+
+    id: str
+    negatives: tuple[Negative, ...]
+    looked_at: int
+    refused: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class MinedOptions:
+    """The distractors of all questions.
+
+    Attributes:
+        texts: By target and id, the correct texts as written among the options.
+        mined: By target, the distractors in the order of the questions.
+        guessable: The questions outside the balanced subset; None where options are not balanced.
+    """
+
+    texts: Mapping[str, Mapping[str, str]]
+    mined: Mapping[str, Sequence[Mined]]
+    guessable: frozenset[str] | None = None
+
+
+@dataclass(frozen=True)
+class OptionSet:
+    """A question's options in their order.
+
+    Attributes:
+        options: The correct option and the distractors.
+        answer_index: Position of the correct one.
+        sources: Source of each distractor; None for the correct option.
+    """
+
+    options: tuple[str, ...]
+    answer_index: int
+    sources: tuple[Negative | None, ...]
+
+
+def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[str, int]:
+    """Return a position of the correct option for each question, all positions equally often up to a remainder.
 
     Args:
-        rows: The questions; all have the same kinds of texts.
-        settings: `mining`, `rank_by` and `seed` of a `PoolSettings`.
-        embed: Returns embeddings of texts, float32, each of length 1.
-        confuser: Reads the texts, for balanced options.
-        train: The split whose right texts are no wrong options elsewhere; None if there is none.
-        kept_apart: By id, the ids of questions that must not lend their texts.
-
-    Raises:
-        InputError: Balanced options are asked for without a confuser.
+        ids: The questions of one split; their order does not matter.
+        options: Options of a question.
+        seed: The dataset's seed.
+        kind: Key of the draw, such as "ud/answer".
     """
-    if strict(settings):
-        if confuser is None:
-            raise InputError("--balance strict reads the texts, and there is no tagger. Choose --balance none.")
-        return mine_balanced(
-            rows, confuser, embed, settings.mining, seed=settings.seed, kept_apart=kept_apart, train=train
-        )
-    asked = embed([row.question for row in rows])
-    vectors = {kind: embed([row.texts[kind] for row in rows]) for kind in rows[0].texts}
-    mined = {
-        kind: mine(
-            items_of(rows, kind, train),
-            asked,
-            texts,
-            settings.mining,
-            seed=settings.seed,
-            kept_apart=kept_apart,
-            ranked_by=vectors["explanation"] if settings.rank_by == "explanation" else None,
-        )
-        for kind, texts in vectors.items()
-    }
-    return MinedOptions({kind: {row.id: row.texts[kind] for row in rows} for kind in mined}, mined)
+    drawn = sorted(ids, key=lambda name: digest_for(seed, "places", kind, name))
+    return {name: number % options for number, name in enumerate(drawn)}
 
 
-def items_of(rows: Sequence[QuestionRow], kind: str, train: str | None) -> list[Item]:
-    """Return the right texts of questions; outside of train, one that is right in train lends nothing."""
-    trained = {text_key(row.texts[kind]) for row in rows if row.split == train} if train else set()
-    return [
-        Item(
-            row.id,
-            row.question,
-            row.texts[kind],
-            row.pool,
-            lends=row.split == train or text_key(row.texts[kind]) not in trained,
-        )
-        for row in rows
-    ]
+def arrange(
+    right: str, negatives: Sequence[Negative], seed: int, item_id: str, kind: str, place: int | None = None
+) -> OptionSet:
+    """Shuffle the options of a question.
+
+    Args:
+        right: The correct option.
+        negatives: The distractors.
+        seed: The dataset's seed.
+        item_id: The question.
+        kind: "answer" or "explanation", each of which has its own order.
+        place: Position of the correct option; uniformly random if None or out of range.
+    """
+    sources: list[Negative | None] = [None, *negatives]
+    order = rng_for(seed, "options", item_id, kind).permutation(len(sources)).tolist()
+    if place is not None and place < len(order):
+        order.remove(0)
+        order.insert(place, 0)
+    placed = tuple(sources[number] for number in order)
+    return OptionSet(tuple(source.text if source else right for source in placed), placed.index(None), placed)
 
 
 def option_sets(
     rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = ""
 ) -> dict[str, dict[str, OptionSet]]:
-    """Put the options of each question in order, by kind and id.
+    """Return the options of each question in their order, by target and id.
 
-    The right options of balanced questions stand at each place equally often in a split.
+    Correct options of balanced questions occur equally often at each position of a split.
 
     Args:
         rows: The questions.
         found: Their options.
-        settings: `mining` and `seed`.
-        draw: Keeps the draws of several calls apart, such as "ud/".
+        settings: Settings with `mining` and `seed`.
+        draw: Prefix of the keys of the draws, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
     for kind, mined in found.mined.items():

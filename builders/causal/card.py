@@ -17,7 +17,7 @@ from ...data_cards.card import Card, Cell
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
 from ...data_cards.statistics import Spread, named
 from ...evaluation.blind.options import MEANINGS
-from ...negatives.mining import REFUSALS
+from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
 from .settings import SCHEMES, settings_of
 from .tables import CLIPS, CONFUSED, NAMES, OPEN, RIGHT

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...language.text_key import text_key
-from ...negatives.mining import Negative, arrange, even_places
+from ...negatives.options import Negative, arrange, even_places
 from ...negatives.settings import strict
 from ..runtime.derived import Derivation, Derived
 from .divisions import SPLITS, divide

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.asked import Asked
+from ...evaluation.blind.questions import BlindQuestion
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
 from .tables import NAMES
@@ -28,13 +28,13 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     )
 
 
-def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the questions of a table and split twice: with answers and with explanations to choose from.
 
     A question belongs to the balanced subset if its `blind_guessable` is there and false.
     """
     return [
-        Asked(
+        BlindQuestion(
             id=row["qid"],
             question=row["question"],
             options=tuple(row[options]),

@@ -1,19 +1,32 @@
-"""From what `build-causal` is told to a plan."""
+"""Prepare a CausalChaos build: read its files, plan it, and find the episodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from ...annotations.causalchaos import CausalRow, source_of_rows
+from ...annotations.causalchaos import (
+    VIDEO_FOLDERS,
+    CausalRow,
+    first_by_id,
+    read_causalchaos,
+    read_fps_map,
+    read_offsets,
+    source_of_rows,
+)
 from ...annotations.samples.cache import cached_sample
 from ...annotations.samples.causal import ANNOTATIONS
 from ...core.errors import InputError, UsageError
-from ...core.files import user_cache
+from ...core.files import sha256_file, user_cache
 from ...core.plan import Plan, noted
 from ...core.progress import Progress, keep
 from ...core.version import ENGINE, engine, tool_versions
-from ...language.cast import Cast
+from ...language.cast import Cast, derive_cast
+from ...language.embeddings import sbert_files
+from ...language.tagger import load_tagger
+from ...language.words import TaggerKind
+from ...negatives.cast import join_casts, read_cast
+from ...negatives.confuser import Confuser
 from ...negatives.embeddings_cache import embed
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
@@ -25,8 +38,7 @@ from ..base import Prepared
 from ..source_videos import describe_found
 from .chosen import chosen
 from .divisions import divide
-from .inputs import CausalFiles, causal_identity, encoder_name, make_confuser, read_inputs
-from .plan import Generated, plan_causal, text_of
+from .plan import Generated, Timing, plan_causal, table_hashes, text_of
 from .render import CausalBuilder, clip_footage
 from .settings import SAMPLE, CausalSettings, decided
 from .tables import TARGETS
@@ -42,27 +54,36 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.llm_base_url and not settings.llm_model:
         raise UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
     if settings.llm_model and not settings.confuse:
-        raise UsageError("--llm-model makes confusions, and --confuse 0 wants none.")
+        raise UsageError("--llm-model generates confusions, but --confuse 0 turns them off.")
     if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets is what --offsets is compared with; give --offsets too.")
+        raise UsageError("--released-offsets is the reference for --offsets; give --offsets too.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
+    reads_texts = bool(settings.confuse) or strict(settings)
     file = annotation_file(settings)
     columns = columns_of(settings.columns)
-    files = CausalFiles(file, columns, settings.offsets, settings.released_offsets, settings.fps_map, settings.cast)
-    read = read_inputs(files, settings, settings.limit)
-    rows = read.rows
-    source = source_of_rows(read.hashes, sample=settings.annotations == SAMPLE)
+    read = read_causalchaos(file, columns)
+    rows = first_by_id(read.rows, settings.limit)
+    timing = Timing()
+    used = [settings.cast] if reads_texts else []
+    if settings.render:
+        used = [settings.offsets, settings.released_offsets, settings.fps_map, *used]
+        timing = Timing(
+            read_offsets(settings.offsets, settings.released_offsets) if settings.offsets else {},
+            read_fps_map(settings.fps_map) if settings.fps_map else {},
+        )
+    hashes = {**read.hashes, **{path.name: sha256_file(path) for path in used if path}}
+    source = source_of_rows(hashes, sample=settings.annotations == SAMPLE)
+    encoder = sbert_files(settings.model).identity()
     versions = {**tool_versions(render=settings.render), ENGINE: engine()}
-    versions["encoder"] = encoder_name(settings.model)
+    versions["encoder"] = f"weights {encoder['weights'][:12]} settings {encoder['settings'][:12]}"
     confuser, generator, generated = None, None, None
-    if settings.confuse or strict(settings):
-        confuser = make_confuser(read.everything, settings.cast, settings.tagger)
+    if reads_texts:
+        confuser = make_confuser(read.rows, settings.cast, settings.tagger)
         versions["tagger"] = confuser.tagger.name
-    if settings.confuse:
-        generator = generator_of(settings)
-        if generator:
-            versions["language model"] = generator.model_name
+    if settings.confuse and settings.llm_model is not None:
+        generator = generator_of(settings.llm_model, settings.llm_base_url)
+        versions["language model"] = generator.model_name
     if generator and confuser and not dry_run:
         generated = ask(rows, settings, generator, confuser.cast)
     plan = plan_causal(
@@ -71,9 +92,17 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         embed=lambda texts: embed(texts, settings.model),
         confuser=confuser,
         generated=generated,
-        timing=read.timing,
+        timing=timing,
         limit=settings.limit,
-        identity=causal_identity(settings.version, versions, read.hashes, columns, source.as_json()),
+        identity={
+            "dataset_version": settings.version,
+            "tools": versions,
+            "inputs": hashes,
+            "tables": table_hashes(),
+            "columns": columns,
+            "source": source.as_json(),
+            "video_folders": list(VIDEO_FOLDERS),
+        },
         notes=read.counts,
     )
     if not plan.units:
@@ -118,7 +147,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
 
 
 def annotation_file(settings: CausalSettings) -> Path:
-    """Find the annotations; the sample's videos are drawn only if they are needed."""
+    """Return the annotations; the sample's videos are only rendered if needed."""
     if settings.annotations == SAMPLE:
         return cached_sample("causal" if settings.render else "causal-annotations") / ANNOTATIONS
     path = Path(settings.annotations)
@@ -129,24 +158,28 @@ def annotation_file(settings: CausalSettings) -> Path:
     return path
 
 
-def generator_of(settings: CausalSettings) -> Generator | None:
-    """Return the language model that makes confusions, if one is named."""
-    if settings.llm_model is None:
-        return None
-    if settings.llm_base_url:
-        return ChatEndpoint(settings.llm_base_url, settings.llm_model)
-    return LocalModel(settings.llm_model)
+def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: TaggerKind) -> Confuser:
+    """Derive the cast from the annotations, add the cast file, and load the tagger."""
+    cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
+    if cast_file:
+        cast = join_casts(cast, read_cast(cast_file))
+    return Confuser(tagger=load_tagger(tagger), cast=cast)
+
+
+def generator_of(model: str, base_url: str | None) -> Generator:
+    """Return the language model that generates confusions."""
+    return ChatEndpoint(base_url, model) if base_url else LocalModel(model)
 
 
 def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
-    """Return what is confused: the right options of the test."""
+    """Return the texts to confuse: the correct options of the test."""
     split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
     tested = [row for row in rows if split_of[row.qid] == "test"]
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 
 
 def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
-    """Let the language model confuse every right option of the test."""
+    """Ask the language model to confuse every correct option of the test."""
     texts = confused_texts(rows, settings)
     made = {}
     with Progress("asking the language model", len(texts), "text", brief=True) as progress:
@@ -158,7 +191,7 @@ def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generato
 
 
 def confusions(plan: Plan) -> list[str]:
-    """Write how many confusions each way gave, and why it gave none of the others."""
+    """Return lines with the number of confusions of each kind, and why others are missing."""
     return [
         f"{target}s confused by {kind}: {counts['placed']:,}; not "
         + (", ".join(f"{number:,} ({why})" for why, number in counts["not_placed"].items()) or "0")
@@ -174,7 +207,7 @@ def describe(
     looked: Callable[[], Sequence[str]] = tuple,
     cost: str = "",
 ) -> str:
-    """Write what a build would do; `cost` is that of the language model."""
+    """Return a summary of what a build would do; `cost` is that of the language model."""
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
         if "config" in unit.payload:

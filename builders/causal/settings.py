@@ -67,7 +67,8 @@ class CausalSettings(PoolSettings, BuildSettings):
         places: What PS goes by; see `builders.causal.divisions.by_place`.
         mining: How wrong options are chosen.
         confuse: How many wrong options a question of `causal_confusion` has replaced at most; 0: no such config.
-        twins: "balanced": wrong options are confused too; see `negatives.twins`. "right": the right one alone.
+        twins: "balanced": distractors are confused too, see `negatives.confused_options`. "right": the correct option
+            only.
         cast: File of names besides those found in the annotations.
         tagger: Part-of-speech tagger.
         llm_base_url: An OpenAI-compatible endpoint whose model makes confusions.

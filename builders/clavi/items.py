@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.asked import Asked, asked_items
+from ...evaluation.blind.questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.answers import YES_NO
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
@@ -32,10 +32,10 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     )
 
 
-def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the questions of a split, grouped by their wording."""
     kinds, _ = read_columns(output, config, ("template_id",), split)
-    return asked_items(items(output, config, split), kinds["template_id"])
+    return blind_questions(items(output, config, split), kinds["template_id"])
 
 
 def complements(output: FinishedOutput, split: str) -> list[Complement]:

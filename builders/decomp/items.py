@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...core.output import FinishedOutput
-from ...evaluation.blind.asked import Asked, asked_items
+from ...evaluation.blind.questions import BlindQuestion, blind_questions
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
 
@@ -40,9 +40,9 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     return replace(found, others=found.others | (set(rows["key"]) - set(chosen["key"])))
 
 
-def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the questions of a split with two possible answers, with their kinds."""
     columns, _ = read_columns(output, config, ("key", "kind"), split)
     kind_of = dict(zip(columns["key"], columns["kind"], strict=True))
     found = items(output, config, split)
-    return asked_items(found, [kind_of[name] for name in found.ids])
+    return blind_questions(found, [kind_of[name] for name in found.ids])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.blind.question_only import Read, blind_shares
+from ...evaluation.blind.question_only import AnsweredText, blind_shares
 from ...evaluation.metrics.bootstrap import estimates
 from ...evaluation.metrics.compositional_accuracy import constant_groups, count, measure
 from ...evaluation.metrics.question_graphs import SCORED_GROUPS, constant_answers
@@ -139,7 +139,7 @@ def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, f
     return blind_shares(reads[TRAIN], reads[TEST])
 
 
-def _reads(output: FinishedOutput, split: str) -> list[Read]:
+def _reads(output: FinishedOutput, split: str) -> list[AnsweredText]:
     columns = ["question", "answer", "options", "is_root", "template"]
     found = []
     for row in output.rows(QUESTIONS.name, columns, split):
@@ -147,7 +147,7 @@ def _reads(output: FinishedOutput, split: str) -> list[Read]:
             options, answer = row["options"], row["answer"]
             choice = len(options) == 2 and options != ["no", "yes"] and options != ["before", "after"]
             place = ("first", "second")[options.index(answer)] if choice and answer in options else answer
-            found.append(Read(row["question"], place, row["template"]))
+            found.append(AnsweredText(row["question"], place, row["template"]))
             if len(found) == MOST_READ:
                 break
     return found

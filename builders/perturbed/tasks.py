@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...core.errors import InputError
 from ...core.output import FinishedOutput
 from ...core.seeds import rng_for
-from ...evaluation.blind.asked import Asked
+from ...evaluation.blind.questions import BlindQuestion
 from ...evaluation.metrics.answers import plain
 from ...evaluation.metrics.inputs import read_columns
 from ...evaluation.metrics.items import Items, items_of
@@ -130,12 +130,12 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     )
 
 
-def choices(output: FinishedOutput, config: str, split: str) -> list[Asked]:
+def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the caption choices of a split without a perturbation."""
     captions = read_captions(output, split)
     sources = dict(zip(captions.clips, captions.sources, strict=True))
     return [
-        Asked(
+        BlindQuestion(
             name,
             "",
             tuple(captions.texts[number] for number in choice.captions[""]),

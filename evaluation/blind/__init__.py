@@ -1,1 +1,1 @@
-"""What can be guessed without the video: guessers of options and answers, and the audit that lets them all guess."""
+"""Blind baselines, which answer questions without the video, and the audit that runs them all."""

@@ -1,7 +1,8 @@
-"""The audit: what all guessers get right that never see a video, and the highest of them.
+"""The audit: the accuracy of all blind baselines, and the highest of them.
 
-A figure for blind guessing is the highest of several guessers, trained and untrained: one judge flatters whoever was
-tuned against it (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Adversarial Filters of Dataset Biases").
+Blind accuracy is reported as the highest of several baselines, trained and untrained, because a data set that was tuned
+against one model looks better to that model than it is (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020,
+"Adversarial Filters of Dataset Biases").
 """
 
 from __future__ import annotations
@@ -13,12 +14,11 @@ import numpy as np
 
 from ...core.errors import InputError
 from ..metrics.bootstrap import RESAMPLES
-from .asked import Asked as Asked
-from .asked import Embed, remembering
 from .figures import Audited, audited
-from .folds import folds
+from .fitting import folds
 from .options import guess_options, worth
 from .pairs import guess_pairs
+from .questions import BlindQuestion, Embed, remembering
 from .yes_no import guess_yes_no, on_pairs
 
 BOTH = "both"
@@ -27,23 +27,24 @@ LONGEST = 20_000  # characters of a question with its options
 
 
 def audit(
-    asked: Sequence[Asked],
-    train: Sequence[Asked] = (),
+    asked: Sequence[BlindQuestion],
+    train: Sequence[BlindQuestion] = (),
     *,
     embed: Embed | None = None,
     complements: Mapping[str, Sequence[tuple[str, str]]] | None = None,
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> list[Audited]:
-    """Let all guessers guess and count what they get right.
+    """Run all baselines and compute their accuracies.
 
     Args:
-        asked: The questions of one split, of one or several parts. Their order, and that of options, does not matter,
-            but to the guesser of places.
-        train: Questions that trained guessers learn from; without, they learn from other source videos of `asked`.
-        embed: Embeds texts (`negatives.embeddings_cache.embed`); without, guessers that need embeddings are left out.
-        complements: Pairs of yes/no questions by their kind, such as a question and its opposite; of each kind there is
-            an audit of how often both are right.
+        asked: The questions of one split, of one or several parts. Their order does not matter; the order of options
+            matters to the baseline of positions only.
+        train: Questions that trained baselines learn from; if there are none, they learn from other source videos of
+            `asked`.
+        embed: Embeds texts (`negatives.embeddings_cache.embed`); baselines that need embeddings are left out if None.
+        complements: Pairs of yes/no questions by their kind, such as a question and its opposite; each kind gets an
+            audit of how often both are correct.
         seed: Seed of all draws.
         resamples: Resamples of the bootstrap over source videos.
 
@@ -52,7 +53,7 @@ def audit(
         one for each kind of complement pairs.
 
     Raises:
-        InputError: Two questions of a part share an id, or one has no right option, too many options or too much text.
+        InputError: Two questions of a part share an id, or have no correct option, too many options or too much text.
     """
     _check(asked)
     _check(train)
@@ -99,12 +100,12 @@ def audit(
     return found
 
 
-def part_of(asked: Asked) -> str:
-    """Name the part of a question: its own, or whether it is a choice or a yes/no question."""
+def part_of(asked: BlindQuestion) -> str:
+    """Return the part of a question, by default whether it is a choice or a yes/no question."""
     return asked.part or ("yes/no" if asked.yes_no else "choice")
 
 
-def _check(asked: Sequence[Asked]) -> None:
+def _check(asked: Sequence[BlindQuestion]) -> None:
     taken = set()
     for one in asked:
         if (one.part, one.id) in taken:
@@ -117,12 +118,12 @@ def _check(asked: Sequence[Asked]) -> None:
             )
         if len(one.options) > MOST_OPTIONS:
             raise InputError(
-                f"{one.id!r} has {len(one.options):,} options; guessers compare each with each, so there may be "
-                f"{MOST_OPTIONS} at most."
+                f"{one.id!r} has {len(one.options):,} options, which are compared in pairs; at most {MOST_OPTIONS} are "
+                "allowed."
             )
         length = len(one.question) + sum(map(len, one.options))
         if length > LONGEST:
             raise InputError(
-                f"{one.id!r} has {length:,} characters with its options; guessers learn from every stretch of them, so "
-                f"there may be {LONGEST:,} at most. Shorten the question or leave it out."
+                f"{one.id!r} has {length:,} characters with its options; at most {LONGEST:,} are allowed. "
+                "Shorten the question or leave it out."
             )

@@ -1,8 +1,4 @@
-"""What options show of themselves without a video: one number for each option and cue.
-
-Whoever takes the option with the largest or the smallest number is a guesser that has learnt nothing
-(`untrained.GUESSERS`); trained ones weigh all cues together.
-"""
+"""Cues: numbers measured on each option without the video, and the untrained baselines that follow one of them."""
 
 from __future__ import annotations
 
@@ -15,47 +11,44 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...language.text_key import text_key
-from .asked import Arranged, Embedded, Floats
+from .questions import Arranged, Embedded, Floats
 
-DIGITS = 4  # noise in the last places of a cosine decides nothing
+DIGITS = 4  # of a cosine, so that rounding errors decide nothing
+SCORE_DIGITS = 9
 NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
 ENDINGS = re.compile(r"(?:ing|ed|d|s)$")
 STEM = 5
 ASKING = ("near_question", "shared_words", "rare_word", "case", "mark")
-"""Cues that compare options with the question; where nothing is asked they are left out."""
+"""Cues that compare options with the question; left out where there is no question."""
 TRAINING = ("right_in_train", "wrong_in_train")
-"""Cues that training gives away. The others see options alone."""
+"""Cues that use train. The others use the options only."""
 MARKS = (".", "?", "!", "…", ";", ":")
 
 
 @dataclass(frozen=True)
-class Known:
-    """What training gives away of options.
-
-    Attributes:
-        right: How often each text, folded by `text_key`, is right there.
-        wrong: How often it is wrong.
-    """
+class TrainCounts:
+    """How often each text, folded by `text_key`, is correct and wrong in train."""
 
     right: Mapping[str, int]
     wrong: Mapping[str, int]
 
 
-def known(rows: Arranged) -> Known:
-    """Count how often each text is right and wrong."""
+def train_counts(rows: Arranged) -> TrainCounts:
+    """Count how often each text is correct and wrong."""
     right = Counter(rows.keys[np.arange(len(rows.right)), rows.right].tolist())
-    return Known(right, Counter(rows.keys[rows.there].tolist()) - right)
+    return TrainCounts(right, Counter(rows.keys[rows.there].tolist()) - right)
 
 
 def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
-    """Measure every cue but those of training.
+    """Measure every cue except those of `TRAINING`.
 
     Args:
         rows: The questions.
-        vectors: Their embeddings; without, cues that need them are left out.
+        vectors: Their embeddings; cues that need them are left out if None.
 
     Returns:
         For each cue an array of shape (questions, most options), 0 where there is no option.
@@ -72,16 +65,35 @@ def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
     return found
 
 
-def training_cues(rows: Arranged, learnt: Known) -> dict[str, Floats]:
-    """Count how often each option is right, and wrong, in train; shapes as those of `cues`."""
+def training_cues(rows: Arranged, learnt: TrainCounts) -> dict[str, Floats]:
+    """Count how often each option is correct, and wrong, in train; shapes as in `cues`."""
     return {
         name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
         for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
     }
 
 
-def _letters(rows: Arranged) -> list[list[float]]:
-    return [[len(text) for text in texts] for texts in rows.texts()]
+Measure = Callable[[Arranged], Sequence[Sequence[float]]]
+
+
+def _of_text(measure: Callable[[str], float]) -> Measure:
+    return lambda rows: [[float(measure(text)) for text in texts] for texts in rows.texts()]
+
+
+def _as_question(measure: Callable[[str], bool]) -> Measure:
+    """Measure whether something holds of an option as of its question."""
+    return lambda rows: [
+        [float(measure(text) == measure(one.question)) for text in texts]
+        for one, texts in zip(rows.asked, rows.texts(), strict=True)
+    ]
+
+
+def _is_small(text: str) -> bool:
+    return text[:1].islower()
+
+
+def _has_mark(text: str) -> bool:
+    return text.rstrip().endswith(MARKS)
 
 
 def _frequency(rows: Arranged) -> list[list[float]]:
@@ -89,36 +101,7 @@ def _frequency(rows: Arranged) -> list[list[float]]:
     return [[counts[text_key(text)] for text in texts] for texts in rows.texts()]
 
 
-def _small(rows: Arranged) -> list[list[float]]:
-    return [[float(text[:1].islower()) for text in texts] for texts in rows.texts()]
-
-
-def _stopped(rows: Arranged) -> list[list[float]]:
-    return [[float(text.rstrip().endswith(MARKS)) for text in texts] for texts in rows.texts()]
-
-
-def _case(rows: Arranged) -> list[list[float]]:
-    """Whether an option begins with a capital or a small letter as the question does."""
-    return [
-        [float(text[:1].islower() == one.question[:1].islower()) for text in texts]
-        for one, texts in zip(rows.asked, rows.texts(), strict=True)
-    ]
-
-
-def _mark(rows: Arranged) -> list[list[float]]:
-    """Whether an option ends with a mark or without one as the question does."""
-    return [
-        [float(text.rstrip().endswith(MARKS) == one.question.rstrip().endswith(MARKS)) for text in texts]
-        for one, texts in zip(rows.asked, rows.texts(), strict=True)
-    ]
-
-
-def _negated(rows: Arranged) -> list[list[float]]:
-    return [[float(bool(NEGATED.search(text))) for text in texts] for texts in rows.texts()]
-
-
 def _shared_words(rows: Arranged) -> list[list[float]]:
-    """How many words of the question an option repeats, each weighted by its rarity among questions (idf)."""
     weights = rarity(one.question for one in rows.asked)
     found = []
     for one, texts in zip(rows.asked, rows.texts(), strict=True):
@@ -128,7 +111,7 @@ def _shared_words(rows: Arranged) -> list[list[float]]:
 
 
 def _rare_word(rows: Arranged) -> list[list[float]]:
-    """Whether an option is the only one that repeats the rarest word of the question that one option alone repeats."""
+    """Measure whether an option alone repeats the rarest word of the question that a single option repeats."""
     weights = rarity(one.question for one in rows.asked)
     found = []
     for one, texts in zip(rows.asked, rows.texts(), strict=True):
@@ -141,35 +124,17 @@ def _rare_word(rows: Arranged) -> list[list[float]]:
 
 
 def rarity(texts: Iterable[str]) -> dict[str, float]:
-    """Weigh the words of texts by how few texts have them (idf)."""
+    """Return the inverse document frequency of each stem."""
     bags = [set(stems(text)) for text in texts]
     counts = Counter(stem for bag in bags for stem in bag)
     return {stem: float(np.log((1 + len(bags)) / count)) for stem, count in counts.items()}
 
 
-def _twin(rows: Arranged) -> list[list[float]]:
-    return [twin_scores(texts) for texts in rows.texts()]
-
-
-LEXICAL: dict[str, Callable[[Arranged], Sequence[Sequence[float]]]] = {
-    "letters": _letters,
-    "frequency": _frequency,
-    "small_letter": _small,
-    "final_mark": _stopped,
-    "shared_words": _shared_words,
-    "rare_word": _rare_word,
-    "case": _case,
-    "mark": _mark,
-    "negated": _negated,
-    "twin": _twin,
-}
-
-
 def twin_scores(texts: Sequence[str]) -> list[float]:
-    """Return how much each option looks like what two others were made from, by negation and by an exchange of words.
+    """Return how much each option looks like the original of two others, its negation and its swap of roles.
 
-    A negation keeps the words and their order, an exchange keeps the words; what is no negation and has the nearest
-    twin in words and the likest ones in order is what both were made from.
+    A negation keeps the words and their order, a swap keeps the words. The original is not negated, has the counterpart
+    closest in words and those closest in order.
     """
     bags = [Counter(_twin_stems(text)) for text in texts]
     pairs = [Counter(pairwise(_twin_stems(text))) for text in texts]
@@ -181,6 +146,20 @@ def twin_scores(texts: Sequence[str]) -> list[float]:
         return 10 * round(words, 2) + sum(order) - 0.3 * bool(NEGATED.search(texts[place]))
 
     return [score(place) for place in range(len(texts))]
+
+
+LEXICAL: dict[str, Measure] = {
+    "letters": _of_text(len),
+    "frequency": _frequency,
+    "small_letter": _of_text(_is_small),
+    "final_mark": _of_text(_has_mark),
+    "shared_words": _shared_words,
+    "rare_word": _rare_word,
+    "case": _as_question(_is_small),
+    "mark": _as_question(_has_mark),
+    "negated": _of_text(lambda text: bool(NEGATED.search(text))),
+    "twin": lambda rows: [twin_scores(texts) for texts in rows.texts()],
+}
 
 
 @lru_cache(maxsize=1 << 16)
@@ -197,3 +176,58 @@ def _twin_stems(text: str) -> tuple[str, ...]:
 def _dice(one: Counter[Any], other: Counter[Any]) -> float:
     total = one.total() + other.total()
     return 2 * (one & other).total() / total if total else 0.0
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A baseline that takes the option with the largest, or the smallest, value of a cue.
+
+    Attributes:
+        cue: The cue, of `cues`.
+        most: Whether it takes the largest.
+        meaning: The option that it takes.
+    """
+
+    cue: str
+    most: bool
+    meaning: str
+
+
+RULES = {
+    "longest": Rule("letters", True, "the longest option, in letters"),
+    "shortest": Rule("letters", False, "the shortest option, in letters"),
+    "rarest": Rule("frequency", False, "the option that is least often an option in the split"),
+    "commonest": Rule("frequency", True, "the option that is most often an option in the split"),
+    "central": Rule("like_others", True, "the option most like the others (SBERT)"),
+    "odd_one_out": Rule("like_others", False, "the option least like the others (SBERT)"),
+    "near_question": Rule("near_question", True, "the option nearest to the question (SBERT)"),
+    "far_from_question": Rule("near_question", False, "the option farthest from the question (SBERT)"),
+    "shared_words": Rule("shared_words", True, "the option that shares most words with the question, rare ones first"),
+    "few_shared_words": Rule("shared_words", False, "the option that shares fewest words with the question"),
+    "rare_word": Rule("rare_word", True, "the only option that repeats the rarest word of the question"),
+    "case": Rule("case", True, "an option that begins with a capital or a small letter as the question does"),
+    "mark": Rule("mark", True, "an option that ends with or without a mark as the question does"),
+    "negated": Rule("negated", True, "an option with a negation"),
+    "twin": Rule("twin", True, "the option with two near twins among the others, and no negation"),
+    "right_in_train": Rule("right_in_train", True, "the option that is most often right in train"),
+    "not_right_in_train": Rule("right_in_train", False, "an option that is not right in train"),
+    "wrong_in_train": Rule("wrong_in_train", True, "the option that is most often wrong in train"),
+    "not_wrong_in_train": Rule("wrong_in_train", False, "an option that is not wrong in train"),
+}
+
+
+def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
+    """Take the option with the largest score.
+
+    Args:
+        rows: The questions.
+        scores: A number for each option, shape (questions, most options).
+
+    Returns:
+        The place of the option, the first of equally good ones; and the probability that it is correct, shape
+        (questions,): 1/2 if the correct option is one of two equally good ones.
+    """
+    masked = np.where(rows.there, np.round(scores, SCORE_DIGITS), -np.inf)
+    best = masked == masked.max(axis=1, keepdims=True)
+    right: Floats = best[np.arange(len(best)), rows.right] / best.sum(axis=1)
+    return best.argmax(axis=1), right

@@ -1,4 +1,4 @@
-"""What guessers get right, with intervals, and which of them gets most."""
+"""Accuracies of blind baselines, with intervals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ...core.results import Estimate
 from ..metrics.bootstrap import RESAMPLES, estimates, tally
-from .asked import Arranged
-from .folds import Fold
+from .fitting import Fold
+from .questions import Arranged
 
 Choices = NDArray[np.int64]
 Family = Literal["untrained", "trained"]
@@ -20,14 +20,14 @@ Family = Literal["untrained", "trained"]
 
 @dataclass(frozen=True)
 class Guess:
-    """What one guesser chooses.
+    """The choices of one baseline.
 
     Attributes:
-        name: The guesser.
+        name: The baseline.
         meaning: What it does.
         family: Whether it learns from questions with known answers.
-        choices: The number of its option for each question, as given; of pairs the two numbers, shape (questions, 2).
-        right: Whether that is right, shape (questions,); the chance of it where several options are equally good to it.
+        choices: The number of the chosen option of each question, as given; for pairs of shape (questions, 2).
+        right: Whether it is correct, shape (questions,); a probability where several options are equally good.
     """
 
     name: str
@@ -39,14 +39,14 @@ class Guess:
 
 @dataclass(frozen=True)
 class Figure:
-    """What one guesser gets right.
+    """The accuracy of one baseline.
 
     Attributes:
-        guesser: The guesser.
+        guesser: The baseline.
         meaning: What it does.
         family: Whether it learns from questions with known answers.
-        share: Share of all questions that it gets right, with its interval over source videos.
-        balanced: The same on the balanced subset; None where there is none.
+        share: Accuracy on all questions, with its interval over source videos.
+        balanced: Accuracy on the balanced subset; None where there is none.
     """
 
     guesser: str
@@ -58,12 +58,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a cue is worth to the guesser that weighs all.
+    """The contribution of a cue to the baseline that combines all.
 
     Attributes:
         cue: The cue, or the group of them.
-        alone: Share right by this cue alone.
-        lost: Share right by all cues minus that by all others.
+        alone: Accuracy with this cue only.
+        lost: Accuracy with all cues minus that with all others.
     """
 
     cue: str
@@ -76,17 +76,17 @@ class Audited:
     """The audit of one set of options.
 
     Attributes:
-        part: What is chosen: "answer", "explanation", "both", "choice" or "yes/no".
+        part: The kind of choice: "answer", "explanation", "both", "choice" or "yes/no".
         ids: The questions.
-        sources: How many source videos they are about.
-        learnt: How many questions of train the trained guessers learnt from; 0 if they were cross-fitted.
-        chance: Share right by chance.
-        num_balanced: How many questions are in the balanced subset; None where there is none.
-        figures: What each guesser gets right.
-        elsewhere: Share right by the guesser that is best on other source videos: free of the luck of the highest.
-        choices: What each guesser chooses, in the order of `ids`.
-        worth: What each cue is worth.
-        left_out: Guessers that could not guess, and why.
+        sources: Number of source videos.
+        learnt: Number of questions of train that trained baselines learnt from; 0 if they were cross-fitted.
+        chance: Accuracy of chance.
+        num_balanced: Number of questions in the balanced subset; None where there is none.
+        figures: The accuracy of each baseline.
+        elsewhere: Accuracy of the baseline that is best on other source videos, free of selection bias.
+        choices: The choices of each baseline, in the order of `ids`.
+        worth: The contribution of each cue.
+        left_out: Baselines that could not run, and why.
     """
 
     part: str
@@ -103,12 +103,12 @@ class Audited:
 
     @property
     def best(self) -> Figure:
-        """The guesser that gets most right of all questions; of equal ones the first."""
+        """The baseline with the highest accuracy, the first of equal ones."""
         return max(self.figures, key=lambda figure: figure.share.value)
 
     @property
     def best_balanced(self) -> Figure | None:
-        """The guesser that gets most right of the balanced subset; None where there is none."""
+        """The baseline with the highest accuracy on the balanced subset; None where there is none."""
         there = [figure for figure in self.figures if figure.balanced is not None]
         return max(there, key=lambda figure: figure.balanced.value if figure.balanced else 0.0, default=None)
 
@@ -126,7 +126,7 @@ def audited(
     worth: Sequence[Worth] = (),
     left_out: Mapping[str, str] | None = None,
 ) -> Audited:
-    """Count what guessers get right; see `Audited`."""
+    """Compute the accuracies of baselines; see `Audited`."""
     names = sorted({one.cluster for one in rows.asked})
     place = {name: number for number, name in enumerate(names)}
     where = np.array([place[one.cluster] for one in rows.asked], np.intp)
@@ -157,7 +157,7 @@ def audited(
 
 
 def _best_elsewhere(guesses: Sequence[Guess], divided: Sequence[Fold]) -> NDArray[np.float64]:
-    """Return what is right if each part of the questions is left to the guesser that is best on the other parts."""
+    """Return what is correct if each fold is answered by the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)

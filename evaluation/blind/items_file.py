@@ -1,4 +1,4 @@
-"""Questions with options from anybody's file."""
+"""Read questions with options from a file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...core.documents import shortened
 from ...core.errors import InputError, UsageError
 from ..metrics.items import GOLD, INDEX, SOURCES, TEXTS, given_options, options_of, right_option
 from ..metrics.predictions import ID_NAMES, read_predictions
-from .asked import Asked
+from .questions import BlindQuestion
 
 NAMES: dict[str, tuple[str, ...]] = {
     "id": ID_NAMES,
@@ -27,28 +27,30 @@ NAMES: dict[str, tuple[str, ...]] = {
     "explanation_options": ("explanation_options",),
     "explanation_index": ("explanation_index",),
 }
-"""What a column may be called, the first that is there counts."""
+"""Accepted names of each column, in the order of preference."""
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
 Table = tuple[str, str]
-"""The config and the split of questions, "" where the file says none."""
+"""The config and the split of questions, "" where the file names none."""
 
 
-def read_asked(path: Path, columns: Mapping[str, str] | None = None, first: int = 0) -> dict[Table, list[Asked]]:
+def read_asked(
+    path: Path, columns: Mapping[str, str] | None = None, first: int = 0
+) -> dict[Table, list[BlindQuestion]]:
     """Read questions with options from a CSV, JSON, JSON-lines or Parquet file.
 
     Args:
         path: The file: `id`, `question`, `options` (or a0, a1, …; without, answers are yes or no), `answer` (or
             `answer_index`); where there are some `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
             `explanation_options` with `explanation_index`, as `stressreel mine` writes them.
-        columns: Names of columns that are called otherwise.
-        first: Number of the first option in right answers that are numbers; `answer_index` counts from 0.
+        columns: The file's names of columns, by ours.
+        first: Number of the first option, in answers that are numbers; `answer_index` counts from 0.
 
     Returns:
         The questions by config and split, in the order of the file.
 
     Raises:
-        UsageError: There is no such file, or column to name.
-        InputError: It cannot be read, or a row lacks an id or a right option.
+        UsageError: The file does not exist, or `columns` names an unknown column.
+        InputError: It cannot be read, or a row has no id or correct option.
     """
     unknown = sorted(set(columns or ()) - set(NAMES))
     if unknown:
@@ -61,7 +63,7 @@ def read_asked(path: Path, columns: Mapping[str, str] | None = None, first: int 
     if missing:
         raise InputError(f"{path} has no column {', '.join(missing)}. It has: {', '.join(sorted(there))}.")
     chosen = {name: (columns[name],) if columns and name in columns else names for name, names in NAMES.items()}
-    found: dict[Table, list[Asked]] = {}
+    found: dict[Table, list[BlindQuestion]] = {}
     for number, row in enumerate(rows, 1):
         value = {name: _value(row, names) for name, names in chosen.items()}
         if not _text(value["id"]):
@@ -73,8 +75,8 @@ def read_asked(path: Path, columns: Mapping[str, str] | None = None, first: int 
 
 def _asked(
     path: Path, row: Mapping[str, Any], value: Mapping[str, Any], gold: Sequence[str], first: int
-) -> list[Asked]:
-    """Return the question of a row, and once more with its explanations if it has some."""
+) -> list[BlindQuestion]:
+    """Return the question of a row, and a second one for its explanations if it has any."""
     name = _text(value["id"])
     guessable = _flag(path, name, value["blind_guessable"])
     explained = value["explanation_options"] is not None
@@ -83,7 +85,7 @@ def _asked(
     if answer is None:
         raise InputError(f"{path}: {name!r} has no right answer. It is looked for in {', '.join(gold)}.")
     _check(path, name, options)
-    asked = Asked(
+    asked = BlindQuestion(
         id=name,
         question=_text(value["question"]),
         options=options,

@@ -1,44 +1,39 @@
-"""Guessers of one right option among several texts."""
+"""Blind baselines that choose one of several options."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.extras import MissingExtraError
-from .asked import Arranged, Embed, Floats, arrange
-from .asked import Asked as Asked
-from .cues import ASKING, TRAINING, known, training_cues
+from .cues import ASKING, RULES, TRAINING, pick, train_counts, training_cues
 from .figures import Choices, Family, Guess, Worth
-from .folds import Fold, cross_fitted, folds
-from .logit import features, fit
-from .trained import ENCODER, GUESSERS, NO_QUESTION, Guesser, Seen, seen
-from .untrained import RULES, pick
+from .fitting import Fold, cross_fitted, features, fit, folds
+from .questions import Arranged, BlindQuestion, Embed, Floats, arrange
+from .trained import ENCODER, GUESSERS, NO_QUESTION, Measured, measured
 
 PLACE = "the place that is right most often in what was learnt"
 STACKED = "weighs all cues and trained guessers together (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
-"""What the guessers do that `guess_options` asks without training, in words."""
+"""The baselines that `guess_options` runs without training, in words."""
 COMBINED = ("question_network", "full_network", "trees")
 ALONE = "there is a single source video, and no train split"
 
 
 @dataclass(frozen=True, eq=False)
 class Guessed:
-    """What all guessers of options make of questions.
+    """The choices of all baselines.
 
     Attributes:
         rows: The questions.
-        guesses: What they choose.
-        groups: The features that are weighed together, by cue or guesser: what `worth` and pairs are made from.
-        divided: The parts for cross-fitting.
-        learnt: How many questions of train were learnt from.
-        left_out: Guessers that could not guess, and why.
+        guesses: The choices.
+        groups: Features by cue or baseline, as inputs of the models that combine them.
+        divided: The folds for cross-fitting.
+        learnt: Number of questions of train that were learnt from.
+        left_out: Baselines that could not run, and why.
     """
 
     rows: Arranged
@@ -50,39 +45,44 @@ class Guessed:
 
 
 def guess_options(
-    asked: Sequence[Asked], train: Sequence[Asked], embed: Embed | None, seed: int, *, trained: bool = True
+    asked: Sequence[BlindQuestion],
+    train: Sequence[BlindQuestion],
+    embed: Embed | None,
+    seed: int,
+    *,
+    trained: bool = True,
 ) -> Guessed:
-    """Let every guesser choose an option of every question.
+    """Run every baseline on every question.
 
     Args:
         asked: The questions.
-        train: Questions to learn from; without, guessers learn from the other source videos of `asked`.
-        embed: Embeds texts; without, guessers that need embeddings are left out.
+        train: Questions to learn from; if there are none, baselines learn from the other source videos of `asked`.
+        embed: Embeds texts; baselines that need embeddings are left out if None.
         seed: Seed of all draws.
-        trained: Whether trained guessers guess.
+        trained: Whether to run trained baselines.
     """
-    view = seen(arrange(asked), embed)
+    view = measured(arrange(asked), embed)
     rows, divided = view.rows, folds(view.rows, seed)
     known_rows = arrange(train) if train else None
     left_out = _left_out(view, known_rows is not None)
-    measured = {**view.cues, **(training_cues(rows, known(known_rows)) if known_rows else {})}
+    values_of = {**view.cues, **(training_cues(rows, train_counts(known_rows)) if known_rows else {})}
     guesses = [
-        _guess(rows, name, rule.meaning, "untrained", measured[rule.cue] * (1 if rule.most else -1))
+        _guess(rows, name, rule.meaning, "untrained", values_of[rule.cue] * (1 if rule.most else -1))
         for name, rule in RULES.items()
-        if rule.cue in measured
+        if rule.cue in values_of
     ]
     if train or divided:
         guesses.insert(0, _by_place(rows, known_rows, divided))
-    groups = {name: features(rows.there, values) for name, values in measured.items()}
+    groups = {name: features(rows.there, values) for name, values in values_of.items()}
     if trained:
-        learnt = seen(known_rows, embed) if known_rows else None
+        learnt = measured(known_rows, embed) if known_rows else None
         for name, scores in _scores(view, learnt, divided, seed, left_out):
             meaning = GUESSERS[name].meaning
             guesses.append(_guess(rows, name, meaning, "trained", scores))
-            if learnt:  # scores that were learnt in these rows would tell of their right options
+            if learnt:  # scores that were learnt in these rows would reveal their correct options
                 groups[name] = features(rows.there, scores)
                 if name in COMBINED:
-                    guesses += _with_the_rule(rows, name, meaning, scores, measured["right_in_train"])
+                    guesses += _with_the_rule(rows, name, meaning, scores, values_of["right_in_train"])
         if divided:
             scores = weigh(rows, list(groups.values()), divided)
             guesses.append(_guess(rows, "stacked", STACKED, "trained", scores))
@@ -91,8 +91,7 @@ def guess_options(
     return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
 
 
-def _left_out(view: Seen, trains: bool) -> dict[str, str]:
-    """Name the guessers that cannot guess, with the reason."""
+def _left_out(view: Measured, trains: bool) -> dict[str, str]:
     found: dict[str, str] = {}
     if view.vectors is None:
         needing = [name for name, one in GUESSERS.items() if one.embeds]
@@ -110,9 +109,9 @@ def _rules_on(*names: str) -> list[str]:
 
 
 def _scores(
-    view: Seen, learnt: Seen | None, divided: list[Fold], seed: int, left_out: dict[str, str]
+    view: Measured, learnt: Measured | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
-    """Yield what each trained guesser that can guess gives to options; note why others cannot."""
+    """Yield the scores of each trained baseline that can run; note why others cannot."""
     for name, baseline in GUESSERS.items():
         if name in left_out:
             continue
@@ -120,21 +119,22 @@ def _scores(
             if learnt:
                 yield name, baseline.scores(learnt, view, seed, "train")
             elif divided:
-                yield name, cross_fitted(divided, partial(_part, baseline.scores, view, seed))
+                guess = baseline.scores
+                yield (
+                    name,
+                    cross_fitted(
+                        divided,
+                        lambda known, asked, key, guess=guess: guess(view.take(known), view.take(asked), seed, key),  # type: ignore[misc]
+                    ),
+                )
             else:
                 left_out[name] = ALONE
         except MissingExtraError as error:
             left_out[name] = str(error)
 
 
-def _part(
-    guesser: Guesser, view: Seen, seed: int, learnt: NDArray[np.int64], asked: NDArray[np.int64], key: str
-) -> Floats:
-    return guesser(view.take(learnt), view.take(asked), seed, key)
-
-
 def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floats:
-    """Score options by a conditional logit on groups of features, cross-fitted."""
+    """Score options by a cross-fitted conditional logit on groups of features."""
     values = np.concatenate(groups, axis=2)
     return cross_fitted(
         divided,
@@ -143,7 +143,7 @@ def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floa
 
 
 def worth(guessed: Guessed) -> list[Worth]:
-    """Measure what each cue, and each trained guesser, is worth: alone, and to those that weigh all."""
+    """Measure the accuracy of each cue and trained baseline alone, and what the combination of all loses without it."""
     rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
     if not divided:
         return []
@@ -167,7 +167,7 @@ def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floa
 
 
 def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Guess:
-    """Choose the place that is right most often; of equal ones the first."""
+    """Choose the place that is most often correct, the first of equal ones."""
     right = np.array([one.right for one in rows.asked])
     choices: Choices = np.zeros(len(right), np.int64)
     parts = (
@@ -184,7 +184,7 @@ def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Gu
 
 
 def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[Guess]:
-    """Choose the best option of those that are right in train, or of those that are not, where there are some."""
+    """Choose the best option of those that are correct in train, or of those that are not, if there are any."""
     found = []
     for rule, inside in (("right_in_train", counts > 0), ("not_right_in_train", counts == 0)):
         inside &= rows.there

@@ -1,4 +1,4 @@
-"""Guessers of two choices at once: the right answer and the right explanation of one question."""
+"""Blind baselines that choose both the answer and the explanation of a question."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .asked import Embed, Embedded, Floats, embedded
 from .cues import DIGITS, rarity, stems
 from .figures import Family, Guess
-from .folds import cross_fitted
-from .logit import features, fit
+from .fitting import cross_fitted, features, fit
 from .options import Guessed
+from .questions import Embed, Embedded, Floats, embedded
 
 ALIKE = {
     "alike_words": "the two options that share most words, rare ones first",
@@ -24,15 +23,12 @@ TWICE = "twice the same guesser: "
 
 
 def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:
-    """Let guessers choose an option of each of two sets.
+    """Choose an option of each of two sets, by baselines that choose in each separately and by ones that compare both.
 
     Args:
-        one: What guessers make of the first set, such as answers.
-        other: What they make of the second, of the same questions in the same order.
-        embed: Embeds texts; without, guessers that need embeddings are left out.
-
-    Returns:
-        Guessers that choose in both sets on their own, and those that compare options of the two.
+        one: The choices in the first set, such as answers.
+        other: The choices in the second, of the same questions in the same order.
+        embed: Embeds texts; baselines that need embeddings are left out if None.
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [
@@ -60,14 +56,13 @@ class _Pairs:
     """All pairs of an option of one set and an option of the other, as options of their own."""
 
     def __init__(self, one: Guessed, other: Guessed):
-        """Pair them."""
         self.one, self.other = one, other
         self.shape = (*one.rows.there.shape, other.rows.there.shape[1])
         self.there: NDArray[np.bool_] = self.flat(one.rows.there[:, :, None] & other.rows.there[:, None])
         self.right = one.rows.right * self.shape[2] + other.rows.right
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Return values of pairs, shape (questions, firsts, seconds, …), as those of options."""
+        """Reshape values of pairs, shape (questions, firsts, seconds, …), to those of options."""
         return values.reshape(len(values), -1, *values.shape[3:])
 
     def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
@@ -80,7 +75,7 @@ class _Pairs:
         return Guess(name, meaning, family, choices, right)
 
     def weigh(self, likeness: Mapping[str, Floats]) -> Floats:
-        """Score pairs by a conditional logit on what is known of both options and of their likeness, cross-fitted."""
+        """Score pairs by a cross-fitted conditional logit on the cues of both options and their similarity."""
         firsts, seconds = (np.concatenate(list(side.groups.values()), axis=2) for side in (self.one, self.other))
         pairs = np.concatenate([features(self.there, values) for values in likeness.values()], axis=2)
 
@@ -103,7 +98,7 @@ def _cosines(one: Embedded, other: Embedded) -> Floats:
 
 
 def _shared_words(one: Guessed, other: Guessed) -> Floats:
-    """Return how many words two options share, each weighted by its rarity among all options."""
+    """Return the words that two options share, weighted by their rarity among all options."""
     firsts, seconds = one.rows.texts(), other.rows.texts()
     weights = rarity(text for texts in (*firsts, *seconds) for text in texts)
     found = np.zeros((*one.rows.there.shape, other.rows.there.shape[1]))

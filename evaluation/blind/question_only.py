@@ -1,7 +1,7 @@
-"""What guessers make of questions that they only read: an upper bound of what words alone give away.
+"""Question-only baselines: how far the words of questions predict their answers.
 
-They learn from the questions and answers of one split and are asked those of another. A guesser of an answer among
-several that has learnt nothing of a question says the most frequent answer.
+They learn from the questions and answers of one split and answer those of another. Where nothing is known about a
+question, they give the most frequent answer.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ STEPS, RATE, SHRINK = 60, 0.5, 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """A question as it is read.
+class AnsweredText:
+    """A question with its answer.
 
     Attributes:
-        text: Its words.
-        answer: Its answer; for a choice, "first" or "second" will do as well.
-        kind: What is guessed separately, such as its template.
+        text: The question.
+        answer: Its answer, or the position of the correct option ("first", "second").
+        kind: The kind of question, such as its template; each kind is learnt separately.
     """
 
     text: str
@@ -38,22 +38,24 @@ class Read:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a question, with its two-word stretches."""
+    """Return the words and bigrams of a question."""
     words = WORD.findall(text.lower())
     return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
 
 
-def by_text(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Guess what most questions of the same words were answered."""
+def by_text(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
+    """Return the most frequent answer to the same question."""
     return _majority(learnt, asked, lambda read: [read.text.lower(), ""])
 
 
-def by_words(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Guess what most questions with the same set of words were answered."""
+def by_words(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
+    """Return the most frequent answer to questions with the same set of words."""
     return _majority(learnt, asked, lambda read: [" ".join(sorted(set(WORD.findall(read.text.lower())))), ""])
 
 
-def _majority(learnt: Sequence[Read], asked: Sequence[Read], keys: Callable[[Read], Sequence[str]]) -> list[str]:
+def _majority(
+    learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], keys: Callable[[AnsweredText], Sequence[str]]
+) -> list[str]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for read in learnt:
         for key in keys(read):
@@ -61,8 +63,8 @@ def _majority(learnt: Sequence[Read], asked: Sequence[Read], keys: Callable[[Rea
     return [_most(counts[next((key for key in keys(read) if key in counts), "")]) for read in asked]
 
 
-def commonest(learnt: Sequence[Read]) -> str:
-    """Return the most frequent answer; of equally frequent ones the first by the alphabet."""
+def commonest(learnt: Sequence[AnsweredText]) -> str:
+    """Return the most frequent answer, the first in the alphabet of equally frequent ones."""
     return _most(Counter(read.answer for read in learnt))
 
 
@@ -70,8 +72,8 @@ def _most(counts: Counter[str]) -> str:
     return min(counts, key=lambda answer: (-counts[answer], answer), default="")
 
 
-def naive_bayes(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Guess by the words and two-word stretches that go with each answer, as if they came independently."""
+def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
+    """Answer by naive Bayes on words and bigrams."""
     known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
     answers = sorted({read.answer for read in learnt})
     if not answers:
@@ -86,8 +88,8 @@ def naive_bayes(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
     return [answers[int(np.argmax(np.log(prior) + weights[:, _places(read, known)].sum(axis=1)))] for read in asked]
 
 
-def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
-    """Guess by a logistic regression on words and two-word stretches."""
+def regression(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
+    """Answer by a logistic regression on words and bigrams."""
     if not learnt:
         return ["" for _ in asked]
     truth = [read.answer for read in learnt]
@@ -96,7 +98,7 @@ def regression(learnt: Sequence[Read], asked: Sequence[Read]) -> list[str]:
 
 
 def _normed(text: str, known: Container[str] | None = None) -> dict[str, float]:
-    """Return the words of a question that are known, each with its share of a vector of length 1."""
+    """Return the known words and bigrams of a question as a vector of length 1."""
     words = {word for word in words_of(text) if known is None or word in known}
     return dict.fromkeys(sorted(words), 1 / np.sqrt(max(len(words), 1)))
 
@@ -107,7 +109,7 @@ class Logistic:
 
     Attributes:
         known: The number of each feature.
-        answers: What is told apart.
+        answers: The classes.
         weights: Of each feature for each answer, float64 of shape (features, answers).
         bias: Of each answer.
     """
@@ -118,18 +120,18 @@ class Logistic:
     bias: Floats
 
     def scores(self, bag: Mapping[str, float]) -> Floats:
-        """Return the score of each answer by the features that are known."""
+        """Return the score of each answer."""
         there = [(self.known[name], value) for name, value in bag.items() if name in self.known]
         total: Floats = sum((self.weights[number] * value for number, value in there), self.bias)
         return total
 
 
 def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
-    """Fit a logistic regression on bags of features by gradient steps (AdaGrad); cards need it where no extra is.
+    """Fit a logistic regression on bags of features by AdaGrad; cards need it without any extra installed.
 
     Args:
-        bags: The features of what is learnt from, each with its value.
-        truth: The answer of each.
+        bags: For each question its features with their values.
+        truth: The answer of each question.
         answers: All answers.
     """
     if not bags:
@@ -151,7 +153,7 @@ def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answ
     return Logistic(known, answers, weights, bias)
 
 
-def _places(read: Read, known: dict[str, int]) -> NDArray[np.int64]:
+def _places(read: AnsweredText, known: dict[str, int]) -> NDArray[np.int64]:
     return np.array(sorted({known[word] for word in words_of(read.text) if word in known}), np.int64)
 
 
@@ -165,7 +167,7 @@ def _softmax(scores: Floats) -> Floats:
     return shares
 
 
-GUESSERS: dict[str, Callable[[Sequence[Read], Sequence[Read]], list[str]]] = {
+GUESSERS: dict[str, Callable[[Sequence[AnsweredText], Sequence[AnsweredText]], list[str]]] = {
     "text": by_text,
     "words": by_words,
     "naive_bayes": naive_bayes,
@@ -173,17 +175,14 @@ GUESSERS: dict[str, Callable[[Sequence[Read], Sequence[Read]], list[str]]] = {
 }
 
 
-def blind_shares(learnt: Iterable[Read], asked: Iterable[Read]) -> dict[str, dict[str, float]]:
-    """Let every guesser learn and guess, each kind of question on its own.
+def blind_shares(learnt: Iterable[AnsweredText], asked: Iterable[AnsweredText]) -> dict[str, dict[str, float]]:
+    """Return the accuracy of every question-only baseline, by kind of question, between 0 and 1.
 
     Args:
-        learnt: What they learn from.
-        asked: What they are asked.
-
-    Returns:
-        For each kind that is asked, the share that each guesser gets right, between 0 and 1.
+        learnt: Questions to learn from.
+        asked: Questions to answer.
     """
-    kinds: dict[str, tuple[list[Read], list[Read]]] = defaultdict(lambda: ([], []))
+    kinds: dict[str, tuple[list[AnsweredText], list[AnsweredText]]] = defaultdict(lambda: ([], []))
     for place, reads in enumerate((learnt, asked)):
         for read in reads:
             kinds[read.kind][place].append(read)

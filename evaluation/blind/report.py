@@ -17,10 +17,10 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Titled:
-    """An audit, and what it is of.
+    """An audit of a table and split.
 
     Attributes:
-        config: The table; "" of a file without.
+        config: The table; "" for a file without tables.
         split: The split; "" likewise.
         audit: The audit.
     """
@@ -31,18 +31,18 @@ class Titled:
 
     @property
     def title(self) -> str:
-        """Name table, split and part."""
+        """Table, split and part."""
         return ", ".join(filter(None, (self.config, self.split, self.audit.part)))
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """What blind guessers get right.
+    """The accuracy of blind baselines.
 
     Attributes:
         audits: An audit of each table, split and part.
-        about: What they are of, and what the intervals are.
-        notes: What was left out.
+        about: The output or file, and how intervals were computed.
+        notes: Warnings.
         written: The folder, if the audit was written.
     """
 
@@ -52,7 +52,7 @@ class Audit(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return what every guesser gets right, the highest of each audit first, and what each cue is worth."""
+        """Return the accuracy of every baseline, highest first, and the contribution of each cue."""
         figures: list[tuple[Cell, ...]] = []
         worth: list[tuple[Cell, ...]] = []
         for one in self.audits:
@@ -75,7 +75,7 @@ class Audit(Result):
         return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
 
     def __str__(self) -> str:
-        """Write the highest figures, and the best guessers of each audit."""
+        """Return the highest figures, and the best baselines of each audit."""
         tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
         lines = ["\n\n".join(map(text_table, tables))]
         for reason, names in _left_out(self.audits).items():
@@ -96,7 +96,7 @@ class Audit(Result):
 
 
 def percent(share: Estimate | float | None) -> str:
-    """Write a share as per cent, with its interval where it has one; a dash if it is not defined."""
+    """Format a share in per cent, with its interval if it has one; a dash if it is undefined."""
     if share is None:
         return "–"
     if isinstance(share, Estimate):
@@ -106,7 +106,7 @@ def percent(share: Estimate | float | None) -> str:
 
 
 def headline(audits: Sequence[Titled]) -> Table:
-    """Put the highest figure of every audit into a table."""
+    """Return a table of the highest figure of every audit."""
     subsets = any(one.audit.best_balanced for one in audits)
     rows: list[tuple[Cell, ...]] = []
     for one in audits:
@@ -133,7 +133,7 @@ def headline(audits: Sequence[Titled]) -> Table:
 
 
 def figures_table(one: Titled, most: int | None = None) -> Table:
-    """Put what the guessers of an audit get right into a table, the highest first."""
+    """Return a table of the accuracies of an audit, highest first."""
     audit = one.audit
     ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
     subset = audit.num_balanced is not None
@@ -153,7 +153,7 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
 
 
 def worth_table(one: Titled) -> Table:
-    """Put what each cue is worth into a table."""
+    """Return a table of the contribution of each cue."""
     rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
     note = "Conditional logits, cross-fitted: on one cue alone, and on all less that on all others."
     return Table("worth", f"{one.title}: what each cue is worth", ("cue", "alone, %", "to all, points"), rows, note)
@@ -197,7 +197,6 @@ def _figure_json(figure: Figure) -> dict[str, Any]:
 
 
 def _left_out(audits: Sequence[Titled]) -> dict[str, list[str]]:
-    """Name the guessers that could not guess, by the reason."""
     found: dict[str, list[str]] = {}
     for one in audits:
         for name, reason in one.audit.left_out.items():

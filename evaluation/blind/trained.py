@@ -1,15 +1,14 @@
-"""Guessers that learn from questions with known answers: networks, and two families of another kind.
+"""Blind baselines that learn from questions with known answers: networks, and two families of another kind.
 
-Networks see embeddings and cues. `ngrams` sees the characters of options and `trees` the cues; no search for wrong
-options should ever steer by these two, so that they can judge what was steered by others.
+Networks see embeddings and cues. `ngrams` sees the characters of options and `trees` the cues; mining never uses these
+two, so that they remain independent judges of what was mined with others.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,9 +16,10 @@ from numpy.typing import NDArray
 
 from ...core.extras import import_extra
 from ...core.seeds import rng_for
-from .asked import Arranged, Asked, Embed, Embedded, Floats, Vectors, arrange, embedded
+from ...core.threads import one_thread
 from .cues import ASKING, TRAINING, cues
-from .logit import features, fit
+from .fitting import features, fit
+from .questions import Arranged, BlindQuestion, Embed, Embedded, Floats, Vectors, arrange, embedded
 
 CHARACTERS = (2, 5)
 HIDDEN = 128
@@ -29,8 +29,8 @@ ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
-    """Questions as trained guessers see them.
+class Measured:
+    """Questions with what trained baselines see of them.
 
     Attributes:
         rows: The questions.
@@ -44,93 +44,86 @@ class Seen:
     cues: Mapping[str, Floats]
     embed: Embed | None
 
-    def take(self, chosen: NDArray[np.int64]) -> Seen:
+    def take(self, chosen: NDArray[np.int64]) -> Measured:
         """Return some of the questions."""
         vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
         some = {name: values[chosen] for name, values in self.cues.items()}
-        return Seen(self.rows.take(chosen), vectors, some, self.embed)
+        return Measured(self.rows.take(chosen), vectors, some, self.embed)
 
     def weighed(self, *names: str) -> Floats:
-        """Return the features (`logit.features`) of some cues, shape (questions, most options, features)."""
+        """Return the features (`fitting.features`) of some cues, shape (questions, most options, features)."""
         there = [name for name in names if name in self.cues]
         empty = np.zeros((*self.rows.there.shape, 0))
         return np.concatenate([empty, *(features(self.rows.there, self.cues[name]) for name in there)], axis=2)
 
     @property
     def of_options(self) -> tuple[str, ...]:
-        """The cues that see options alone."""
+        """The cues that use the options only."""
         return tuple(name for name in self.cues if name not in (*ASKING, *TRAINING))
 
 
-def seen(rows: Arranged, embed: Embed | None) -> Seen:
-    """Measure what trained guessers see of questions."""
+def measured(rows: Arranged, embed: Embed | None) -> Measured:
+    """Measure what trained baselines see of questions."""
     vectors = embedded(rows, embed) if embed else None
-    return Seen(rows, vectors, cues(rows, vectors), embed)
+    return Measured(rows, vectors, cues(rows, vectors), embed)
 
 
-Guesser = Callable[[Seen, Seen, int, str], Floats]
+Guesser = Callable[[Measured, Measured, int, str], Floats]
 """Learns from questions and scores the options of others; takes a seed, and a key of the draws."""
 
 
-def option_logit(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+def option_logit(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
     """Score options by a conditional logit on their cues, without the question."""
     weights = fit(learnt.weighed(*learnt.of_options), learnt.rows.there, learnt.rows.right)
     scores: Floats = asked.weighed(*learnt.of_options) @ weights
     return scores
 
 
-def option_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
-    """Score options by a network that sees embeddings and cues of options, without the question."""
+def option_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
+    """Score options by a network on embeddings and cues of options, without the question."""
     return _network(learnt, asked, learnt.of_options, False, seed, "option", key)
 
 
-def question_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
-    """Score options by a network that compares them with the question, by embeddings and cues."""
+def question_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
+    """Score options by a network that compares each with the question, by embeddings and cues."""
     return _network(learnt, asked, ASKING, True, seed, "question", key)
 
 
-def full_network(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
-    """Score options by a network that sees all: the question, and the options as a set."""
+def full_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
+    """Score options by a network on the question, the option and the options as a set."""
     return _network(learnt, asked, (*ASKING, *learnt.of_options), True, seed, "full", key)
 
 
-def random_judge(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
-    """Score options by `question_network`, trained to tell right options from random other right ones.
+def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
+    """Score options by `question_network`, trained to separate correct options from random correct ones of others.
 
-    It never sees the wrong options: it knows what an answer to the question looks like.
+    It never sees distractors, only what answers to a question look like.
     """
-    drawn = _against_random(learnt.rows, seed, key)
-    if not drawn:  # all right options are alike
-        return np.zeros(asked.rows.there.shape)
-    return question_network(seen(arrange(drawn), learnt.embed), asked, seed, key)
-
-
-def _against_random(rows: Arranged, seed: int, key: str) -> list[Asked]:
-    """Return every question with random right options of others as its wrong options, all different."""
-    rights = [one.options[one.right] for one in rows.asked]
-    keys = rows.keys[np.arange(len(rows.right)), rows.right].tolist()
-    found = []
-    for place, one in enumerate(rows.asked):
-        taken = {keys[place]: one.options[one.right]}
+    rights = [one.options[one.right] for one in learnt.rows.asked]
+    keys = learnt.rows.keys[np.arange(len(rights)), learnt.rows.right].tolist()
+    against: list[BlindQuestion] = []
+    for place, one in enumerate(learnt.rows.asked):
+        taken = {keys[place]: rights[place]}
         for other in rng_for(seed, "blind", "random", key, one.id).integers(0, len(rights), 10 * len(one.options)):
             if len(taken) < len(one.options):
                 taken.setdefault(keys[other], rights[other])
         if len(taken) > 1:
-            found.append(Asked(one.id, one.question, tuple(taken.values()), 0, one.source))
-    return found
+            against.append(replace(one, options=tuple(taken.values()), right=0))
+    if not against:  # all correct options are the same
+        return np.zeros(asked.rows.there.shape)
+    return question_network(measured(arrange(against), learnt.embed), asked, seed, key)
 
 
-def ngrams(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
-    """Score options by a logistic regression on their characters: TF-IDF of 2 to 5 in a row, without the question."""
-    text = import_extra("sklearn.feature_extraction.text", what="a trained guesser")
-    linear = import_extra("sklearn.linear_model", what="a trained guesser")
-    known = [option for texts in learnt.rows.texts() for option in texts]
+def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
+    """Score options by a logistic regression on TF-IDF of 2 to 5 consecutive characters, without the question."""
+    text = import_extra("sklearn.feature_extraction.text", what="a trained baseline")
+    linear = import_extra("sklearn.linear_model", what="a trained baseline")
     weigh = text.TfidfVectorizer(
         analyzer="char_wb", ngram_range=CHARACTERS, lowercase=False, min_df=2, sublinear_tf=True
     )
     try:
-        bags = weigh.fit_transform(known)
-    except ValueError:  # no characters are there twice
+        bags = weigh.fit_transform([option for texts in learnt.rows.texts() for option in texts])
+    except ValueError:  # no character sequence occurs twice
         return np.zeros(asked.rows.there.shape)
     with one_thread():
         model = linear.LogisticRegression(solver="liblinear", random_state=0).fit(bags, _labels(learnt.rows))
@@ -138,24 +131,20 @@ def ngrams(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
     return _placed(asked.rows, scores)
 
 
-def trees(learnt: Seen, asked: Seen, seed: int, key: str) -> Floats:
+def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
     """Score options by gradient-boosted trees on all cues."""
-    ensemble = import_extra("sklearn.ensemble", what="a trained guesser")
+    ensemble = import_extra("sklearn.ensemble", what="a trained baseline")
     names = (*ASKING, *learnt.of_options)
     model = ensemble.HistGradientBoostingClassifier(
         max_iter=150, learning_rate=0.06, max_leaf_nodes=15, min_samples_leaf=40, random_state=0
     )
+    known, unknown = (
+        np.concatenate([*(each.cues[name][:, :, None] for name in names if name in each.cues), each.weighed(*names)], 2)
+        for each in (learnt, asked)
+    )
     with one_thread():
-        model.fit(_flat(learnt, names), _labels(learnt.rows))
-        return _placed(asked.rows, model.decision_function(_flat(asked, names)))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """Let scikit-learn, and what it calls, use one thread: then sums are the same on every machine of a kind."""
-    control = import_extra("threadpoolctl", what="a trained guesser")
-    with control.threadpool_limits(1):
-        yield
+        model.fit(known[learnt.rows.there], _labels(learnt.rows))
+        return _placed(asked.rows, model.decision_function(unknown[asked.rows.there]))
 
 
 @dataclass(frozen=True)
@@ -163,7 +152,7 @@ class Baseline:
     """A blind baseline that learns.
 
     Attributes:
-        scores: What it gives to options.
+        scores: Scores options.
         meaning: What it does, in words.
         embeds: Whether it needs a sentence encoder.
         compares: Whether it needs a question.
@@ -195,21 +184,21 @@ GUESSERS: dict[str, Baseline] = {
 NO_QUESTION = "nothing is asked beside the options"
 
 
-def _network(learnt: Seen, asked: Seen, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:
+def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:
     """Score options by the log-odds of a network with one hidden layer, on embeddings and cues."""
     networks = import_extra("sklearn.neural_network", what="a trained network")
     unfinished = import_extra("sklearn.exceptions", what="a trained network").ConvergenceWarning
     draw = int(rng_for(seed, "blind", "network", *key).integers(1 << 32))
     model = networks.MLPClassifier(HIDDEN, alpha=PENALTY, max_iter=EPOCHS, random_state=draw)
     with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", unfinished)  # it stops early on purpose
+        warnings.simplefilter("ignore", unfinished)  # it stops early by intention
         model.fit(_embedded(learnt, names, compares), _labels(learnt.rows))
         wrong, right = np.maximum(model.predict_proba(_embedded(asked, names, compares)).T, np.float64(1e-30))
     return _placed(asked.rows, np.log(right) - np.log(wrong))
 
 
-def _embedded(given: Seen, names: Sequence[str], compares: bool) -> Vectors:
-    """Return what a network sees of all options: embeddings, compared with the question or alone, and cues."""
+def _embedded(given: Measured, names: Sequence[str], compares: bool) -> Vectors:
+    """Return the inputs of a network for all options: embeddings, alone or compared with the question, and cues."""
     if given.vectors is None:
         raise ValueError("a network needs embeddings")
     there = given.rows.there
@@ -220,12 +209,6 @@ def _embedded(given: Seen, names: Sequence[str], compares: bool) -> Vectors:
         asked = np.repeat(given.vectors.questions, there.sum(axis=1), axis=0) * scale
         parts = [options * asked, np.abs(options - asked)]
     return np.concatenate([*parts, given.weighed(*names)[there].astype(np.float32)], axis=1)
-
-
-def _flat(given: Seen, names: Sequence[str]) -> Floats:
-    values = [given.cues[name][:, :, None] for name in names if name in given.cues]
-    found: Floats = np.concatenate([*values, given.weighed(*names)], axis=2)[given.rows.there]
-    return found
 
 
 def _labels(rows: Arranged) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Guessers of yes or no, from the words of questions alone."""
+"""Blind baselines for yes/no questions, which see the words of questions only."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from ...core.extras import MissingExtraError, import_extra
+from ...core.threads import one_thread
 from . import question_only
-from .asked import Arranged, Asked, Embed, arrange
 from .figures import Guess
-from .folds import folds
-from .question_only import Read
-from .trained import CHARACTERS, ENCODER, one_thread
+from .fitting import folds
+from .question_only import AnsweredText
+from .questions import Arranged, BlindQuestion, Embed, arrange
+from .trained import CHARACTERS, ENCODER
 
-Answers = Callable[[Sequence[Read], Sequence[Read], Embed | None], Sequence[str]]
+Answers = Callable[[Sequence[AnsweredText], Sequence[AnsweredText], Embed | None], Sequence[str]]
 MEANINGS = {
     "text": "what most questions of the same words are answered",
     "words": "what most questions with the same set of words are answered",
@@ -30,7 +31,12 @@ def _guessers(kinds: bool) -> dict[str, tuple[Answers, str]]:
     if kinds:
         found["kind"] = (_by_kind(_majority), "the answer that is right most often for the kind of question")
     for name, meaning in MEANINGS.items():
-        plain = _reading(question_only.GUESSERS[name])
+
+        def plain(
+            learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None, name: str = name
+        ) -> Sequence[str]:
+            return question_only.GUESSERS[name](learnt, asked)
+
         found[name] = (plain, meaning)
         if kinds and name in ("naive_bayes", "regression"):
             found[f"{name}_by_kind"] = (_by_kind(plain), f"{meaning}, each kind of question on its own")
@@ -39,18 +45,14 @@ def _guessers(kinds: bool) -> dict[str, tuple[Answers, str]]:
     return found
 
 
-def _reading(guess: Callable[[Sequence[Read], Sequence[Read]], list[str]]) -> Answers:
-    return lambda learnt, asked, embed: guess(learnt, asked)
-
-
-def _majority(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> list[str]:
+def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
     return [question_only.commonest(learnt)] * len(asked)
 
 
 def _by_kind(answer: Answers) -> Answers:
-    """Let a guesser learn and answer each kind of question on its own; of a kind it has not seen, the commonest."""
+    """Train a baseline on each kind of question separately; unseen kinds get the most frequent answer."""
 
-    def answers(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> list[str]:
+    def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
         usual = question_only.commonest(learnt)
         said = [usual] * len(asked)
         for kind in sorted({one.kind for one in asked}):
@@ -65,14 +67,14 @@ def _by_kind(answer: Answers) -> Answers:
     return answers
 
 
-def _embedding(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> Sequence[str]:
+def _embedding(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> Sequence[str]:
     if embed is None:
         return _majority(learnt, asked, embed)
     return _logistic(learnt, embed([one.text for one in learnt]), embed([one.text for one in asked]))
 
 
-def _ngrams(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) -> Sequence[str]:
-    text = import_extra("sklearn.feature_extraction.text", what="a trained guesser")
+def _ngrams(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> Sequence[str]:
+    text = import_extra("sklearn.feature_extraction.text", what="a trained baseline")
     weigh = text.TfidfVectorizer(analyzer="char_wb", ngram_range=CHARACTERS, sublinear_tf=True)
     try:
         bags = weigh.fit_transform([one.text for one in learnt])
@@ -81,9 +83,8 @@ def _ngrams(learnt: Sequence[Read], asked: Sequence[Read], embed: Embed | None) 
     return _logistic(learnt, bags, weigh.transform([one.text for one in asked]))
 
 
-def _logistic(learnt: Sequence[Read], known: Any, asked: Any) -> Sequence[str]:
-    """Answer by a logistic regression on features of questions."""
-    linear = import_extra("sklearn.linear_model", what="a trained guesser")
+def _logistic(learnt: Sequence[AnsweredText], known: Any, asked: Any) -> Sequence[str]:
+    linear = import_extra("sklearn.linear_model", what="a trained baseline")
     answers = [one.answer for one in learnt]
     if len(set(answers)) < 2:
         return [answers[0]] * int(asked.shape[0])
@@ -93,22 +94,24 @@ def _logistic(learnt: Sequence[Read], known: Any, asked: Any) -> Sequence[str]:
 
 
 def guess_yes_no(
-    asked: Sequence[Asked], train: Sequence[Asked], embed: Embed | None, seed: int
+    asked: Sequence[BlindQuestion], train: Sequence[BlindQuestion], embed: Embed | None, seed: int
 ) -> tuple[Arranged, list[Guess], dict[str, str]]:
-    """Let every guesser answer every question.
+    """Run every baseline on every question.
 
     Args:
         asked: Yes/no questions.
-        train: Questions to learn from; without, guessers learn from the other source videos of `asked`.
-        embed: Embeds texts; without, guessers that need embeddings are left out.
+        train: Questions to learn from; if there are none, baselines learn from the other source videos of `asked`.
+        embed: Embeds texts; baselines that need embeddings are left out if None.
         seed: Seed of all draws.
 
     Returns:
-        The questions by id, what is guessed, and which guessers could not, with the reason.
+        The questions by id, the answers, and the baselines that could not run, with the reason.
     """
     rows = arrange(asked)
-    reads = [_read(one) for one in rows.asked]
-    learnt = [_read(one) for one in arrange(train).asked]
+    reads, learnt = (
+        [AnsweredText(one.question, one.options[one.right].casefold(), one.kind) for one in some]
+        for some in (rows.asked, arrange(train).asked)
+    )
     divided = folds(rows, seed)
     if not learnt and not divided:
         return rows, [], {"all": "there is a single source video, and no train split"}
@@ -142,12 +145,12 @@ def guess_yes_no(
 def on_pairs(
     rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
 ) -> tuple[Arranged, list[Guess]]:
-    """Return what is guessed of pairs of questions, such as a question and its complement: both right, or not.
+    """Return the choices on pairs of questions, such as a question and its complement: both correct, or not.
 
     Args:
         rows: The questions.
-        guesses: What is guessed of them.
-        pairs: Ids of questions; pairs of which one is not asked are left out.
+        guesses: The choices.
+        pairs: Ids of questions; pairs with an unknown id are left out.
     """
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
@@ -162,7 +165,3 @@ def on_pairs(
         )
         for guess in guesses
     ]
-
-
-def _read(one: Asked) -> Read:
-    return Read(one.question, one.options[one.right].casefold(), one.kind)

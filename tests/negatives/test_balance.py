@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.negatives.balance import Balanced, balance
-from stressreel.negatives.facets import Facet
-from stressreel.negatives.mining import even_places
-from stressreel.negatives.steering import conditional_logit
+from stressreel.negatives.features import Target
+from stressreel.negatives.learners import conditional_logit
+from stressreel.negatives.options import even_places
 
 ROWS, OFFERED, NEED = 120, 16, 4
 
@@ -22,7 +22,7 @@ class Made:
 
     ids: list[str]
     questions: NDArray[np.float32]
-    facet: Facet
+    target: Target
     splits: list[str]
 
     def balanced(self, seed: int = 0, order: list[int] | None = None) -> dict[str, list[int]]:
@@ -30,19 +30,19 @@ class Made:
         order = order if order is not None else list(range(len(self.ids)))
         found = self.result(seed, order)
         return {
-            self.ids[row]: self.facet.texts[row][1 + found.chosen[place]].tolist() for place, row in enumerate(order)
+            self.ids[row]: self.target.texts[row][1 + found.chosen[place]].tolist() for place, row in enumerate(order)
         }
 
     def result(self, seed: int, order: list[int]) -> Balanced:
-        facet = replace(
-            self.facet,
-            texts=[self.facet.texts[row] for row in order],
-            cues=[self.facet.cues[row] for row in order],
-            keys=[self.facet.keys[row] for row in order],
+        target = replace(
+            self.target,
+            texts=[self.target.texts[row] for row in order],
+            cues=[self.target.cues[row] for row in order],
+            keys=[self.target.keys[row] for row in order],
         )
         ids = [self.ids[row] for row in order]
         splits = [self.splits[row] for row in order]
-        return balance(ids, self.questions[order], {"answer": facet}, need=NEED, groups=ids, splits=splits, seed=seed)
+        return balance(ids, self.questions[order], {"answer": target}, need=NEED, groups=ids, splits=splits, seed=seed)
 
 
 def made(offered: list[list[int]], rights: list[int], splits: list[str], cue: NDArray[np.float64]) -> Made:
@@ -56,8 +56,8 @@ def made(offered: list[list[int]], rights: list[int], splits: list[str], cue: ND
     known = {split: np.zeros(len(cue), np.int64) for split in sorted(set(splits))}
     for right, split in zip(rights, splits, strict=True):
         known[split][right] += 1
-    facet = Facet(vectors.astype(np.float32), texts, [cue[some] for some in texts], texts, known)
-    return Made([f"q{row:03}" for row in range(len(rights))], questions.astype(np.float32), facet, splits)
+    target = Target(vectors.astype(np.float32), texts, [cue[some] for some in texts], texts, known)
+    return Made([f"q{row:03}" for row in range(len(rights))], questions.astype(np.float32), target, splits)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def planted() -> Made:
 
 def judge(found: dict[str, list[int]], data: Made) -> float:
     """Return how often a judge is right that takes any of the options with the cue; chance is one in five."""
-    cue = {int(text): table[0] for texts, cues in zip(data.facet.texts, data.facet.cues, strict=True)
+    cue = {int(text): table[0] for texts, cues in zip(data.target.texts, data.target.cues, strict=True)
            for text, table in zip(texts, cues, strict=True)}  # fmt: skip
     return float(np.mean([1 / (1 + sum(cue[text] > 0.5 for text in wrong)) for wrong in found.values()]))
 
@@ -81,7 +81,7 @@ def test_a_planted_cue_gives_little_away_and_the_subset_less(planted: Made) -> N
     found = planted.result(0, list(range(ROWS)))
     rng = np.random.default_rng(2)
     drawn, chosen, kept = {}, {}, {}
-    for place, (name, texts) in enumerate(zip(planted.ids, planted.facet.texts, strict=True)):
+    for place, (name, texts) in enumerate(zip(planted.ids, planted.target.texts, strict=True)):
         drawn[name] = rng.choice(texts[1:], NEED, replace=False).tolist()
         chosen[name] = texts[1 + found.chosen[place]].tolist()
         if not found.guessable[place]:
@@ -117,7 +117,7 @@ def test_texts_right_nowhere_are_wrong_in_one_split_and_sets_are_distinct(shared
     result = shared_texts.result(0, list(range(60)))
     seen = set()
     for row, (name, split) in enumerate(zip(shared_texts.ids, shared_texts.splits, strict=True)):
-        texts = shared_texts.facet.texts[row]
+        texts = shared_texts.target.texts[row]
         wrong = texts[1 + result.chosen[row]].tolist()
         assert len({*wrong, int(texts[0])}) == 1 + len(wrong)
         assert len(wrong) == (2 if row == 7 else NEED)  # a row with few candidates keeps them
@@ -131,8 +131,8 @@ def test_texts_that_say_the_same_are_never_options_together() -> None:
     """Candidates differ as texts, and share keys by twos."""
     data = made([[30 + row * 10 + n for n in range(10)] for row in range(30)], list(range(30)), ["train"] * 30,
                 np.zeros((330, 1)))  # fmt: skip
-    keys = [np.array([some[0], *(30 + (some[1:] - 30) // 2)]) for some in data.facet.texts]
-    data = replace(data, facet=replace(data.facet, keys=keys))
+    keys = [np.array([some[0], *(30 + (some[1:] - 30) // 2)]) for some in data.target.texts]
+    data = replace(data, target=replace(data.target, keys=keys))
     for place, chosen in enumerate(data.result(0, list(range(30))).chosen):
         assert len(set(keys[place][1 + chosen].tolist())) == NEED
 
@@ -142,13 +142,13 @@ def test_a_candidate_that_excludes_others_costs_no_row_its_options() -> None:
     rows = 30
     answers = [[rows + row * 4 + n for n in (0, 1, 2, 3, 0)] for row in range(rows)]
     explanations = [[rows + row * 4 + n for n in (0, 1, 2, 3, 1)] for row in range(rows)]
-    facets = {
-        name: made(some, list(range(rows)), ["train"] * rows, np.zeros((rows * 5, 1))).facet
+    targets = {
+        name: made(some, list(range(rows)), ["train"] * rows, np.zeros((rows * 5, 1))).target
         for name, some in (("answer", answers), ("explanation", explanations))
     }
     ids = [f"q{row}" for row in range(rows)]
     questions = np.eye(rows, 16, dtype=np.float32)
-    found = balance(ids, questions, facets, need=NEED, groups=ids, splits=["train"] * rows)
+    found = balance(ids, questions, targets, need=NEED, groups=ids, splits=["train"] * rows)
     assert {tuple(sorted(chosen.tolist())) for chosen in found.chosen} == {(0, 1, 2, 3)}
 
 

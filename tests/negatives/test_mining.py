@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
 from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import Item, Mined, MiningSettings, Negative, arrange, lending_limits, mine, text_key
+from stressreel.negatives.mining import Item, MiningSettings, lending_limits, text_key
+from stressreel.negatives.mining import mine_by_score as mine
+from stressreel.negatives.options import Mined, Negative, arrange
 
 Floats = NDArray[np.float32]
 LOOSE = MiningSettings(num_options=3, top_k=3, same_question=2, same_text=2, tau=1)
@@ -69,7 +71,10 @@ def test_questions_that_ask_the_same_lend_nothing_unless_wanted() -> None:
     assert ids(mine(items(5), questions, texts, settings)[0]) == ["q003", "q004"]
     assert ids(mine(items(5), questions, texts, replace(settings, same_question=2))[0]) == ["q001", "q002"]
     same = [replace(item, question="why") for item in items(5)]
-    assert ids(mine(same, circle(1, 1, 1, 1, 1), texts, replace(settings, same_question=2))[0]) == ["q001", "q002"]
+    assert ids(mine(same, circle(1, 1, 1, 1, 1), texts, replace(settings, same_question=2))[0]) == [
+        "q001",
+        "q002",
+    ]
     assert ids(mine(same, circle(1, 1, 1, 1, 1), texts, settings)[0]) == []
 
 
@@ -188,7 +193,7 @@ def test_random_negatives_follow_the_seed_and_reach_everybody() -> None:
 
 
 def test_two_questions_with_one_id_are_refused() -> None:
-    with pytest.raises(InputError, match="share an id"):
+    with pytest.raises(InputError, match="the same id"):
         mine([*items(2), items(1)[0]], around(3, 0), around(3, 0), MiningSettings())
 
 

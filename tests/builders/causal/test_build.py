@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import CausalRow, read_causalchaos
 from stressreel.annotations.samples.causal import write_causal_annotations
-from stressreel.builders.causal.inputs import make_confuser
 from stressreel.builders.causal.plan import Timing, plan_causal, tally
+from stressreel.builders.causal.prepare import make_confuser
 from stressreel.builders.causal.render import clip_frames
 from stressreel.builders.causal.settings import CausalSettings, settings_of
 from stressreel.builders.causal.tables import causal_configs

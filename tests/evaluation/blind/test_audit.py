@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.evaluation.blind.asked import Asked
 from stressreel.evaluation.blind.audit import audit
 from stressreel.evaluation.blind.figures import Audited
+from stressreel.evaluation.blind.questions import BlindQuestion
 
 pytest.importorskip("sklearn")
 
@@ -28,18 +28,20 @@ def embed(texts: Sequence[str]) -> np.ndarray:
     return found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-9)
 
 
-def made(count: int, seed: int = 0, options: int = 4) -> list[Asked]:
+def made(count: int, seed: int = 0, options: int = 4) -> list[BlindQuestion]:
     """Questions whose options are drawn alike: nothing tells which is right."""
     rng = np.random.default_rng(seed)
     found = []
     for number in range(count):
         texts = [f"The {rng.choice(NOUNS)} {rng.choice(VERBS)} near the {rng.choice(NOUNS)}." for _ in range(options)]
         question = f"Why did the {rng.choice(NOUNS)} jump?"
-        found.append(Asked(f"q{number:04}", question, tuple(texts), int(rng.integers(options)), f"v{number % 40}"))
+        found.append(
+            BlindQuestion(f"q{number:04}", question, tuple(texts), int(rng.integers(options)), f"v{number % 40}")
+        )
     return found
 
 
-def with_right(asked: Sequence[Asked], change: Callable[[Asked], str]) -> list[Asked]:
+def with_right(asked: Sequence[BlindQuestion], change: Callable[[BlindQuestion], str]) -> list[BlindQuestion]:
     """Put another text in the place of every right option."""
     return [
         replace(one, options=(*one.options[: one.right], change(one), *one.options[one.right + 1 :])) for one in asked
@@ -51,7 +53,7 @@ def shares(found: Audited) -> dict[str, float]:
 
 
 FAIR = made(120)
-CUES: dict[str, tuple[Callable[[Asked], str], tuple[str, ...]]] = {
+CUES: dict[str, tuple[Callable[[BlindQuestion], str], tuple[str, ...]]] = {
     "length": (lambda one: f"{one.options[one.right]} And it was very late.", ("longest", "option_logit", "ngrams")),
     "short": (lambda one: "It ran.", ("shortest", "option_logit", "option_network", "trees", "stacked")),
     "case": (lambda one: one.options[one.right].lower(), ("option_logit", "option_network", "ngrams")),
@@ -180,13 +182,13 @@ def test_answers_and_explanations_that_belong_together() -> None:
     assert both.choices["alike"].shape == (80, 2)
 
 
-def yes_no(count: int, seed: int = 0) -> list[Asked]:
+def yes_no(count: int, seed: int = 0) -> list[BlindQuestion]:
     rng = np.random.default_rng(seed)
     found = []
     for number in range(count):
         noun, kind = rng.choice(NOUNS), ("first", "last")[int(rng.integers(2))]
         text = f"Did the {noun} {rng.choice(VERBS)} {kind}?"
-        found.append(Asked(f"q{number:04}", text, ("no", "yes"), int(rng.integers(2)), f"v{number % 40}", kind))
+        found.append(BlindQuestion(f"q{number:04}", text, ("no", "yes"), int(rng.integers(2)), f"v{number % 40}", kind))
     return found
 
 
@@ -235,7 +237,7 @@ def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
         ([replace(FAIR[0], options=("one",), right=0)], "1 options"),
     ],
 )
-def test_what_cannot_be_asked(asked: list[Asked], message: str) -> None:
+def test_what_cannot_be_asked(asked: list[BlindQuestion], message: str) -> None:
     with pytest.raises(InputError, match=message):
         audit(asked)
 

@@ -2,29 +2,28 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stressreel.evaluation.blind.asked import Asked, Embedded, arrange
-from stressreel.evaluation.blind.cues import cues, known, training_cues, twin_scores
-from stressreel.evaluation.blind.logit import features, fit, probabilities
-from stressreel.evaluation.blind.untrained import RULES, pick
+from stressreel.evaluation.blind.cues import RULES, cues, pick, train_counts, training_cues, twin_scores
+from stressreel.evaluation.blind.fitting import features, fit, probabilities
+from stressreel.evaluation.blind.questions import BlindQuestion, Embedded, arrange
 
-ASKED = Asked("q", "why did the actress scream", ("Aaaaa.", "the actress fell", "cc", "She did not fall"), 1)
+ASKED = BlindQuestion("q", "why did the actress scream", ("Aaaaa.", "the actress fell", "cc", "She did not fall"), 1)
 
 
-def chosen(asked: Asked = ASKED, train: list[Asked] | None = None) -> dict[str, str]:
+def chosen(asked: BlindQuestion = ASKED, train: list[BlindQuestion] | None = None) -> dict[str, str]:
     """What each rule takes, as a text; the embedding of the question is that of the option `cc`."""
     rows = arrange([asked])
     vectors = {"Aaaaa.": [1, 0, 0], "the actress fell": [1, 0, 0], "cc": [0, 1, 0], "She did not fall": [0.6, 0, 0.8]}
     options = np.array([[vectors[text] for text in rows.texts()[0]]], np.float32)
     measured = cues(rows, Embedded(np.array([[0, 1, 0]], np.float32), options))
     if train:
-        measured |= training_cues(rows, known(arrange(train)))
+        measured |= training_cues(rows, train_counts(arrange(train)))
     signs = {name: 1 if rule.most else -1 for name, rule in RULES.items() if rule.cue in measured}
     taken = {name: pick(rows, measured[RULES[name].cue] * sign)[0] for name, sign in signs.items()}
     return {name: asked.options[int(rows.given(places)[0])] for name, places in taken.items()}
 
 
 def test_each_rule_takes_what_it_says() -> None:
-    train = [Asked("t", "why", ("cc.", "She did not fall"), 0), Asked("u", "why", ("AAAAA", "CC"), 1)]
+    train = [BlindQuestion("t", "why", ("cc.", "She did not fall"), 0), BlindQuestion("u", "why", ("AAAAA", "CC"), 1)]
     found = chosen(train=train)
     assert set(found) == set(RULES)
     exact = {
@@ -49,7 +48,7 @@ def test_each_rule_takes_what_it_says() -> None:
 
 
 def test_how_often_an_option_is_one_counts_in_the_whole_split() -> None:
-    rows = arrange([Asked("a", "why", ("x", "y", "X."), 0), Asked("b", "why", ("z", "y", "x"), 0)])
+    rows = arrange([BlindQuestion("a", "why", ("x", "y", "X."), 0), BlindQuestion("b", "why", ("z", "y", "x"), 0)])
     measured = cues(rows)["frequency"]
     by_text = {
         text: value
@@ -67,7 +66,7 @@ def test_the_twins_of_a_confused_answer_tell(right: int) -> None:
 
 
 def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() -> None:
-    rows = arrange([Asked(f"q{number}", "why", (*"abc", "de", "fg"), 3) for number in range(400)])
+    rows = arrange([BlindQuestion(f"q{number}", "why", (*"abc", "de", "fg"), 3) for number in range(400)])
     letters = cues(rows)["letters"]
     places, right = pick(rows, letters)
     taken = np.bincount(rows.given(places), minlength=5)
@@ -78,7 +77,7 @@ def test_of_equal_options_any_is_taken_and_the_chance_of_the_right_one_counts() 
 
 
 def test_questions_with_fewer_options_take_none_of_the_missing() -> None:
-    rows = arrange([Asked("a", "why", ("x", "yy"), 0), Asked("b", "why", ("x", "yy", "zzz", "w"), 2)])
+    rows = arrange([BlindQuestion("a", "why", ("x", "yy"), 0), BlindQuestion("b", "why", ("x", "yy", "zzz", "w"), 2)])
     for scores in cues(rows).values():
         for sign in (1, -1):
             assert rows.there[np.arange(2), pick(rows, scores * sign)[0]].all()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.blind.asked import Asked
 from stressreel.evaluation.blind.items_file import read_asked
+from stressreel.evaluation.blind.questions import BlindQuestion
 
 
 def write(path: Path, *rows: dict[str, Any]) -> Path:
@@ -34,10 +34,10 @@ def test_all_columns(tmp_path: Path) -> None:
     )
     assert read_asked(file) == {
         ("c", "test"): [
-            Asked("7", "why?", ("a", "b"), 1, "v", "k", balanced=True),
-            Asked("8", "did it?", ("no", "yes"), 1),
+            BlindQuestion("7", "why?", ("a", "b"), 1, "v", "k", balanced=True),
+            BlindQuestion("8", "did it?", ("no", "yes"), 1),
         ],
-        ("", "train"): [Asked("9", "why?", ("a", "b", "c"), 1, part="p")],
+        ("", "train"): [BlindQuestion("9", "why?", ("a", "b", "c"), 1, part="p")],
     }
 
 
@@ -45,8 +45,8 @@ def test_a_csv_with_other_names_and_numbered_columns(tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("qid,vid,question,answer,a0,a1,a2\n1,v,why,2,x,y,z\n2,v,why,1,x,y,\n")
     assert read_asked(file, {"source": "vid"})["", ""] == [
-        Asked("1", "why", ("x", "y", "z"), 2, "v"),
-        Asked("2", "why", ("x", "y"), 1, "v"),
+        BlindQuestion("1", "why", ("x", "y", "z"), 2, "v"),
+        BlindQuestion("2", "why", ("x", "y"), 1, "v"),
     ]
     assert read_asked(file, {"source": "vid"}, first=1)["", ""][0].right == 1
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from stressreel.evaluation.blind.question_only import GUESSERS, Read, blind_shares, fit_logistic, words_of
+from stressreel.evaluation.blind.question_only import GUESSERS, AnsweredText, blind_shares, fit_logistic, words_of
 
-LEARNT = [Read(f"Were they {verb} a {noun}?", "yes" if noun == "phone" else "no", "k")
+LEARNT = [AnsweredText(f"Were they {verb} a {noun}?", "yes" if noun == "phone" else "no", "k")
           for noun in ("phone", "bag") for verb in ("holding", "taking", "throwing")]  # fmt: skip
 
 
@@ -18,18 +18,18 @@ def test_what_words_tell_is_found_out(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["naive_bayes", "regression"])
 def test_words_are_known_in_other_sentences(name: str) -> None:
-    asked = [Read("Did they wash a phone?", "yes", "k"), Read("Did they wash a bag?", "no", "k")]
+    asked = [AnsweredText("Did they wash a phone?", "yes", "k"), AnsweredText("Did they wash a bag?", "no", "k")]
     assert blind_shares(LEARNT, asked)["k"][name] == 1.0
 
 
 @pytest.mark.parametrize("name", GUESSERS)
 def test_a_question_with_both_answers_tells_nothing(name: str) -> None:
-    both = [Read(read.text, answer, "k") for read in LEARNT for answer in ("yes", "no")]
+    both = [AnsweredText(read.text, answer, "k") for read in LEARNT for answer in ("yes", "no")]
     assert blind_shares(both, both)["k"][name] == 0.5
 
 
 def test_kinds_are_apart_and_may_be_unknown() -> None:
-    assert blind_shares(LEARNT, [Read("Where?", "there", "other")]) == {"other": dict.fromkeys(GUESSERS, 0.0)}
+    assert blind_shares(LEARNT, [AnsweredText("Where?", "there", "other")]) == {"other": dict.fromkeys(GUESSERS, 0.0)}
 
 
 def test_nothing_is_known_where_nothing_was_learnt() -> None:

@@ -1,26 +1,66 @@
-"""The conditional logit (McFadden 1974): which of several options is right, by a weighted sum of their features."""
+"""Cross-fitting over source videos, and the conditional logit (McFadden 1974) on features of options."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .asked import Floats
+from ...core.seeds import rng_for
+from .questions import Arranged, Floats
 
+FOLDS = 5
 STEPS = 30
 RIDGE = 1.0
 ENOUGH = 1e-8
 
+Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""The questions to learn from, and those to answer."""
+
+
+def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
+    """Split questions by source video into up to five folds with about equally many videos.
+
+    Returns:
+        For each fold the numbers of the questions outside and inside of it; nothing for a single source video.
+    """
+    names = sorted({one.cluster for one in rows.asked})
+    parts = min(FOLDS, len(names))
+    if parts < 2:
+        return []
+    drawn = rng_for(seed, "blind", "folds").permutation(len(names)) % parts
+    part_of = dict(zip(names, drawn.tolist(), strict=True))
+    where = np.array([part_of[one.cluster] for one in rows.asked])
+    return [(np.flatnonzero(where != part), np.flatnonzero(where == part)) for part in range(parts)]
+
+
+def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArray[np.int64], str], Floats]) -> Floats:
+    """Score every question by a baseline trained on the other folds.
+
+    Args:
+        divided: The folds.
+        guess: Learns from questions and scores others; gets the numbers of both and the name of the fold.
+
+    Returns:
+        The scores, in the order of the questions.
+    """
+    parts = [guess(learnt, asked, str(number)) for number, (learnt, asked) in enumerate(divided)]
+    found = np.zeros((sum(len(part) for part in parts), *parts[0].shape[1:]))
+    for (_, asked), part in zip(divided, parts, strict=True):
+        found[asked] = part
+    return found
+
 
 def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
-    """Return three features of a score: how far above the row's mean it is, whether it is the largest or the smallest.
+    """Return three features of a score: its distance to the mean of its row, and whether it is the largest or smallest.
 
     Args:
         there: Where there is an option, shape (questions, most options).
         scores: A number for each option, likewise.
 
     Returns:
-        Shape (questions, most options, 3), 0 where there is no option. Largest and smallest of equal ones are shared.
+        Shape (questions, most options, 3), 0 where there is no option. Ties share the second and third.
     """
     counts = np.maximum(there.sum(axis=1, keepdims=True), 1)
     centred = np.where(there, scores - np.where(there, scores, 0).sum(axis=1, keepdims=True) / counts, 0)
@@ -37,7 +77,7 @@ def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> F
     Args:
         values: Features, shape (questions, most options, features).
         there: Where there is an option.
-        right: The place of the right option of each question.
+        right: The place of the correct option of each question.
 
     Returns:
         A weight for each feature.

@@ -1,4 +1,4 @@
-"""Questions with options, as somebody gets them who does not see the video."""
+"""Questions with options as a model without video gets them."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Embed = Callable[[Sequence[str]], Vectors]
 
 
 @dataclass(frozen=True)
-class Asked:
+class BlindQuestion:
     """A question with its options.
 
     Attributes:
-        id: Unique among what is asked together.
+        id: Unique among the questions of an audit.
         question: The question; "" where only options are shown.
         options: The options; "no" and "yes" for a yes/no question.
-        right: Number of the right option.
-        source: The source video; "" if none is known, then the question counts as one of its own.
-        kind: What is learnt apart for a yes/no question, such as its template.
-        part: What the options are, where one question has several sets of them: "answer", "explanation".
-        balanced: Whether the question belongs to the balanced subset; None where there is no such subset.
+        right: Number of the correct option.
+        source: The source video; "" if unknown, in which case the question counts as a source of its own.
+        kind: The kind of a yes/no question, such as its template, which some baselines learn separately.
+        part: What the options are, if one question has several sets of them: "answer", "explanation".
+        balanced: Whether the question is in the balanced subset; None where there is no such subset.
     """
 
     id: str
@@ -45,7 +45,7 @@ class Asked:
 
     @property
     def cluster(self) -> str:
-        """The source video, or the question itself where none is known."""
+        """The source video, or the question itself if it is unknown."""
         return self.source or self.id
 
     @property
@@ -54,15 +54,15 @@ class Asked:
         return sorted(option.casefold() for option in self.options) == sorted(YES_NO)
 
 
-def asked_items(items: Items, kinds: Sequence[str] | None = None) -> list[Asked]:
-    """Return the items that have options, of which one is known to be right.
+def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[BlindQuestion]:
+    """Return the items that have options and a known correct one.
 
     Args:
         items: The items.
-        kinds: The kind of each; by default all are alike.
+        kinds: The kind of each; all the same by default.
     """
     return [
-        Asked(name, text, tuple(options), int(right), source, kind or "")
+        BlindQuestion(name, text, tuple(options), int(right), source, kind or "")
         for name, text, options, right, source, kind in zip(
             items.ids,
             items.texts,
@@ -78,21 +78,21 @@ def asked_items(items: Items, kinds: Sequence[str] | None = None) -> list[Asked]
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Questions by id, their options in an order of our own: nothing that is learnt depends on the order given.
+    """Questions sorted by id, their options in an order of our own, so that no baseline depends on the order given.
 
-    The order is drawn for each question from the texts of its options, so to take the first of equally good options
-    is to take any of them.
+    The order is random for each question, keyed by the texts of its options, so the first of equally good options is a
+    random one of them.
 
     Attributes:
         asked: The questions.
         order: For each place the number of the option as given; -1 where a question has fewer options than others.
-            Shape (questions, most options), as all that follows.
+            Shape (questions, most options), like all that follows.
         there: Where there is an option.
         keys: The options folded by `text_key`; "" where there is none.
-        right: The place of the right option, shape (questions,).
+        right: The place of the correct option, shape (questions,).
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[BlindQuestion, ...]
     order: NDArray[np.int64]
     there: NDArray[np.bool_]
     keys: NDArray[np.str_]
@@ -111,7 +111,7 @@ class Arranged:
         ]
 
     def spread(self, values: Sequence[Sequence[float]]) -> Floats:
-        """Return a value of each option as an array, 0 where there is no option."""
+        """Return a value per option as an array, 0 where there is no option."""
         found = np.zeros(self.there.shape)
         found[self.there] = [value for row in values for value in row]
         return found
@@ -121,8 +121,8 @@ class Arranged:
         return self.order[np.arange(len(self.order)), places]
 
 
-def arrange(asked: Sequence[Asked]) -> Arranged:
-    """Put questions in the order of their ids, and the options of each in a drawn one."""
+def arrange(asked: Sequence[BlindQuestion]) -> Arranged:
+    """Sort questions by id, and shuffle the options of each."""
     rows = tuple(sorted(asked, key=lambda one: one.id))
     most = max((len(one.options) for one in rows), default=0)
     order = np.full((len(rows), most), -1, np.int64)
@@ -149,7 +149,7 @@ class Embedded:
 
 
 def remembering(embed: Embed) -> Embed:
-    """Return an embedder that embeds each text once, however often it is asked for."""
+    """Return an embedder that embeds each text once."""
     known: dict[str, Vectors] = {}
 
     def found(texts: Sequence[str]) -> Vectors:

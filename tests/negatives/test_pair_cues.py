@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from stressreel.negatives.twin_cues import show_twins, word_weights
+from stressreel.negatives.pair_cues import measure_sets, word_weights
 
 QUESTION = "Why did Tom run?"
 TEXTS = (
@@ -30,12 +30,7 @@ NEGATED, ONE, TWO, NEARER, FARTHER = 24, 25, 26, 27, 28
 @pytest.fixture(scope="module")
 def shown() -> np.ndarray:
     """What is seen of three sets."""
-    return show_twins(QUESTION, TEXTS, SETS, PAIRS, DENIED, VECTORS, {"run": 1.0, "tom": 0.5})
-
-
-def test_one_row_of_numbers_for_each_option(shown: np.ndarray) -> None:
-    assert shown.shape == (3, 5, 33)
-    assert np.isfinite(shown).all()
+    return measure_sets(QUESTION, TEXTS, SETS, PAIRS, DENIED, VECTORS, {"run": 1.0, "tom": 0.5})
 
 
 def test_nearness_is_seen_against_the_set(shown: np.ndarray) -> None:
@@ -61,12 +56,13 @@ def test_pairs_are_seen_with_the_nearer_twin(shown: np.ndarray) -> None:
     assert (shown[0, :, ONE] > 0).tolist() == [True, True, False, False, False]
     assert (shown[2, :, ONE] > 0).tolist() == [False, False, True, True, False]
     assert not shown[:, :, TWO].any()
+    assert shown.shape == (3, 5, 33)
     assert (shown[0, :, NEARER] > 0).tolist() == [True, False, False, False, False]
     assert (shown[0, :, FARTHER] > 0).tolist() == [False, True, False, False, False]
 
 
 def test_two_pairs_are_seen_as_such() -> None:
-    shown = show_twins(QUESTION, TEXTS, SETS[:1], [[(0, 1), (2, 3)]], DENIED, VECTORS, {})
+    shown = measure_sets(QUESTION, TEXTS, SETS[:1], [[(0, 1), (2, 3)]], DENIED, VECTORS, {})
     assert not shown[0, :, ONE].any()
     assert (shown[0, :, TWO] > 0).sum() == 4
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stressreel.negatives.counting import BINS, Counts
-from stressreel.negatives.facets import Facet
+from stressreel.negatives.features import BINS, Counts, Target
 
 KEYS = [np.array([0, 2, 3, 4]), np.array([1, 2, 3, 0]), np.array([0, 2, 1, 4])]
 SPLITS = ["test", "test", "train"]
@@ -16,7 +15,7 @@ OFTEN = 4  # four columns of how often, relative to the set, come first
 def counts() -> Counts:
     rights = {"test": np.array([1, 1, 0, 0, 0]), "train": np.array([1, 0, 0, 0, 0])}
     cues = [np.arange(8.0).reshape(4, 2) for _ in KEYS]
-    return Counts({"answer": Facet(np.eye(5, dtype=np.float32), KEYS, cues, KEYS, rights)}, SPLITS)
+    return Counts({"answer": Target(np.eye(5, dtype=np.float32), KEYS, cues, KEYS, rights)}, SPLITS)
 
 
 def times(counts: Counts, row: int, places: list[int]) -> list[int]:

@@ -1,0 +1,111 @@
+"""Cues of option sets in which some options are counterparts of others."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .content_words import NEGATIONS, content_lemmas, content_words
+from .features import relative
+
+Doubles = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+DIGITS = 4
+NEAR = 5.0  # this and the next three bring the cues to about the same size
+PLACED = 8.0  # similarity of a pair to the question, relative to its set
+LETTERS = 20
+SHARED = 3
+FLAG = 2.0  # a yes/no cue
+PAIRED = 6.0  # whether there are counterparts, the most visible cue
+ORDERED = 2  # counterparts that an option shares its order of words with
+IN_WORDS = 10.0  # words against their order
+DENIED = 0.3
+
+Pair = tuple[int, int]  # positions of two counterparts
+
+
+def word_weights(questions: Sequence[str]) -> dict[str, float]:
+    """Return the inverse document frequency of each content word of the questions."""
+    found = Counter(word for question in questions for word in content_words(question))
+    return {word: math.log((1 + len(questions)) / count) for word, count in found.items()}
+
+
+def measure_sets(
+    question: str,
+    texts: Sequence[str],
+    sets: Indices,
+    pairs: Sequence[Sequence[Pair]],
+    negated: NDArray[np.bool_],
+    vectors: Mapping[str, NDArray[np.float32]],
+    weights: Mapping[str, float],
+) -> Doubles:
+    """Return the cues of options within their sets, float64 of shape (sets, options, cues).
+
+    The cues are similarity to the question and to the other options, length, words shared with the question, overlap
+    with the other options in words and in their order, negation, and whether an option has a counterpart: by the number
+    of pairs in the set, and by which of the two is closer to the question.
+
+    Args:
+        question: The question.
+        texts: All options of all sets.
+        sets: Numbers of texts, of shape (sets, options).
+        pairs: For each set the positions of counterparts.
+        negated: Whether each text is negated.
+        vectors: Embeddings of texts and question, each of length 1.
+        weights: Weights of the words of questions.
+    """
+    options = np.stack([vectors[text] for text in texts]).astype(np.float64)
+    near = (options @ vectors[question].astype(np.float64)).round(DIGITS)[sets]
+    like = _with_others((options @ options.T).round(DIGITS), sets)
+    words = [[word for word in content_lemmas(text) if word not in NEGATIONS] for text in texts]
+    alike = _with_others(_dice([Counter(some) for some in words]), sets).max(2)
+    ordered = -np.sort(-_with_others(_dice([Counter(pairwise(some)) for some in words]), sets), axis=2)
+    denied = negated[sets].astype(np.float64)
+    asked = content_words(question)
+    shared = np.array([sum(weights.get(word, 0.0) for word in sorted(asked & content_words(text))) for text in texts])
+    paired, nearer, placed = (np.zeros(near.shape) for _ in range(3))
+    for n, some in enumerate(pairs):
+        for one, other in some:
+            both = [one, other]
+            paired[n, both] = 1
+            nearer[n, one if near[n, one] > near[n, other] else other] = 1
+            placed[n, both] = PLACED * (near[n, both].mean() - near[n].mean())
+    farther = paired - nearer
+    two = np.array([len(some) > 1 for some in pairs])[:, None]
+    cues = [
+        *relative(NEAR * near),
+        *relative(NEAR * like.mean(2).round(DIGITS)),
+        *relative(NEAR * like.max(2)),
+        *relative(np.array([len(text) for text in texts])[sets] / LETTERS),
+        *relative(IN_WORDS * alike + ordered[:, :, :ORDERED].sum(2) - DENIED * denied),
+        *relative(shared[sets] / SHARED),
+        FLAG * denied,
+        *(PAIRED * cue for cue in (paired * ~two, paired * two)),
+        *(FLAG * cue for cue in (nearer, farther, nearer * two, farther * two)),
+        placed,
+        nearer * placed,
+    ]
+    return np.stack(cues, axis=2)
+
+
+def _with_others(table: Doubles, sets: Indices) -> Doubles:
+    """Return the entries of each option with the others of its set, of shape (sets, options, options - 1)."""
+    block = table[sets[:, :, None], sets[:, None, :]]
+    others = ~np.eye(sets.shape[1], dtype=np.bool_)
+    return block[:, others].reshape(len(sets), sets.shape[1], -1)
+
+
+def _dice(bags: Sequence[Counter[object]]) -> Doubles:
+    """Return the Dice coefficient of each pair of bags."""
+    found = np.zeros((len(bags), len(bags)))
+    for n, one in enumerate(bags):
+        for m, other in enumerate(bags[:n]):
+            total = one.total() + other.total()
+            found[n, m] = found[m, n] = 2 * (one & other).total() / total if total else 0.0
+    return found.round(2)
