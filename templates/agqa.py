@@ -7,12 +7,8 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
-from ..core.errors import InputError
-from . import read_table, validating
+from . import read_table
 
-TABLE = "agqa"
-FAMILIES = ("attention", "spatial", "contact", "verb")
-ANSWERS = ("yes/no", "choice", "object", "action")
 ANYTHING = "something"
 PERSON = "person"
 
@@ -168,31 +164,12 @@ class Vocabulary:
 
 @cache
 def load_agqa() -> Vocabulary:
-    """Load and validate `agqa.yaml`.
-
-    Raises:
-        InputError: The table is damaged.
-    """
-    with validating(TABLE):
-        return _vocabulary(read_table(TABLE))
-
-
-def _relation(name: str, row: Mapping[str, Any]) -> Relation:
-    said = row.get("as", name)
-    pattern = said if "{o}" in said else f"{said} {{o}}"
-    anything = row.get("anything") or pattern.replace("{o}", ANYTHING)
-    return Relation(name, row["family"], pattern, anything, f"{name} {ANYTHING}" if "as" in row else anything)
-
-
-def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
+    """Load `agqa.yaml`."""
+    table = read_table("agqa")
     objects = {
         name: Thing(name, row.get("article", "a"), row.get("plural", False), tuple(row["charades"]))
         for name, row in table["objects"].items()
     }
-    relations = {name: _relation(name, row) for name, row in table["relations"].items()}
-    rows = [ActionWords(charades=charades, **row) for charades, row in table["actions"].items()]
-    actions = {action.phrase: action for action in rows}
-    kinds = {name: QuestionKind(name, **row) for name, row in table["kinds"].items()}
     rules = {
         name: Rule(
             name,
@@ -202,28 +179,18 @@ def _vocabulary(table: Mapping[str, Any]) -> Vocabulary:
         )
         for name, row in table["rules"].items()
     }
-    if len(actions) != len(rows):
-        _refuse("two actions share a phrase")
-    if unknown := {name for action in rows for name in (action.object, action.besides)} - {*objects, None}:
-        _refuse(f"an action has an unknown object: {', '.join(map(str, unknown))}")
-    if verbs := {action.verb for action in rows} - {*relations, None}:
-        _refuse(f"an action has an unknown verb: {', '.join(map(str, verbs))}")
-    if any((action.verb is None) != (action.object is None) for action in rows):
-        _refuse("an action has a verb without an object, or an object without a verb")
-    if {relation.family for relation in relations.values()} - {*FAMILIES}:
-        _refuse(f"a relation is not of one of the families {', '.join(FAMILIES)}")
-    if shared := {relation.anything for relation in relations.values()} & actions.keys():
-        _refuse(f"an action and a relation to something have the same wording: {', '.join(sorted(shared))}")
-    if {kind.answer for kind in kinds.values()} - {*ANSWERS}:
-        _refuse(f"a kind has an answer that is not one of {', '.join(ANSWERS)}")
-    groups = {kind.group for kind in kinds.values()}
-    for rule in rules.values():
-        if absent := {*rule.parents, *(group for child in rule.children for group in child)} - groups:
-            _refuse(f"rule {rule.name} names groups that no kind has: {', '.join(sorted(absent))}")
-    parts = ("wordings", "engine_wordings", "references", "answers", "windows")
-    texts = {part: dict(table[part]) for part in parts}
-    return Vocabulary(objects=objects, relations=relations, actions=actions, kinds=kinds, rules=rules, **texts)
+    return Vocabulary(
+        objects=objects,
+        relations={name: _relation(name, row) for name, row in table["relations"].items()},
+        actions={row["phrase"]: ActionWords(charades=charades, **row) for charades, row in table["actions"].items()},
+        kinds={name: QuestionKind(name, **row) for name, row in table["kinds"].items()},
+        rules=rules,
+        **{part: table[part] for part in ("wordings", "engine_wordings", "references", "answers", "windows")},
+    )
 
 
-def _refuse(why: str) -> None:
-    raise InputError(f"templates/{TABLE}.yaml: {why}")
+def _relation(name: str, row: Mapping[str, Any]) -> Relation:
+    wording = row.get("as", name)
+    pattern = wording if "{o}" in wording else f"{wording} {{o}}"
+    anything = row.get("anything") or pattern.replace("{o}", ANYTHING)
+    return Relation(name, row["family"], pattern, anything, f"{name} {ANYTHING}" if "as" in row else anything)

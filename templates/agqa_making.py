@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from string import Formatter
 
 from ..core.errors import InputError
-from . import read_table, validating
+from . import read_table
 from .agqa import load_agqa
 
 FRAMES, RULES = "agqa_frames", "agqa_making"
-SLOTS = frozenset(("o", "p", "t", "r", "r_base", "r_past", "r_o", "r_o_base", "s_p", "s_p_base", "r_any", "r_any_base"))
-ACTION_SLOTS = frozenset(("a", "a_past", "b", "b_base"))
 ANY = "any"
 
 
@@ -85,58 +82,25 @@ class GenerationRules:
 
 @cache
 def load_frames() -> RootWordings:
-    """Load and validate `agqa_frames.yaml`.
-
-    Raises:
-        InputError: The table is damaged: a frame has an unknown slot, or an action or relation has no tenses.
-    """
-    with validating(FRAMES):
-        table = read_table(FRAMES)
-        both = {part: {name: tuple(two) for name, two in table[part].items()} for part in ("gerunds", "places")}
-        several = {part: {k: tuple(v) for k, v in table[part].items()} for part in ("windows", "references", "frames")}
-        found = RootWordings(both["gerunds"], both["places"], **several)
-    texts = [text for part in (found.windows, found.frames) for wordings in part.values() for text in wordings]
-    if unknown := {name for text in texts for _, name, _, _ in Formatter().parse(text) if name} - SLOTS - ACTION_SLOTS:
-        raise InputError(f"templates/{FRAMES}.yaml: a frame has unknown slots: {', '.join(sorted(unknown))}")
-    words, unasked = load_agqa(), load_rules().unasked_relations
-    for phrase in words.actions:
-        found.tense(phrase, past=True)
-    for relation in words.relations.values():
-        if relation.family != "attention" and relation.name not in unasked:
-            found.relation(relation.pattern, relation.name, past=True)
-    return found
+    """Load `agqa_frames.yaml`."""
+    table = read_table(FRAMES)
+    tenses = ({name: tuple(both) for name, both in table[part].items()} for part in ("gerunds", "places"))
+    return RootWordings(*tenses, **{part: table[part] for part in ("windows", "references", "frames")})
 
 
 @cache
 def load_rules() -> GenerationRules:
-    """Load and validate `agqa_making.yaml`.
-
-    Raises:
-        InputError: The table is damaged: it names an unknown object, relation or action.
-    """
-    words = load_agqa()
-    with validating(RULES):
-        table = read_table(RULES)
-        groups = [frozenset(group) for group in table["look_alike"]]
-        rules = GenerationRules(
-            frozenset(table["unasked_objects"]),
-            frozenset(table["unasked_relations"]),
-            frozenset((relation, thing) for relation, thing in table["obvious"]),
-            {name: frozenset().union(*(group for group in groups if name in group)) - {name} for name in words.objects},
-            frozenset(table["transitions"]),
-            frozenset(table["referred"]),
-            frozenset(table["never_in_time"]),
-            {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()},
-            {name: frozenset(others) for name, others in table["doubtful_actions"].items()},
-            dict(table["steps"]),
-        )
-    named = {thing for group in groups for thing in group} | rules.unasked_objects | {o for _, o in rules.obvious}
-    relations = (
-        rules.unasked_relations | rules.transitions | rules.referred | {r for r, _ in rules.obvious} | {*rules.doubtful}
+    """Load `agqa_making.yaml`."""
+    table = read_table(RULES)
+    groups = [frozenset(group) for group in table["look_alike"]]
+    alike = {name: frozenset().union(*(g for g in groups if name in g)) - {name} for name in load_agqa().objects}
+    doubtful = {name: frozenset([others] if others == ANY else others) for name, others in table["doubtful"].items()}
+    names = ("unasked_objects", "unasked_relations", "transitions", "referred", "never_in_time")
+    return GenerationRules(
+        **{name: frozenset(table[name]) for name in names},
+        obvious=frozenset((relation, thing) for relation, thing in table["obvious"]),
+        alike=alike,
+        doubtful=doubtful,
+        doubtful_actions={name: frozenset(others) for name, others in table["doubtful_actions"].items()},
+        steps=table["steps"],
     )
-    relations = relations.union(*rules.doubtful.values(), *rules.doubtful_actions.values()) - {ANY}
-    unknown = (named - {*words.objects}) | (relations - {*words.relations})
-    unknown |= (rules.never_in_time | {*rules.doubtful_actions}) - {*words.actions}
-    if unknown:
-        raise InputError(f"templates/{RULES}.yaml: unknown words: {', '.join(sorted(unknown))}")
-    return rules

@@ -7,8 +7,10 @@ missing annotation: no look-alike of the object, and no action that implies the 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
+from typing import Any
 
 from ...templates.agqa import ActionWords, load_agqa
 from ...templates.agqa_making import GenerationRules, load_rules
@@ -36,10 +38,6 @@ _WINDOW_STEPS = {"video": 0, "before": 2, "after": 2, "while": 2, "between": 3}
 def judge(view: View, question: Question) -> str | None:
     """Answer a question if it may be asked about the video.
 
-    Args:
-        view: The video.
-        question: A question of one of AGQA's templates.
-
     Returns:
         The answer by `graph_answers`; None if there is none, or if a rule drops the question.
     """
@@ -64,36 +62,8 @@ class _Judge:
         self.view, self.rules, self.denials = view, rules, view.evaluator.denials
 
     def keeps(self, question: Question, value: str) -> bool:
-        match question:
-            case ask.Interaction(relation, thing, window) if relation == INTERACTING:
-                return self.keeps_object(thing, window, value)
-            case ask.RelationExists(relation, window):
-                return self.keeps_relation(relation, window, value)
-            case ask.Interaction():
-                return self.keeps_interaction(question, value)
-            case ask.Both():
-                return self.keeps_both(question, value)
-            case ask.ObjectsOf():
-                return self.keeps_objects_of(question, value)
-            case ask.EdgeObject():
-                return self.keeps_edge_object(question, value)
-            case ask.ObjectEquals(thing, asked):
-                return self.keeps_equals(thing, asked, value)
-            case ask.ObjectChoose():
-                return self.keeps_choose(question, value)
-            case ask.ActionsIn(window):
-                return self.keeps_actions_in(window, value)
-            case ask.EdgeAction():
-                return self.keeps_edge_action(question, value)
-            case ask.ExtremeAction():
-                return self.keeps_extreme(value)
-            case ask.LengthChoose():
-                return self.keeps_length(question)
-            case ask.ActionEquals(_, compared):
-                return self.keeps_length(compared)
-            case ask.OrderChoose():
-                return self.keeps_order(question, value)
-        return False
+        rule = _RULES.get(type(question))
+        return rule is not None and rule(self, question, value)
 
     # Parts of questions.
 
@@ -137,16 +107,8 @@ class _Judge:
 
     # Questions about objects and relations.
 
-    def keeps_object(self, thing: Object, window: Window, value: str) -> bool:
-        part, name = self.view.part(window), self.may_ask_object(thing, INTERACTING, window)
-        if part is None or name is None:
-            return False
-        contact = self.view.graph.contacts.get(name, 0)
-        if value == YES:
-            return bool(contact & part[0])
-        return self.view.missing(name, part[1], window == VIDEO)
-
-    def keeps_relation(self, relation: str, window: Window, value: str) -> bool:
+    def keeps_relation(self, question: ask.RelationExists, value: str) -> bool:
+        relation, window = question.relation, question.window
         part = self.view.part(window)
         if part is None or not self.may_ask_relation(relation, window) or relation in _relations_to_one_object():
             return False
@@ -164,7 +126,7 @@ class _Judge:
         if part is None or name is None:
             return False
         if value == YES:
-            return bool(self.view.graph.relations[relation][name] & part[0])
+            return bool(self.view.evaluator.relations[relation][name] & part[0])
         return self.view.missing(name, part[1], window == VIDEO)
 
     def may_interact(self, question: ask.Interaction) -> str | None:
@@ -214,9 +176,10 @@ class _Judge:
         ends = (self.view.edge(relation, frames, question.edge) for frames in part)
         return all(found == {value} for found in ends)
 
-    def keeps_equals(self, thing: Object, asked: ask.Reference, value: str) -> bool:
+    def keeps_equals(self, question: ask.ObjectEquals, value: str) -> bool:
+        asked = question.question
         right = judge(self.view, asked)
-        name = self.may_ask_object(thing, asked.relation, asked.window)
+        name = self.may_ask_object(question.object, asked.relation, asked.window)
         return right is not None and name is not None and (value == YES or name not in self.rules.alike.get(right, ()))
 
     def keeps_choose(self, question: ask.ObjectChoose, value: str) -> bool:
@@ -236,9 +199,10 @@ class _Judge:
 
     # Questions about actions.
 
-    def keeps_actions_in(self, window: Window, value: str) -> bool:
+    def keeps_actions_in(self, question: ask.ActionsIn, value: str) -> bool:
+        window = question.window
         part, named = self.view.part(window), {words.phrase for words in self.done_in(window)}
-        if part is None or not template_of(ask.ActionsIn(window)):
+        if part is None or not template_of(question):
             return False
         spans = self.view.graph.actions
         found = [{span.phrase for span in spans if span.frames & frames} - named for frames in part]
@@ -261,15 +225,16 @@ class _Judge:
         moments = (span.start if first else span.end for span in self.view.graph.actions if span not in named)
         return not any(abs(moment - limit) <= TIME_MARGIN for moment in moments for limit in limits)
 
-    def keeps_extreme(self, value: str) -> bool:
+    def keeps_extreme(self, question: ask.ExtremeAction, value: str) -> bool:
         known, words = load_agqa().actions, load_agqa().actions.get(value)
         if words is None or len(self.view.phrases) < 3 or self.view.phrases[value] > 1:
             return False
         others = [known[phrase] for phrase in self.view.phrases if phrase != value]
         return all((other.verb, other.object) != (words.verb, words.object) or not words.verb for other in others)
 
-    def keeps_length(self, question: ask.LengthChoose) -> bool:
-        one, other = self.words(question.first), self.words(question.second)
+    def keeps_length(self, question: ask.LengthChoose | ask.ActionEquals, value: str) -> bool:
+        compared = question.question if isinstance(question, ask.ActionEquals) else question
+        one, other = self.words(compared.first), self.words(compared.second)
         if one is None or other is None or {one.verb, other.verb} & self.rules.transitions:
             return False
         if " or " in one.phrase or " or " in other.phrase:
@@ -313,6 +278,23 @@ class _Judge:
             alike = self.rules.alike.get(name or "", frozenset())
             return part is None or not self.view.having(INTERACTING, part[1]) & alike
         return self.view.answer(replace(asked, window=other)).reason != "not_annotated"
+
+
+_RULES: Mapping[type, Callable[[_Judge, Any, str], bool]] = {
+    ask.RelationExists: _Judge.keeps_relation,
+    ask.Interaction: _Judge.keeps_interaction,
+    ask.Both: _Judge.keeps_both,
+    ask.ObjectsOf: _Judge.keeps_objects_of,
+    ask.EdgeObject: _Judge.keeps_edge_object,
+    ask.ObjectEquals: _Judge.keeps_equals,
+    ask.ObjectChoose: _Judge.keeps_choose,
+    ask.ActionsIn: _Judge.keeps_actions_in,
+    ask.EdgeAction: _Judge.keeps_edge_action,
+    ask.ExtremeAction: _Judge.keeps_extreme,
+    ask.LengthChoose: _Judge.keeps_length,
+    ask.ActionEquals: _Judge.keeps_length,
+    ask.OrderChoose: _Judge.keeps_order,
+}
 
 
 @cache

@@ -54,12 +54,6 @@ UNCOUNTED: Verdict = (None, None)
 def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: str) -> Verdict:
     """Compare the answer to a parent with those to its children by one rule.
 
-    Args:
-        answers: The answers.
-        rules: The rules of the graph.
-        parent: The parent, whose kind is not banned.
-        rule: One of its rules.
-
     Returns:
         Whether it is inconsistent by the first ("Yes" or "Temporal") and the second counter ("No" or "Object").
     """

@@ -250,11 +250,6 @@ def items_of(
 def annotations_of(path: Path, items: Items, name: str) -> list[str]:
     """Read a column of the questions, such as an annotated type; "" for missing values.
 
-    Args:
-        path: The output or file that the items were read from.
-        items: The items.
-        name: The column.
-
     Raises:
         UsageError: There is no such column, or it does not hold texts, numbers or booleans.
     """
@@ -281,11 +276,6 @@ def join_items(predictions: Predictions, items: Items, *, partial: bool = False,
 
 def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
     """Read a predictions file for items; an answer is correct where `PickedOptions.picks == Items.truth`.
-
-    Args:
-        items: The items.
-        path: The file.
-        first: Number of the first option in numeric answers.
 
     Raises:
         InputError: It cannot be read, was made on another output, or ids are missing, duplicate or unknown.

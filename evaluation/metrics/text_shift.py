@@ -285,12 +285,7 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Read the report of an output; None if there is none for this content.
-
-    Args:
-        folder: The output.
-        fingerprint: Fingerprint of its content.
-    """
+    """Read the report of an output; None if there is none for this content."""
     file = folder / FILE
     if not file.is_file():
         return None

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from string import Formatter
 
 import pytest
 from stressreel.core.errors import InputError
-from stressreel.templates import agqa_making, read_table
+from stressreel.templates import read_table
 from stressreel.templates.agqa import load_agqa
-from stressreel.templates.agqa_making import load_frames, load_rules
+from stressreel.templates.agqa_making import ANY, load_frames, load_rules
 
 GOLDEN = Path(__file__).with_name("golden_frames.txt")
 
@@ -43,26 +43,24 @@ def test_look_alikes_are_mutual() -> None:
     assert all(name in alike[other] for name, others in alike.items() for other in others)
 
 
-@pytest.mark.parametrize(
-    ("table", "part", "value", "message"),
-    [
-        ("agqa_frames", "frames", {"objExists": ["Is {x} there?"]}, "unknown slots: x"),
-        ("agqa_frames", "gerunds", {"holding": ["hold", "held"]}, "has no tenses of"),
-        ("agqa_making", "unasked_objects", ["unicorn"], "unknown words: unicorn"),
-        ("agqa_making", "doubtful", {"holding": ["juggling"]}, "unknown words: juggling"),
-        ("agqa_making", "never_in_time", ["juggling"], "unknown words: juggling"),
-    ],
-)
-def test_damaged_tables_are_refused(
-    table: str, part: str, value: Any, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        agqa_making, "read_table", lambda name: read_table(name) | ({part: value} if name == table else {})
-    )
-    loader = {"agqa_frames": load_frames, "agqa_making": load_rules}[table]
-    loader.cache_clear()
-    try:
-        with pytest.raises(InputError, match=message):
-            loader()
-    finally:
-        loader.cache_clear()
+def test_tables_name_only_words_that_there_are() -> None:
+    words, rules, frames = load_agqa(), load_rules(), load_frames()
+    actions = words.actions.values()
+    assert len(read_table("agqa")["actions"]) == len(actions)  # no two share a phrase
+    assert {name for action in actions for name in (action.object, action.besides)} <= {*words.objects, None}
+    assert {action.verb for action in actions} <= {*words.relations, None}
+    assert all((action.verb is None) == (action.object is None) for action in actions)
+    assert {each.family for each in words.relations.values()} == {"attention", "spatial", "contact", "verb"}
+    assert not {each.anything for each in words.relations.values()} & words.actions.keys()
+    assert {kind.answer for kind in words.kinds.values()} == {"yes/no", "choice", "object", "action"}
+    groups = {group for rule in words.rules.values() for part in (rule.parents, *rule.children) for group in part}
+    assert groups <= {kind.group for kind in words.kinds.values()}
+    objects = {thing for group in read_table("agqa_making")["look_alike"] for thing in group} | rules.unasked_objects
+    assert objects | {thing for _, thing in rules.obvious} <= words.objects.keys()
+    relations = rules.unasked_relations | rules.transitions | rules.referred | {name for name, _ in rules.obvious}
+    relations = relations.union(rules.doubtful, *rules.doubtful.values(), *rules.doubtful_actions.values())
+    assert relations - {ANY} <= words.relations.keys()
+    assert rules.never_in_time | rules.doubtful_actions.keys() <= words.actions.keys()
+    texts = [text for part in (frames.windows, frames.frames) for wordings in part.values() for text in wordings]
+    slots = {name.partition("_")[0] for text in texts for _, name, _, _ in Formatter().parse(text) if name}
+    assert slots == {*"aboprst"}

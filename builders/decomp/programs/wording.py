@@ -19,12 +19,7 @@ Wording = Literal["ours", "engine"]
 
 @lru_cache(maxsize=1 << 16)
 def word(question: Question, wording: Wording = "ours") -> str:
-    """Word a question.
-
-    Args:
-        question: The question.
-        wording: Ours, or that of the paper's engine, which is not always grammatical.
-    """
+    """Word a question."""
     return _Writer(load_agqa(), wording == "engine").question(question)
 
 

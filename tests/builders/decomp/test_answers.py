@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 from stressreel.annotations.scene_graphs import ActionSpan, Frames, SceneGraph
 from stressreel.builders.decomp.answers import VideoAnswers, answer_all
+from stressreel.builders.decomp.derived import contradiction
 from stressreel.builders.decomp.graph_answers import REASONS, Answer, answer
 from stressreel.builders.decomp.programs.decomposition import Step, decompose
 from stressreel.builders.decomp.programs.questions import (
@@ -39,6 +40,7 @@ from stressreel.builders.decomp.programs.questions import (
     kind_of,
     notation,
 )
+from stressreel.builders.decomp.video_graphs import options_of
 from stressreel.templates.agqa import load_agqa
 
 from .random_graphs import Asker, random_graph
@@ -347,31 +349,20 @@ def test_nothing_is_said_of_parts_that_are_not_there() -> None:
     assert (found.recomputed, found.conflicts) == ({near: "no"}, ())
 
 
-def contradictions(steps: list[Step], answers: Mapping[Question, Answer]) -> list[tuple[Step, str]]:
-    """Every parent whose answer its children's rule out."""
-    found = []
+def contradictions(steps: list[Step], answers: Mapping[Question, Answer]) -> list[str]:
+    """Every parent whose answer its children's rule out, as `stressreel verify` finds them."""
+    rows = {}
     for step in steps:
-        parent = answers[step.question].value
-        for rule, children in step.rules:
-            values = [answers[child].value for child in children]
-            wrong = False
-            if rule in ("Interaction", "After", "Before", "While", "Between"):
-                wrong = parent == "yes" and "no" in values
-            elif rule == "And":
-                wrong = (parent == "yes" and values != ["yes", "yes"]) or (parent == "no" and values == ["yes", "yes"])
-            elif rule == "Xor" and children[0] != children[1]:
-                wrong = (parent == "yes") != (values == ["yes", "no"])
-            elif rule == "Equals" and isinstance(step.question, ObjectEquals):
-                thing = step.question.object
-                name = thing if isinstance(thing, str) else values[0]
-                wrong = None not in (parent, name, values[1]) and (parent == "yes") != (name == values[1])
-            elif rule == "Choose" and parent in ("before", "after"):
-                wrong = None not in values and values != (["yes", "no"] if parent == "before" else ["no", "yes"])
-            elif rule in ("First", "Last"):
-                wrong = None not in (parent, values[0]) and parent != values[0]
-            if wrong:
-                found.append((step, rule))
-    return found
+        options = options_of(step.question, load_agqa().kinds[step.kind].answer)
+        row = {"kind": step.kind, "program": notation(step.question), "options": options}
+        rows[step.question] = row | {"answer": answers[step.question].value}
+    found = [
+        contradiction(rule, rows[step.question], [rows[child] for child in children])
+        for step in steps
+        for rule, children in step.rules
+        if len(set(children)) == len(children)
+    ]
+    return [each for each in found if each]
 
 
 def some_of(rng: random.Random, of: SceneGraph) -> tuple[list[Question], list[Step]]:
@@ -379,7 +370,7 @@ def some_of(rng: random.Random, of: SceneGraph) -> tuple[list[Question], list[St
     return asked, [step for root in asked for step in decompose(root)]
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -> None:
     rng = random.Random(seed)
     of = random_graph(rng, "drawn")
@@ -403,7 +394,7 @@ def test_an_exact_graph_contradicts_nothing_and_order_has_no_effect(seed: int) -
         assert one.value is None or by_graph[question].value in (one.value, None)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_order_has_no_effect_where_answers_contradict_each_other(seed: int) -> None:
     rng = random.Random(seed)
     of = random_graph(rng, "drawn")

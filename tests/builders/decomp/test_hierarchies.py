@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from stressreel.annotations.agqa_hierarchies import Hierarchy, HierarchyNode
-from stressreel.builders.decomp.hierarchies import PublishedGraphs, order_of
-from stressreel.core.errors import InputError
+from stressreel.builders.decomp.hierarchies import PublishedGraphs
 
 
 def hierarchy(root: str, *nodes: tuple[str, str], rules: dict[str, dict[str, tuple[str, ...]]]) -> Hierarchy:
     """A graph of questions, all of kind And; the last is the root."""
     found = {text: HierarchyNode(text, key, "And", "yes", "") for text, key in nodes}
     return Hierarchy(root, nodes[-1][0], "", found, rules)
-
-
-def test_children_come_first_whatever_the_order_in_the_file() -> None:
-    rules = {"r": {"And": ("b", "a")}, "b": {"Interaction": ("c",)}}
-    found = hierarchy("V-1", ("a", "V-1_0"), ("b", "V-1_1"), ("c", "V-1_2"), ("r", "V-1"), rules=rules)
-    assert order_of(found) == ["a", "c", "b", "r"]
 
 
 def test_a_root_that_another_graph_has_as_a_child_is_one_row_and_a_root() -> None:
@@ -40,9 +32,3 @@ def test_a_root_that_another_graph_has_as_a_child_is_one_row_and_a_root() -> Non
         ("V-3", True, 0),
         ("V-4", False, 1),
     ]
-
-
-def test_a_question_composed_of_itself_is_told() -> None:
-    found = hierarchy("V-1", ("a", "V-1_0"), ("r", "V-1"), rules={"r": {"And": ("a", "a")}, "a": {"And": ("r",)}})
-    with pytest.raises(InputError, match="root V-1: 'a' is composed of itself"):
-        order_of(found)

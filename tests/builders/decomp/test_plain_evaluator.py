@@ -94,19 +94,6 @@ def test_random_graphs(number: int) -> None:
     assert {kind: counts[kind] for kind in load_agqa().kinds if counts[kind] < number // 50} == {}
 
 
-# No "no" where annotations leave it open.
-
-
-def answered(
-    split: str, graphs: Sequence[SceneGraph], making: MakingOptions
-) -> Iterator[tuple[SceneGraph, dict[Question, str]]]:
-    """Make questions; with each graph the answers of roots and sub-questions, those that are implied too."""
-    made = make_split(split, graphs, making).questions
-    for graph in graphs:
-        filled = graphs_of(graph.video_id, made[graph.video_id], graph).answers
-        yield graph, {question: one.value for question, one in filled.answers.items() if one.value}
-
-
 # What is to be seen in the drawing.
 
 
@@ -139,9 +126,11 @@ def test_what_exists_in_the_sample_is_drawn(split: str) -> None:
     """Every existence that is answered; and in the same parts of the video that of all other objects."""
     videos = {video.id: video for video in sample_videos() if video.split == split}
     counts = Counter[str]()
-    for graph, answers in answered(
-        split, [drawn_graph(video) for video in videos.values()], MakingOptions(paired=False)
-    ):
+    graphs = [drawn_graph(video) for video in videos.values()]
+    made = make_split(split, graphs, MakingOptions(paired=False)).questions
+    for graph in graphs:
+        found = graphs_of(graph.video_id, made[graph.video_id], graph).answers.answers
+        answers = {question: one.value for question, one in found.items() if one.value}
         asked = {question: value for question, value in answers.items() if isinstance(question, ask.ObjectExists)}
         for window in {question.window for question in asked}:
             readings = Evaluator(graph).parts(window)[0]

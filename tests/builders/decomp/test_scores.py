@@ -135,7 +135,7 @@ def test_videos_of_a_folder_are_exported_as_stored_ones_are(
     places = export("stored", drawn), export("found", unembedded, "--videos", folder)
     files, others = ({path.name: path.read_bytes() for path in place.glob("*.jsonl")} for place in places)
     assert files == others != {}
-    stored, found = (load_harness(place) for place in places)
+    stored, found = (load(place) for place in places)
     video = {"video_id": rows(drawn, "videos", "test")[0]["video_id"]}
     path = Path(found.video_path("videos", video))
     assert path == folder / f"{video['video_id']}.mp4"
@@ -147,8 +147,34 @@ def test_videos_of_a_folder_are_exported_as_stored_ones_are(
     export("none", unembedded, said="built with --embed no")
 
 
-def load_harness(folder: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("harness", folder / "harness.py")
+def test_every_scored_question_is_asked_and_right_answers_are_right(drawn: Path, tmp_path: Path) -> None:
+    done = run("stressreel", "export", "lmms-eval", drawn, "--to", tmp_path / "tasks")
+    assert done.code == 0, done.err
+    module, logs, answered = load(tmp_path / "tasks", "utils"), tmp_path / "logs", set[str]()
+    logs.mkdir()
+    for name, kind in (("yes_no", "node_yes_no"), ("words", "node")):
+        docs = [
+            json.loads(line)
+            for line in (tmp_path / "tasks" / f"stressreel_decomp_{name}.jsonl").read_text().splitlines()
+        ]
+        answered |= {doc["id"] for doc in docs}
+        results = [getattr(module, f"{kind}_results")(doc, [f"{doc['answer'] or 'yes'}."]) for doc in docs]
+        known = [found for found, doc in zip(results, docs, strict=True) if doc["answer"]]
+        assert len(known) > 10
+        assert all(found["accuracy"] == 1.0 for found in known)
+        assert all(getattr(module, f"{kind}_results")(doc, [""])["accuracy"] == 0.0 for doc in docs)
+        assert getattr(module, f"{kind}_target")(docs[0]) == docs[0]["answer"]
+        lines = [json.dumps({"doc_id": number, **found}) + "\n" for number, found in enumerate(results)]
+        (logs / f"0_samples_{name}.jsonl").write_text("".join(lines))
+    assert answered == {row["key"] for row in rows(drawn, "questions", "test") if not row["banned"]}
+    found = run("stressreel", "score", drawn, "--predictions", logs, "--json", "--resamples", 100)
+    assert found.code == 0, found.err
+    assert json.loads(found.out)["headline"]["accuracy"]["value"] == 1.0
+    assert json.loads(found.out)["answers"]["unreadable"] == 0
+
+
+def load(folder: Path, name: str = "harness") -> Any:
+    spec = importlib.util.spec_from_file_location(f"decomp_{name}", folder / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -144,9 +144,6 @@ def test_compositional_precision_and_recall_by_hand() -> None:
     assert result["CA, parents"] == found["cR|all"][0] / found["cR|all"][1]
 
 
-# Consistency
-
-
 # What is not answered, and what cannot be scored
 
 

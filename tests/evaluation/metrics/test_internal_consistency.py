@@ -114,13 +114,6 @@ def test_children_that_are_banned_or_no_question_of_existence_are_not_looked_at(
     assert judge(small(rule, "And", *kinds, "Exists While"), rule, said("yes", "no", "no", "yes")) == (False, None)
 
 
-@pytest.mark.parametrize("rule", ["Xor", "Equals", "Choose"])
-def test_a_pair_with_a_banned_child_is_not_counted(rule: str) -> None:
-    kind = {"Equals": "Object Equals"}.get(rule, rule)
-    assert judge(small(rule, kind, "Interaction", "Object"), rule, said("yes", "yes", "no")) == UNCOUNTED
-    assert judge(small(rule, kind, "Action", "Interaction"), rule, said("before", "yes", "no")) == UNCOUNTED
-
-
 def test_where_the_two_ways_of_reading_differ() -> None:
     video = one_graph(
         {"c1": ("Object Exists", None), "c2": ("First Object", None), "p": ("Object Equals", None)},
