@@ -165,12 +165,7 @@ def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) 
 
 
 def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> list[QuestionRow]:
-    """Read the rows of one video.
-
-    Args:
-        path: The file.
-        spans: Their positions, from the index.
-        stamp: State that the file must still have; empty to accept any.
+    """Read the rows of one video, at spans of the index; with `stamp` the file must still have the indexed state.
 
     Raises:
         UsageError: There is no such file.

@@ -35,15 +35,7 @@ IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
 
 @dataclass(frozen=True)
 class HierarchyNode:
-    """A question of a published graph.
-
-    Attributes:
-        text: Its text.
-        key: Its id in predictions.
-        kind: Its leaf kind.
-        answer: The correct answer; None if unknown.
-        program: In the publishers' notation; empty if missing.
-    """
+    """A question of a published graph: `key` is its id in predictions, `answer` is None if unknown."""
 
     text: str
     key: str

@@ -71,17 +71,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CausalRow:
-    """A question about a part of an episode.
-
-    Attributes:
-        qid: Unique id.
-        episode: The stem of the video's file.
-        start_frame: First frame of the part.
-        end_frame: Its end, after the start.
-        question: The question.
-        answer: The cause.
-        explanation: The reason why it is the cause.
-    """
+    """A question about the frames of an episode from `start_frame` until `end_frame`; the answer is the cause."""
 
     qid: str
     episode: str

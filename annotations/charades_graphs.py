@@ -59,17 +59,10 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
 def graph_of(
     video_id: str, times: Sequence[float], spans: Iterable[ActionSpan], provenance: Provenance, seen: Iterable[str] = ()
 ) -> SceneGraph:
-    """Make a graph whose relations are the verbs of its actions.
+    """Make a graph whose relations are the verbs of its actions (`spans`); `seen` are other objects in the video.
 
     Every action implies contact with its object, and the relation of its verb to it; the relation is to `ANYTHING` if
     another thing is acted on: something is put on a table, but the table is not put down.
-
-    Args:
-        video_id: The video.
-        times: Times of its frames in seconds.
-        spans: Its actions.
-        provenance: The source of the annotation.
-        seen: Other objects in the video.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     contacts: dict[str, Frames] = defaultdict(int)

@@ -30,16 +30,11 @@ class _PlainOnly(pickle.Unpickler):
 
 
 def read_pickle(path: Path, advice: str) -> Any:
-    """Load a pickle of builtin containers, texts and numbers.
-
-    Args:
-        path: The file.
-        advice: Remedy for a damaged file, for messages.
+    """Load a pickle of builtin containers, texts and numbers; `advice` is the remedy for a damaged file.
 
     Raises:
         InputError: It holds other values, or is damaged.
-        OSError: It cannot be read.
-        MemoryError: It needs more memory than available.
+        OSError, MemoryError: It cannot be read, or needs more memory than available.
     """
     running = gc.isenabled()
     gc.disable()  # collecting garbage among millions of live dictionaries would double the time

@@ -287,8 +287,7 @@ def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> 
     Raises:
         UsageError: The user names an unknown column.
     """
-    unknown = sorted({*(given or ())} - {*known})
-    if unknown:
+    if unknown := sorted({*(given or ())} - {*known}):
         raise UsageError(f"there is no column {', '.join(unknown)}. Columns: {', '.join(known)}.")
     return {**known, **(given or {})}
 

@@ -32,16 +32,10 @@ Place = tuple[float, float, float]
 
 
 def question_graph_png(path: QuestionPath) -> bytes:
-    """Draw a question's graph: the question on top, its sub-questions below, coloured by verdict.
+    """Draw a question's graph as a PNG: the question on top, its sub-questions below, coloured by verdict.
 
     The error path is red, rules with contradicting answers are blue. Of a graph of more than 60 questions only the
     nearest to the question are drawn, and the picture says so.
-
-    Args:
-        path: The graph with its verdicts; see `evaluation.metrics.question_paths.question_path`.
-
-    Returns:
-        A PNG of the cards' width.
     """
     rows, hidden = layers(path)
     count = max(len(row) for row in rows)
@@ -147,16 +141,10 @@ def _box(axes: Axes, step: JudgedQuestion, lines: Sequence[str], where: Place, b
 def routes(
     pairs: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """Route lines from parents to children around the boxes of the rows between them.
+    """Route lines from parents to children (`pairs`) around boxes, `box_in` inches wide, in the rows between them.
 
     A line passes a row straight down through one of its gaps: the nearest to the straight line, unless many lines use
     it. Lines bend between rows, where there are no boxes.
-
-    Args:
-        pairs: Parents and children, by place.
-        rows: The places in each row.
-        where: The middle, top and bottom of each box.
-        box_in: Width of boxes in inches.
 
     Returns:
         The points of each line.

@@ -81,7 +81,7 @@ def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
         table = annotation_table([video for video in videos if video.split == split])
         write_atomic(folder / f"Charades_v1_{split}.csv", table)
     for name, text in class_tables().items():
-        write_atomic(folder / f"Charades_v1_{name}.txt", text)
+        write_atomic(folder / name, text)
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         list(pool.map(partial(write_video_of, seed, folder), range(sources), chunksize=8))
 

@@ -13,11 +13,7 @@ from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files into a folder, which appears complete or not at all.
-
-    Args:
-        folder: A new or empty folder.
-        files: Names and contents, consumed one at a time.
+    """Write files, consumed one at a time, into a new or empty folder, which appears complete or not at all.
 
     Returns:
         The number of files.

@@ -38,9 +38,7 @@ def write_tasks(
         videos: The videos by id, for an output without videos.
 
     Raises:
-        InputError: The output holds no videos, a name is not allowed, or a file that is not part of an export is in the
-            way.
-        OutputError: The folder cannot be written.
+        InputError, OutputError: As `export_folder.replace_folder`; or the output holds no videos.
     """
     if videos is None:
         check_videos(output, tasks)

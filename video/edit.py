@@ -24,15 +24,7 @@ EditList = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Rendition:
-    """A file written for an edit list.
-
-    Attributes:
-        path: The MP4 file.
-        num_frames: Frames in it.
-        ticks: Duration in units of the source's time base.
-        width: Pixels, after rotation and padding.
-        height: Pixels.
-    """
+    """A file written for an edit list; `ticks` is its duration in the source's time base, sizes are in pixels."""
 
     path: Path
     num_frames: int

@@ -114,13 +114,9 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Survey:
-    """The footage of a build, and the headers of its sources.
+    """The footage of a build, paths of existing source videos, and the shapes of sampled ones.
 
-    Attributes:
-        footage: Everything that is encoded once.
-        sources: Path of each existing source video.
-        shapes: Shapes of the sampled sources.
-        usual: Shape of the others: the mean of the sampled ones, or the assumed one.
+    `usual` is the shape of the others: the mean of the sampled ones, or the assumed one.
     """
 
     footage: Sequence[Footage]
@@ -180,14 +176,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A few frames that represent footage.
-
-    Attributes:
-        index: The source.
-        frames: The encoded frames.
-        keys: Expected share of key frames in the footage around it.
-        first: The frame at which decoding starts.
-    """
+    """Frames that represent footage, the share of key frames around them, and the frame where decoding starts."""
 
     index: FrameIndex
     frames: range
@@ -371,13 +360,8 @@ def bits(measured: Measured, keys: float) -> float:
 def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
     """Return the costs outside of tables: start-up, opening, decoding, hashing, packing, the card.
 
-    Args:
-        size: Bytes of all files.
-        files: Number of files.
-        units: Units of work.
-        workers: Processes.
-        decode_s: CPU seconds of all decoding.
-        slowness: Duration of work here, relative to the table.
+    `size` are bytes of all files, `decode_s` CPU seconds of all decoding; `slowness` is relative to the table's
+    machine.
     """
     table = costs()["fixed"]
     spent = table["command_s"] + table["worker_s"] * min(workers, units) + table["unit_s"] * units
@@ -401,16 +385,9 @@ def estimate_cuts(
     workers: int,
     probe: bool,
 ) -> Estimate:
-    """Estimate a build that encodes its footage unperturbed.
+    """Estimate a build that encodes its footage unperturbed, each `copies` times, into the videos of a table.
 
-    Args:
-        looked: Its footage.
-        settings: Quality and speed.
-        table: The table with the videos.
-        copies: Number of encodings of each footage.
-        keep_sound: Whether the files have sound.
-        workers: Processes.
-        probe: Encode stretches; otherwise typical content is assumed.
+    With `probe` stretches are encoded; otherwise typical content is assumed.
     """
     chosen = stretches(looked) if probe else []
     measured, keys = usual(settings), 1 / KEY_EVERY

@@ -116,13 +116,9 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 def unlike(found: Loss, again: Loss) -> str:
     """Describe why a video cannot be from another encoder of the same quality; "" if it can.
 
-    Every frame may be 1.5 dB worse than in the video encoded again, and the worst 8 x 8 samples of every frame twice as
-    far off as the worst there in any frame (plus 16 grey levels²); none may be 3 dB better. Builds of an encoder differ
-    by far less; other pictures, a mark drawn on them or a better copy by far more.
-
-    Args:
-        found: The loss of the video.
-        again: The loss of the same frames encoded again with the claimed settings.
+    Every frame may be 1.5 dB worse than in the video encoded again with the claimed settings, and the worst 8 x 8
+    samples of every frame twice as far off as the worst there in any frame (plus 16 grey levels²); none may be 3 dB
+    better. Builds of an encoder differ by far less; other pictures, a mark drawn on them or a better copy by far more.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
     wrong = np.flatnonzero(found.frames > allowed)
@@ -151,10 +147,7 @@ def unlike(found: Loss, again: Loss) -> str:
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
     """Describe why a video cannot be another encoder version's rendering of the same source; "" if it can.
 
-    Args:
-        found: The video.
-        again: The same, rendered again here.
-        exact: The same, rendered without loss.
+    `again` is the same video rendered here, `exact` the same without loss.
     """
     if again == exact:
         return "it is not the file that it was taken from"  # there was nothing to encode

@@ -59,7 +59,7 @@ def _decode(
         if frame.pts is not None and frame.time_base is not None:
             stamped = round((frame.pts * frame.time_base - start) * rate)
             if position is None or abs(stamped - position) > JUMP_SECONDS * rate:
-                if position is not None:  # the resampler still holds sound from before the jump
+                if position is not None:  # flush the sound from before the jump
                     _flush(resampler, samples, position)
                     resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
                 position = stamped

@@ -140,13 +140,8 @@ def misplaced(
 ) -> list[tuple[int, int]]:
     """Find frames that do not match a record; return the position of each, and the source frame most like it.
 
-    Every frame must look like the recorded source frame: no other frame of the source may be closer by more than the
-    codec's noise. Neighbouring frames that look alike are indistinguishable.
-
-    Args:
-        shown: Thumbnails of the video.
-        source: Thumbnails of its source.
-        order: The source frame recorded for each position, as long as `shown`.
+    Every frame must look like the recorded source frame (`order`): no other frame of the source may be closer by more
+    than the codec's noise. Neighbouring frames that look alike are indistinguishable.
     """
     squares = (source**2).sum(1)
     distance, recorded = np.empty(len(order)), np.empty(len(order))

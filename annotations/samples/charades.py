@@ -163,7 +163,7 @@ def write_charades_sample(directory: Path) -> None:
         write_atomic(directory / f"Charades_v1_{split}.csv", annotation_table(videos))
         write_atomic(directory / f"charades_sta_{split}.txt", sentence_list(videos))
     for name, text in class_tables().items():
-        write_atomic(directory / f"Charades_v1_{name}.txt", text)
+        write_atomic(directory / name, text)
     write_atomic(directory / "segments.csv", segment_table())
     write_atomic(directory / "README.txt", README)
     for video in sample_videos():
@@ -205,6 +205,5 @@ def segment_table() -> str:
 
 
 def class_tables() -> dict[str, str]:
-    """The texts of Charades' four class tables: classes, mapping, objectclasses, verbclasses."""
-    tables = {name.split("_")[2].removesuffix(".txt"): lines for name, lines in class_files(load_classes()).items()}
-    return {name: "\n".join(lines) + "\n" for name, lines in tables.items()}
+    """Return the texts of Charades' four class files, by file name."""
+    return {name: "\n".join(lines) + "\n" for name, lines in class_files(load_classes()).items()}

@@ -89,11 +89,7 @@ def judged(
 ) -> dict[str, JudgedAnswer]:
     """Judge the answers to multiple-choice questions, by id; questions without an answer are omitted.
 
-    Args:
-        items: The questions.
-        predictions: The answers.
-        first: Number of the first option in numeric answers.
-        answer: The column of answers; by default the usual one.
+    `first` is the number of the first option in numeric answers, `answer` the column of answers if not the usual one.
     """
     if predictions is None:
         return {}
@@ -188,11 +184,7 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
 
 
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Load the choices of an audit.
-
-    Args:
-        path: The file, or the folder that holds it as `audit.json`.
-        fingerprint: Fingerprint of the output; an audit of another output is refused.
+    """Load the choices of an audit, a file or the folder of `audit.json`; one of another output is refused.
 
     Returns:
         The choices for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id or, if the

@@ -27,13 +27,7 @@ class Film:
 
 @dataclass(frozen=True)
 class ExhibitQuestion:
-    """A question of an exhibit, as the index filters and searches it.
-
-    Attributes:
-        text: The question.
-        facets: Its filters, such as its type.
-        verdict: "right", "wrong" or "contradictory" if answers are given; else empty.
-    """
+    """A question of an exhibit, its filters by facet, and "right", "wrong" or "contradictory" if it was answered."""
 
     text: str
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -88,8 +82,7 @@ class Gallery:
         count: Number of all exhibits.
         exhibits: Makes those at some of the places 0 to `count` - 1, in order.
         noun: Noun for an exhibit, such as "pair".
-        facets: The filters of exhibits, in order.
-        asked_facets: The filters of their questions.
+        facets, asked_facets: The filters of exhibits, and of their questions.
     """
 
     count: int

@@ -18,15 +18,7 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 def item_gallery(
     output: FinishedOutput, read_items: ReadItems, tables: Sequence[str], configs: Sequence[Config], answers: Answers
 ) -> Gallery:
-    """Show the items of every table with questions.
-
-    Args:
-        output: The output.
-        read_items: Reads the items of a table and split.
-        tables: The tables with questions.
-        configs: All tables; the first one with videos is used, by its first column.
-        answers: The answers to show.
-    """
+    """Show the items of every table with questions, and the videos of the first table with any, by its first column."""
     parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
     several = len(tables) > 1

@@ -28,10 +28,8 @@ class About:
     """Description of a gallery.
 
     Attributes:
-        title: Title of the output.
-        summary: Its description in one line.
-        version: The output's.
-        fingerprint: The output's.
+        title, summary: Title of the output, and its description in one line.
+        version, fingerprint: The output's.
         source: The source of the videos.
         embed: "none", "thumbnails" or "videos".
         total: Number of exhibits of the output.

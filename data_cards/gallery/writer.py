@@ -48,14 +48,7 @@ class StoredVideo:
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """Summary of a gallery.
-
-    Attributes:
-        shown: Number of exhibits.
-        total: Number of exhibits of the output.
-        films: Number of videos, or pictures of them.
-        answered: Number of exhibits with answers of a model.
-    """
+    """Number of exhibits shown, of all exhibits, of videos or pictures, and of exhibits with answers of a model."""
 
     shown: int
     total: int
@@ -89,8 +82,7 @@ def write_gallery(
         progress: Show progress.
 
     Raises:
-        InputError: There is nothing to show, a video is damaged or missing, or the folder holds something else.
-        OutputError: The folder cannot be written.
+        InputError, OutputError: As `open_folder`; or there is nothing to show, or a video is damaged or missing.
     """
     kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))

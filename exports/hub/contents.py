@@ -16,8 +16,6 @@ from ...core.inside import SIGNATURE
 from ...core.output import FinishedOutput
 from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 
-SHARD = ".parquet"
-
 
 @dataclass(frozen=True)
 class File:
@@ -63,4 +61,6 @@ def is_pushed(name: str, tables: Collection[str]) -> bool:
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")
-    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT, SIGNATURE) or (folder in tables and file.endswith(SHARD))
+    return name in (BUILD, CARD, CROISSANT, UNITS, TEXT_SHIFT, SIGNATURE) or (
+        folder in tables and file.endswith(".parquet")
+    )

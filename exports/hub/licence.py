@@ -10,16 +10,11 @@ def permission(source: Source, *, videos: bool, confirmed: str | None) -> str:
     """Return the reason why an output may be published.
 
     Videos whose licence forbids publication stay local in any case. Annotations derived from such a source, and
-    everything from a source with an unknown licence, need the user's confirmation.
-
-    Args:
-        source: The source of videos and annotations.
-        videos: Whether the output holds videos.
-        confirmed: The user's statement why it may be published; None if not given.
+    everything from a source with an unknown licence, need `confirmed`, the user's statement why they may be published.
 
     Raises:
         UsageError: The statement is empty.
-        InputError: It may not be published, or only with a confirmation.
+        InputError: The output may not be published, or only with a confirmation.
     """
     words = None if confirmed is None else " ".join(confirmed.split())
     if words == "":

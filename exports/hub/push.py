@@ -79,8 +79,7 @@ class Pushed:
         url: The data set's page.
         commit: The commit that holds the output.
         made: Whether this push made the commit.
-        added: Number of files sent.
-        deleted: Number of files deleted.
+        added, deleted: Number of files sent and deleted.
         kept: Files of others that remain in the repository.
         private: Whether the repository is private.
         tagged: The commit of the tag: an earlier one, if the same content was pushed before.
@@ -113,12 +112,7 @@ def check_names(target: Target) -> None:
 
 
 def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
-    """Read the state of a repository, and refuse what must not be pushed there. Nothing is sent.
-
-    Args:
-        api: The Hub.
-        target: The repository.
-        info: The content of `build.json`.
+    """Read the state of a repository, and refuse what must not be pushed there; `info` is the content of `build.json`.
 
     Raises:
         HubError: The repository is public against the user's wish, holds something other than an output, has the tag
@@ -176,7 +170,7 @@ def push(
         progress: Show progress.
 
     Raises:
-        HubError: Others pushed in the meantime, a file does not match after the push, or the Hub refuses or fails.
+        HubError: As `inspect`, or others pushed in the meantime, or a file does not match after the push.
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)

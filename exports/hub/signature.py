@@ -29,13 +29,7 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
 
 @dataclass(frozen=True)
 class Signer:
-    """Key or identity to sign with.
-
-    Attributes:
-        key: PEM file of a private key on an elliptic curve; None to sign with an identity (keyless).
-        password: File whose first line is the key's password; None if it has none.
-        certificate: PEM file of the key's certificate and its chain; None to sign with the bare key.
-    """
+    """A private key (PEM file; None for a keyless identity), the file of its password, and its certificate chain."""
 
     key: Path | None
     password: Path | None = None
@@ -76,14 +70,7 @@ class Signer:
 
 
 def sign(output: FinishedOutput, config: Any) -> int:
-    """Sign all published files of an output; an earlier signature is replaced.
-
-    Args:
-        output: The output.
-        config: The result of `Signer.configured`.
-
-    Returns:
-        The number of files signed.
+    """Sign all published files of an output, replacing an earlier signature, and return their number.
 
     Raises:
         InputError: The folder holds files that would not be published, or signing fails.
@@ -106,12 +93,9 @@ def sign(output: FinishedOutput, config: Any) -> int:
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Make the check that an output is signed by a key, a certificate or an identity.
+    """Make the check that an output is signed by a key or certificate (`given`, a PEM file), or by an identity.
 
-    Args:
-        given: PEM file of the public key, of the signer's certificate, or of one that signed it.
-        identity: Identity of a keyless signer, such as an email address.
-        issuer: The provider that vouched for the identity.
+    `issuer` is the provider that vouches for the identity.
 
     Raises:
         MissingExtraError: model-signing is not installed.
@@ -170,12 +154,7 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
 
 
 def stated(file: Path) -> tuple[str, Mapping[str, str]]:
-    """Return the kind of a signature and the SHA-256 it states for each file, without verifying either.
-
-    Raises:
-        InputError: It cannot be read.
-        ValueError, LookupError, TypeError, AttributeError: It has another structure.
-    """
+    """Return the kind of a signature and the SHA-256 it states for each file, without verifying either."""
     bundle = parse_json(read_own(file))
     made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
     payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
@@ -183,11 +162,7 @@ def stated(file: Path) -> tuple[str, Mapping[str, str]]:
 
 
 def check_signature(output: FinishedOutput) -> None:
-    """Refuse an output whose signature does not match its files; the signer is not verified.
-
-    Raises:
-        InputError: It does not match, or cannot be read.
-    """
+    """Refuse an output whose signature does not match its files; the signer is not verified."""
     file = output.path / SIGNATURE
     if not file.is_file():
         return

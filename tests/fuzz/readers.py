@@ -174,7 +174,7 @@ def _annotations(folder: Path, data: Path | None) -> None:
         drawn[f"charades/Charades_v1_{split}.csv"] = annotation_table(videos)
         drawn[f"charades/charades_sta_{split}.txt"] = sentence_list(videos)
     for name, text in class_tables().items():
-        drawn[f"charades/Charades_v1_{name}.txt"] = text
+        drawn[f"charades/{name}"] = text
     drawn["questions/Annotations.csv"] = questions()
     drawn["youcook2/validation_youcook_milnce.csv"] = "end,start,task,text,video_id\n" + "".join(
         f"{n + 4},{n},226,stir the soup {n},GLd3aX16zBg\n" for n in range(5)
