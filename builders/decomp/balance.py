@@ -10,19 +10,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
 
 from ...core.seeds import digest_for
 from .drop_rules import judge
 from .programs import questions as ask
-from .programs.questions import INTERACTING, VIDEO, Action, Question, actions_in, notation, objects_in, window_of
+from .programs.questions import VIDEO, Need, Question, needs_of, notation, window_of
 from .views import View
 
 TRIES = 20
 """Number of videos that are tried for the other answer."""
-Need = tuple[str, str]
-"""What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,34 +118,6 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
             having["relation", relation].append(number)
     bits = {need: sum(1 << number for number in numbers) for need, numbers in having.items()}
     return Partners(views, dict(having), bits, seed)
-
-
-@lru_cache(maxsize=1 << 14)
-def needs_of(question: Question) -> frozenset[Need]:
-    """Return what a video must have for a question to make sense there."""
-    needs: set[Need] = set()
-    match question:
-        case ask.Both(_, first, second):
-            return needs_of(first) | needs_of(second)
-        case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation) if relation != INTERACTING:
-            needs.add(("relation", relation))
-        case ask.ObjectEquals(_, asked):
-            needs |= needs_of(asked)
-        case ask.OrderChoose(ask.RelationExists(relation)):
-            needs.add(("relation", relation))
-        case ask.OrderChoose(ask.Interaction(_, str() as thing)):
-            needs.add(("object", thing))
-    needs |= {need for thing in objects_in(question) if not isinstance(thing, str) for need in needs_of(thing)}
-    return frozenset(needs).union(*map(_of_action, (*actions_in(question), *window_of(question).actions)))
-
-
-def _of_action(action: Action) -> frozenset[Need]:
-    match action:
-        case str():
-            return frozenset({("action", action)})
-        case ask.ToAction(verb, thing):
-            return needs_of(thing) | {("relation", verb)}
-    return frozenset()
 
 
 def thin(

@@ -16,9 +16,16 @@ from ...annotations.scene_graphs import SceneGraph
 from ...core.seeds import digest_for
 from .balance import TRIES, AskedQuestion, Partners, content_of, partners_of, thin
 from .drop_rules import judge, steps_of
-from .programs import questions as ask
 from .programs.parsing import program_of
-from .programs.questions import NAME_TEMPLATES, TEMPLATES, VIDEO, Action, Question, Window, notation, template_of
+from .programs.questions import (
+    NAME_TEMPLATES,
+    TEMPLATES,
+    Composition,
+    Question,
+    compositions_of,
+    notation,
+    template_of,
+)
 from .proposals import Proposer
 from .root_wording import word_root
 from .video_graphs import Root
@@ -28,12 +35,6 @@ TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in NAME_T
 DENIES_OBJECTS = "objExists"
 """Asks whether an object is there, which Charades' actions never rule out."""
 PROPOSALS = 12
-
-
-Composition = tuple[str, str, str]
-"""Parts that are combined: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
-("length", word, action).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,42 +265,6 @@ def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
     text = word_root(question, name, notation(question), seed=making.seed)
     novel, more = (split != "train" and flag for flag in making.flags(question))
     return Root(name, text, question, asked.answer, program_of(question), novel, more)
-
-
-def compositions_of(question: Question) -> set[Composition]:
-    """Return the compositions in a question, including those in its references."""
-    match question:
-        case ask.Interaction(relation, str() as thing, window):
-            return {("interaction", relation, thing)} | _of_window(window)
-        case ask.Interaction(_, reference, window):
-            return compositions_of(reference) | _of_window(window)  # type: ignore[arg-type]
-        case ask.Both(_, first, second):
-            return compositions_of(first) | compositions_of(second)
-        case ask.EdgeObject(edge, relation, window):
-            return {("edge", edge, relation)} | _of_window(window)
-        case ask.ObjectEquals(_, asked) | ask.ObjectChoose(_, _, asked):
-            return compositions_of(asked)
-        case ask.LengthChoose(word):
-            return {
-                ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
-            }
-        case ask.ActionEquals(_, compared):
-            return compositions_of(compared)
-        case ask.OrderChoose(_, action):
-            return _of_action("order", action)
-    found = _of_window(getattr(question, "window", VIDEO))
-    about = getattr(question, "object", None)
-    return found | (compositions_of(about) if isinstance(about, ask.Reference) else set())
-
-
-def _of_window(window: Window) -> set[Composition]:
-    return set().union(*(_of_action(window.word, action) for action in window.actions))
-
-
-def _of_action(word: str, action: Action) -> set[Composition]:
-    if isinstance(action, ask.ToAction):
-        return compositions_of(action.object)
-    return {("time", word, action)} if isinstance(action, str) else set()
 
 
 @lru_cache(maxsize=1 << 16)

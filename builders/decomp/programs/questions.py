@@ -351,3 +351,75 @@ def actions_in(question: Question) -> tuple[Action, ...]:
         case ActionHappens(action):
             return (action,)
     return ()
+
+
+Composition = tuple[str, str, str]
+"""Parts that are combined: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
+("length", word, action).
+"""
+Need = tuple[str, str]
+"""What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
+
+
+def compositions_of(question: Question) -> set[Composition]:
+    """Return the compositions in a question, including those in its references."""
+    match question:
+        case Interaction(relation, str() as thing, window):
+            return {("interaction", relation, thing)} | _window_compositions(window)
+        case Interaction(_, reference, window):
+            return compositions_of(reference) | _window_compositions(window)  # type: ignore[arg-type]
+        case Both(_, first, second):
+            return compositions_of(first) | compositions_of(second)
+        case EdgeObject(edge, relation, window):
+            return {("edge", edge, relation)} | _window_compositions(window)
+        case ObjectEquals(_, asked) | ObjectChoose(_, _, asked):
+            return compositions_of(asked)
+        case LengthChoose(word):
+            return {
+                ("length", word, str(action)) for action in (question.first, question.second) if isinstance(action, str)
+            }
+        case ActionEquals(_, compared):
+            return compositions_of(compared)
+        case OrderChoose(_, action):
+            return _action_compositions("order", action)
+    found = _window_compositions(getattr(question, "window", VIDEO))
+    about = getattr(question, "object", None)
+    return found | (compositions_of(about) if isinstance(about, Reference) else set())
+
+
+def _window_compositions(window: Window) -> set[Composition]:
+    return set().union(*(_action_compositions(window.word, action) for action in window.actions))
+
+
+def _action_compositions(word: str, action: Action) -> set[Composition]:
+    if isinstance(action, ToAction):
+        return compositions_of(action.object)
+    return {("time", word, action)} if isinstance(action, str) else set()
+
+
+@lru_cache(maxsize=1 << 14)
+def needs_of(question: Question) -> frozenset[Need]:
+    """Return what a video must have for a question to make sense there."""
+    needs: set[Need] = set()
+    match question:
+        case Both(_, first, second):
+            return needs_of(first) | needs_of(second)
+        case ObjectsOf(relation) | EdgeObject(_, relation) if relation != INTERACTING:
+            needs.add(("relation", relation))
+        case ObjectEquals(_, asked):
+            needs |= needs_of(asked)
+        case OrderChoose(RelationExists(relation)):
+            needs.add(("relation", relation))
+        case OrderChoose(Interaction(_, str() as thing)):
+            needs.add(("object", thing))
+    needs |= {need for thing in objects_in(question) if not isinstance(thing, str) for need in needs_of(thing)}
+    return frozenset(needs).union(*map(_action_needs, (*actions_in(question), *window_of(question).actions)))
+
+
+def _action_needs(action: Action) -> frozenset[Need]:
+    match action:
+        case str():
+            return frozenset({("action", action)})
+        case ToAction(verb, thing):
+            return needs_of(thing) | {("relation", verb)}
+    return frozenset()

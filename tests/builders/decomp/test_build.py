@@ -40,7 +40,7 @@ def verified(out: Path, *more: object) -> str:
 class TestSample:
     def test_it_loads_and_is_verified(self, drawn: Path) -> None:
         counts = info(drawn)["counts"]
-        for config in ("questions", "graphs", "videos"):
+        for config in ("graphs", "videos"):
             loaded = load_dataset(str(drawn), config)
             assert {split: len(table) for split, table in loaded.items()} == counts[config]
         assert any(edge["rule"] == "Between" for row in rows(drawn, "graphs") for edge in row["edges"])

@@ -11,11 +11,11 @@ from stressreel.annotations.charades import read_charades
 from stressreel.annotations.charades_graphs import charades_graph, frame_times, graph_of
 from stressreel.annotations.samples.charades import sample_videos
 from stressreel.annotations.scene_graphs import ActionSpan, Provenance, SceneGraph, frames_of
-from stressreel.builders.decomp.balance import AskedQuestion, needs_of, partners_of, thin
+from stressreel.builders.decomp.balance import AskedQuestion, partners_of, thin
 from stressreel.builders.decomp.drawn_graphs import drawn_graph
 from stressreel.builders.decomp.drop_rules import MOST_STEPS, judge, steps_of
 from stressreel.builders.decomp.graph_answers import answer
-from stressreel.builders.decomp.making import TWO_ANSWERS, MadeQuestions, MakingOptions, compositions_of, make_split
+from stressreel.builders.decomp.making import TWO_ANSWERS, MadeQuestions, MakingOptions, make_split
 from stressreel.builders.decomp.programs.parsing import parse_program
 from stressreel.builders.decomp.programs.questions import (
     INTERACTING,
@@ -38,6 +38,8 @@ from stressreel.builders.decomp.programs.questions import (
     RelationExists,
     ToAction,
     Window,
+    compositions_of,
+    needs_of,
     notation,
     template_of,
 )

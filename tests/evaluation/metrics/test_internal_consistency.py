@@ -105,15 +105,6 @@ def test_there_are_two_counters_for_each_of_nine_rules() -> None:
         assert judge(small(rule, "Choose", "Interaction"), rule, said("yes", "no")) == UNCOUNTED
 
 
-@pytest.mark.parametrize("rule", ["Interaction", "And", "Between", "While"])
-@pytest.mark.parametrize("kinds", [("Object", "Action After"), ("Object Equals", "First Object")])
-def test_children_that_are_banned_or_no_question_of_existence_are_not_looked_at(
-    rule: str, kinds: tuple[str, ...]
-) -> None:
-    assert judge(small(rule, "And", *kinds), rule, said("yes", "no", "no")) == UNCOUNTED
-    assert judge(small(rule, "And", *kinds, "Exists While"), rule, said("yes", "no", "no", "yes")) == (False, None)
-
-
 def test_where_the_two_ways_of_reading_differ() -> None:
     video = one_graph(
         {"c1": ("Object Exists", None), "c2": ("First Object", None), "p": ("Object Equals", None)},
