@@ -144,7 +144,11 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     totals = counted.totals()
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
     by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES)
-    fine = [(*cell.split("|"), means[cell], totals[cell]) for cell in counted.cells if "|" in cell]
+    fine = []
+    for cell in counted.cells:
+        if "|" in cell:
+            variant, kind, word = cell.split("|")
+            fine.append((variant, kind, word, means[cell], totals[cell]))
     parts = {
         "": "all",
         " control": "control",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from ...core.output import FinishedOutput
@@ -30,46 +29,45 @@ ASKED_FACETS = (
 )
 
 
-@dataclass
-class ClipRows:
-    """The rows of one clip: by visual table and severity, and by text perturbation and caption."""
-
-    films: dict[tuple[str, int], Row] = field(default_factory=dict)
-    captions: dict[tuple[str, str], Row] = field(default_factory=dict)
-
-
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
     """Return the clips of a suite as exhibits; see `data_cards.gallery.exhibits`."""
     clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
     def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
-        chosen = {rows[place]["clip_id"]: ClipRows() for place in places}
+        names = {rows[place]["clip_id"] for place in places}
+        films: dict[str, dict[tuple[str, int], Row]] = {name: {} for name in names}
+        captions: dict[str, dict[tuple[str, str], Row]] = {name: {} for name in names}
         for table in visual_tables(output.info):
             for row in output.whole(table, COLUMNS):
-                if row["clip_id"] in chosen:
-                    chosen[row["clip_id"]].films[table, row["severity"]] = row
+                if row["clip_id"] in names:
+                    films[row["clip_id"]][table, row["severity"]] = row
         for table in caption_tables(output.info):
             for row in output.whole(table, TEXT_COLUMNS):
-                if row["clip_id"] in chosen:
-                    chosen[row["clip_id"]].captions[table, row["caption_id"]] = row
+                if row["clip_id"] in names:
+                    captions[row["clip_id"]][table, row["caption_id"]] = row
         verdicts = judged_settings(output, answers.predictions)
         for place in places:
             clip = rows[place]
             name = clip["clip_id"]
-            yield _exhibit(output, clip, splits[place], chosen[name], verdicts.get(name, {}))
+            yield _exhibit(output, clip, splits[place], films[name], captions[name], verdicts.get(name, {}))
 
     return Gallery(len(rows), exhibits, "clip", FACETS, ASKED_FACETS)
 
 
 def _exhibit(
-    output: FinishedOutput, clip: Row, split: str, shown: ClipRows, verdicts: Mapping[Setting, str]
+    output: FinishedOutput,
+    clip: Row,
+    split: str,
+    films: Mapping[tuple[str, int], Row],
+    captions: Mapping[tuple[str, str], Row],
+    verdicts: Mapping[Setting, str],
 ) -> Exhibit:
     info = output.info
     texts = caption_tables(info)
     visual = [name for name in visual_tables(info) if name != CLEAN]
-    severities = sorted({severity for name, severity in shown.films if name != CLEAN})
-    clean = shown.films[CLEAN, 0]["sha256"]
+    severities = sorted({severity for name, severity in films if name != CLEAN})
+    clean = films[CLEAN, 0]["sha256"]
     pairs = [Pair.read(pair) for pair in info["settings"].get("pairs") or ()]
     return Exhibit(
         clip["clip_id"],
@@ -87,12 +85,12 @@ def _exhibit(
                     "cells": [
                         {
                             "severity": severity,
-                            "level": shown.films[name, severity]["level"],
-                            "film": shown.films[name, severity]["sha256"],
+                            "level": films[name, severity]["level"],
+                            "film": films[name, severity]["sha256"],
                             "verdict": verdicts.get(Setting(name, severity), ""),
                         }
                         for severity in severities
-                        if (name, severity) in shown.films
+                        if (name, severity) in films
                     ],
                 }
                 for name in visual
@@ -106,7 +104,7 @@ def _exhibit(
                 }
                 for name in texts
             ],
-            "captions": [_caption(clip, number, texts, shown) for number in range(len(clip["captions"]))],
+            "captions": [_caption(clip, number, texts, captions) for number in range(len(clip["captions"]))],
             "pairs": _pairs(info, pairs, verdicts),
             "facts": [
                 ["Clip", clip["clip_id"]],
@@ -116,7 +114,7 @@ def _exhibit(
                 *([["Cut", f"{clip['start_s']:g} s to {clip['end_s']:g} s"]] if clip["start_s"] is not None else []),
             ],
         },
-        [Film(table, row["sha256"]) for (table, _), row in shown.films.items() if row["sha256"]],
+        [Film(table, row["sha256"]) for (table, _), row in films.items() if row["sha256"]],
         [
             *(ExhibitQuestion(text) for text in clip["captions"]),
             *(ExhibitQuestion("", _asked_facets(setting), verdict) for setting, verdict in verdicts.items()),
@@ -124,10 +122,10 @@ def _exhibit(
     )
 
 
-def _caption(clip: Row, number: int, texts: Sequence[str], shown: ClipRows) -> dict[str, Any]:
+def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tuple[str, str], Row]) -> dict[str, Any]:
     """Return a caption with the text of each perturbation, or the reason why it is unchanged."""
     name = f"{clip['clip_id']}#{number}"
-    found = [shown.captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
+    found = [captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
     changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
     return {"id": name, "text": clip["captions"][number], "changes": changes}
 
