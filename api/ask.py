@@ -27,11 +27,7 @@ if TYPE_CHECKING:
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
-    """Read two prices, as a text with a comma between them or as two values.
-
-    Raises:
-        ValueError: They are something else.
-    """
+    """Parse two prices, given as comma-separated text or as two values; raise a ValueError for others."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
     except ValueError:
@@ -42,7 +38,7 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def read_request(given: str | dict[str, Any]) -> dict[str, Any]:
-    """Read further fields of requests; see `evaluation.models.endpoint.parsed_request`."""
+    """Parse additional request fields; see `evaluation.models.endpoint.parsed_request`."""
     from ..evaluation.models.endpoint import parsed_request
 
     return parsed_request(given)
@@ -59,7 +55,7 @@ def ask(
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
-    modalities: Annotated[Sequence[str] | str, Option("", shown="all there is", read=comma_separated)] = (),
+    modalities: Annotated[Sequence[str] | str, Option("", shown="everything available", read=comma_separated)] = (),
     config: Sequence[str] | str = (),
     split: TestSplit = None,
     setting: Sequence[str] | str = (),
@@ -85,47 +81,47 @@ def ask(
 ) -> ModelAnswers:
     """Ask a model the questions of `out`, and write its answers as predictions.
 
-    `out` is the output of a build, or a file of your own questions: id, question, options, answer, video_id, start,
-    end, subtitles (CSV, JSON lines, Parquet; TVQA's columns are read, too), with their videos in `videos`.
+    `out` is the output of a build, or a file of your own questions (CSV, JSON lines or Parquet) with the columns id,
+    question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
 
     Args:
-        out: The output, or the file.
-        to: Predictions to write (.jsonl); with several `modalities` a folder for one file each.
-        endpoint: Base of an OpenAI-compatible endpoint, such as http://localhost:8000/v1.
-        model: With `endpoint`: the model's name there.
-        transformers: A model of transformers that runs here.
-        revision: With `transformers`: commit, tag or branch of the hub.
-        device: With `transformers`: such as cuda:0.
-        dtype: With `transformers`: such as bfloat16.
-        modalities: What is shown, between commas: video (frames alone), text (subtitles alone), both, blind (neither),
-            unasked (all but the question).
-        config: Ask this table only; may be repeated.
-        split: The split to ask.
-        setting: Of a suite: ask these settings only, such as `clean` or `"jpeg-*"`; may be repeated.
-        limit: Ask the first N questions of each task and setting.
-        videos: Folder of the source videos, where `out` holds none: perturbed frames are made on the fly.
-        frames: Frames of a clip.
-        size: Longer side of a frame at most, pixels; 0: as it is.
-        quality: Quality of frames' JPEGs.
-        send: With `endpoint`: send frames as pictures, or the file as a video_url, which some servers take.
-        max_tokens: Longest answer.
-        seed: Sent to the endpoint.
-        at_once: Requests at once.
-        per_minute: Requests a minute at most.
-        retries: Retries of a request.
-        timeout: Seconds for a request.
-        key_variable: Environment variable that has the key.
-        request: Further fields of requests; null takes one of ours away.
-        prices: Price of a million tokens, sent and answered.
-        partial: Write the predictions there are, where some questions got no answer.
-        fresh: Ask all again; answers so far are thrown away.
-        dry_run: Count requests, pictures and tokens; ask nothing.
+        out: The output, or the file of questions.
+        to: Predictions file to write (.jsonl); with several `modalities`, a folder with one file for each.
+        endpoint: Base URL of an OpenAI-compatible endpoint, such as http://localhost:8000/v1.
+        model: With `endpoint`: name of the model.
+        transformers: Model to run locally with transformers.
+        revision: With `transformers`: commit, tag or branch on the hub.
+        device: With `transformers`: device, such as cuda:0.
+        dtype: With `transformers`: data type, such as bfloat16.
+        modalities: Inputs of the model, separated by commas: video (frames only), text (subtitles only), both, blind
+            (neither), unasked (everything except the question).
+        config: Ask only the questions of this table; may be repeated.
+        split: Split to ask.
+        setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
+        limit: Ask only the first N questions of each task and setting.
+        videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
+        frames: Frames per clip.
+        size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
+        quality: JPEG quality of frames.
+        send: With `endpoint`: send frames as images, or the video file as a video_url, which some servers support.
+        max_tokens: Maximum number of tokens per answer.
+        seed: Sampling seed that is sent to the endpoint.
+        at_once: Maximum number of concurrent requests.
+        per_minute: Maximum number of requests per minute.
+        retries: Maximum number of retries per request.
+        timeout: Timeout of a request, in seconds.
+        key_variable: Environment variable with the API key.
+        request: Additional request fields; null removes a default one.
+        prices: Prices per million input tokens and per million output tokens.
+        partial: Write the predictions even if some questions got no answer.
+        fresh: Discard earlier answers and ask all questions again.
+        dry_run: Count requests, images and tokens, and send nothing.
         progress: Show progress.
 
     Raises:
-        UsageError: What is asked for is not there, or options do not go together.
+        UsageError: A path, table, split or setting does not exist, or options conflict.
         InputError: Questions or videos cannot be read.
-        BuildError: Questions got no answer.
+        BuildError: Some questions got no answer.
     """
     from ..evaluation.models.answers import SHOWN, answer, plan
     from ..evaluation.models.clips import Sampling
@@ -137,9 +133,9 @@ def ask(
     if (endpoint is None) == (transformers is None) and not dry_run:
         raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")
     if (endpoint is None) != (model is None):
-        raise UsageError("--endpoint and --model go together: where the model is, and its name there.")
+        raise UsageError("--endpoint and --model go together: the URL, and the name of the model there.")
     if endpoint is None and send == "video":
-        raise UsageError("--send video goes with --endpoint. A model that runs here is shown frames.")
+        raise UsageError("--send video goes with --endpoint. A local model gets frames.")
     asked = read_questions(Path(out), config, split, setting, limit)
     chosen = chosen_modalities(modalities, asked.questions)
     how = AskSettings(Sampling(frames, size, quality), send == "video", max_tokens)
@@ -161,10 +157,10 @@ def ask(
     journal = target / "answers.journal" if several else target.with_suffix(".journal")
     written = (*files.values(), journal, journal.with_suffix(".json"))
     if asked.path.is_file() and any(file.resolve() == asked.path.resolve() for file in written):
-        raise UsageError(f"--to {to} would write over {out}, which holds the questions. Give another --to.")
+        raise UsageError(f"--to {to} would overwrite {out}, which holds the questions. Give another --to.")
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
-        raise UsageError(f"{foreign} is there already, without the journal of this command. Give another --to.")
+        raise UsageError(f"{foreign} already exists, without a journal of this command. Give another --to.")
     whom: Model
     if endpoint is not None and model is not None:
         fields = {} if request is None else read_request(request)

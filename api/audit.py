@@ -12,6 +12,7 @@ from ..core.errors import InputError, UsageError
 from ..core.functions import FirstIndex, Natural, Resamples, public
 from ..core.options import Option
 from ..negatives.settings import columns_of, read_columns
+from .files import check_outside
 
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
@@ -42,30 +43,30 @@ def audit(
     seed: Natural = 0,
     resamples: Resamples = 1000,
 ) -> Audit:
-    """Measure what can be guessed of the questions of `out` by models that never see a video.
+    """Measure how well blind baselines, which never see a video, answer the questions of `out`.
 
-    Many guessers, trained and untrained, choose among the options or answer yes or no; the highest of their figures is
-    the one to compare a model with. They learn from split train; where there is none, or train itself is audited, from
-    other source videos of the same split.
+    Many baselines, trained and untrained, choose an option or answer yes or no; compare a model with the best of them.
+    Trained baselines learn from split train; without one, or when train is audited, from other source videos of the
+    same split.
 
     Args:
         out: The output of a build.
-        items: Audit a file of anybody's questions instead: CSV, JSON lines, JSON or Parquet with id, question, options
-            (or a0, a1, …) and answer; where there are some also source, split, config, kind, part, blind_guessable.
-        train: With `items`: file of the questions that guessers learn from.
-        columns: With `items`: columns that are called otherwise, such as source=vid,id=qid.
-        config: Audit this table alone.
-        split: Audit this split, or all of them.
-        to: Write audit.json, audit.md, audit.png to this folder, not in `out`.
-        model: Sentence encoder: folder or name on the hub.
-        sbert: Let guessers use a sentence encoder.
-        first_index: What number 1st options have, in `answer` of a file.
-        seed: Bootstrap's seed.
-        resamples: Resamples of the bootstrap over source videos.
+        items: Audit a file of questions instead: CSV, JSON lines, JSON or Parquet with id, question, options (or a0,
+            a1, …) and answer, and optionally source, split, config, kind, part and blind_guessable.
+        train: With `items`: file of questions to train the baselines on.
+        columns: With `items`: names of columns that differ, such as source=vid,id=qid.
+        config: Audit only this table.
+        split: Split to audit, or all.
+        to: Folder for audit.json, audit.md and audit.png, outside `out`.
+        model: Sentence encoder: a folder, or a name on the hub.
+        sbert: Include baselines that use a sentence encoder.
+        first_index: Index of the first option in `answer` of a file.
+        seed: Seed of the bootstrap.
+        resamples: Bootstrap resamples over source videos.
 
     Raises:
-        UsageError: What is asked for is not there, or options do not go together.
-        InputError: Nothing can be guessed, or a file cannot be read.
+        UsageError: A path, table or split does not exist, or options conflict.
+        InputError: There is nothing to guess, or a file cannot be read.
         OutputError: The folder cannot be written.
     """
     from ..core.output import reading
@@ -79,7 +80,9 @@ def audit(
     if items is None and (train is not None or columns):
         raise UsageError("--train and --columns go with --items FILE.")
     given = Path(out if out is not None else items or "")
-    check_folder(to, given)
+    check_outside(to, given)
+    if to is not None and Path(to).exists() and not Path(to).is_dir():
+        raise UsageError(f"{to} is a file. Give a folder with --to.")
     notes = []
     if sbert:
         try:
@@ -111,8 +114,8 @@ def audit(
         look(of_file(given, train, columns_of(tuple(columns)), config, split, first_index))
     if not found:
         raise InputError(
-            f"{given}: nothing can be guessed. It has no questions with options of which one is right; or yes/no "
-            "questions about one source video, and no train split to learn from."
+            f"{given}: there is nothing to audit. It has no multiple-choice questions, or only yes/no questions about "
+            "one source video and no train split to learn from."
         )
     sources = max(one.audit.sources for one in found)
     about["interval"] = {"level": 0.95, "sources": sources, "resamples": resamples, "seed": seed}
@@ -181,21 +184,6 @@ def of_file(
             if (table, part) in tables:
                 known = [one for some in learnt.values() for one in some] or tables.get((table, "train"), [])
                 yield table, part, tables[table, part], [] if part == "train" and not learnt else known, {}
-
-
-def check_folder(to: Path | str | None, given: Path) -> None:
-    """Refuse a folder where nothing should be written.
-
-    Raises:
-        UsageError: It lies in the output, or is a file.
-    """
-    if to is None:
-        return
-    folder = Path(to)
-    if given.is_dir() and folder.resolve().is_relative_to(given.resolve()):
-        raise UsageError(f"{folder} lies in the output itself. Give another folder with --to.")
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder} is a file. Give a folder with --to.")
 
 
 def write(result: Audit, folder: Path) -> None:

@@ -34,10 +34,10 @@ class Card(Result):
 def card(out: Path | str) -> Card:
     """Write README.md, its figures and croissant.json again, from the shards and build.json in `out`.
 
-    Nothing else in `out` changes, and what you wrote between the marks at the end of README.md stays.
+    Nothing else in `out` changes, and your notes between the marks at the end of README.md are kept.
 
     Args:
-        out: The output.
+        out: The output of a build.
 
     Raises:
         InputError: There is no finished output.

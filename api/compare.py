@@ -40,7 +40,7 @@ class Comparison(Result):
     def __str__(self) -> str:
         from ..evaluation.metrics.scores import interval_line
 
-        last = "Each line is a test of its own at 5 %: of many, some differ by chance."
+        last = "Each line is a separate test at the 5 % level; of many tests, some differ by chance."
         return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
 
     def as_json(self) -> dict[str, Any]:
@@ -62,21 +62,21 @@ def compare(
     seed: Natural = 0,
     resamples: Resamples = 1000,
 ) -> Comparison:
-    """Compare two models: the differences B - A of all scores, with paired intervals.
+    """Compare two models: the differences B - A of all scores, with paired confidence intervals.
 
-    `a` and `b` are folders that `stressreel score` wrote, or predictions files (or folders of similarities) with `on`
-    an output; open-ended scores are compared by their folders. The folders may be of two tables of one output that ask
-    the same questions, such as hard negatives and causal confusion: they are paired by the questions' ids.
+    `a` and `b` are folders written by `stressreel score`; or, with `on`, predictions files or folders of similarities.
+    Open-ended scores need folders. The two may be of different tables with the same questions, such as hard negatives
+    and causal confusion; they are paired by question id.
 
     Args:
-        a: The one.
-        b: The other.
+        a: Scores or predictions of model A.
+        b: Scores or predictions of model B.
         on: Output that `a` and `b` are predictions for.
         config: With `on`: table to score, by default the first.
-        split: With `on`: split to score, or all; by default test where there is one, else all.
-        first_index: Number of the first option in predictions for `on`.
+        split: With `on`: split to score, or all; by default test if there is one, else all.
+        first_index: With `on`: index of the first option in predictions.
         seed: Seed of the bootstrap.
-        resamples: Resamples of the bootstrap over source videos.
+        resamples: Bootstrap resamples over source videos.
 
     Raises:
         UsageError: There is no such file, table or split.
@@ -89,7 +89,7 @@ def compare(
     from ..evaluation.metrics.inputs import ScoreOptions
 
     if on is None and (config or split):
-        raise UsageError("config and split go with predictions on an output (`on`); scores know theirs.")
+        raise UsageError("config and split go with predictions for an output (`on`); folders of scores have their own.")
     options = ScoreOptions(first=first_index, seed=seed, resamples=resamples, config=config)
     one, other = (read_scored(Path(path), None if on is None else Path(on), split, options) for path in (a, b))
     first, second, notes = pair_up(one, other)

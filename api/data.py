@@ -40,7 +40,7 @@ class LanguageData(Result):
 
 @public
 def data_show() -> LanguageData:
-    """Describe what is found, and where."""
+    """Show which language data is installed, and where."""
     return LanguageData(_found())
 
 
@@ -48,14 +48,14 @@ def data_show() -> LanguageData:
 def data_download(
     *, to: Annotated[Path | str | None, Option("", shown="where NLTK keeps its data, such as ~/nltk_data")] = None
 ) -> LanguageData:
-    """Fetch NLTK's tagger and WordNet from NLTK's own collection; what is there and up to date stays.
+    """Download NLTK's tagger and WordNet from NLTK's collection, unless they are up to date.
 
     Args:
-        to: Folder for it.
+        to: Target folder.
 
     Raises:
         UsageError: The folder is a file.
-        InputError: One is not there and cannot be fetched, or the folder cannot be written.
+        InputError: One is missing and cannot be downloaded, or the folder cannot be written.
     """
     if to is not None and Path(to).is_file():
         raise UsageError(f"{to} is a file. --to needs a folder.")

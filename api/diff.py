@@ -22,16 +22,16 @@ def diff(
     decode: bool = True,
     limit_videos: Annotated[int | None, Option("", minimum=1, shown="all whose bytes differ")] = None,
 ) -> Difference:
-    """Show what differs between two outputs of one benchmark, `a` and `b`.
+    """Compare two outputs of one benchmark, `a` and `b`.
 
-    How they were built; columns, rows and splits; videos, by their hashes and then by their pictures. The command exits
-    with 0 if the content is the same and with 1 if it differs.
+    The report covers how they were built, their columns, rows and splits, and their videos, first by hash and then by
+    decoded frames. The command exits with 0 if the content is the same and with 1 if it differs.
 
     Args:
-        a: The one, a folder or an address of object storage.
-        b: The other.
-        decode: Decode videos whose bytes differ and compare frames.
-        limit_videos: Decode at most so many videos of a table, spread evenly.
+        a: The first output, a folder or a URL of object storage.
+        b: The second output.
+        decode: Decode videos whose bytes differ and compare their frames.
+        limit_videos: Decode at most this many videos per table, evenly spaced.
 
     Raises:
         UsageError: There is no such output, or they are of different benchmarks.

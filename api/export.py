@@ -94,20 +94,20 @@ def export_lmms_eval(
     videos: Path | str | None = None,
     force: bool = False,
 ) -> Tasks:
-    """Write `out` as tasks of lmms-eval: YAML, and the Python that shows videos and reads answers.
+    """Export `out` as tasks of lmms-eval: YAML, and Python code that loads videos and parses answers.
 
-    Its sample logs are predictions: `stressreel score OUT --predictions LOGS`.
+    Score its sample logs with `stressreel score OUT --predictions LOGS`.
 
     Args:
-        out: The output.
-        to: Folder for the tasks: new or empty.
-        name: What the names of tasks begin with: <name>_<table>.
-        split: The split to ask.
-        videos: Folder of the source videos, where `out` holds none and shows them as they are.
-        force: Write over an earlier export in the folder; other files stay.
+        out: The output of a build.
+        to: Folder for the tasks, new or empty.
+        name: Prefix of task names: <name>_<table>.
+        split: Split to ask.
+        videos: Folder of the source videos, if `out` has none and shows them unchanged.
+        force: Overwrite an earlier export in the folder; other files are kept.
 
     Raises:
-        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
+        UsageError: There is no such output, split or folder of videos, the folder is inside the output, or the name is
             not allowed.
         InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
@@ -127,20 +127,20 @@ def export_inspect(
     videos: Path | str | None = None,
     force: bool = False,
 ) -> Tasks:
-    """Write `out` as tasks of inspect-ai: Python, and the samples as JSON lines.
+    """Export `out` as tasks of inspect-ai: Python code, and the samples as JSON lines.
 
-    Its logs are predictions: `stressreel score OUT --predictions LOGS`.
+    Score its logs with `stressreel score OUT --predictions LOGS`.
 
     Args:
-        out: The output.
-        to: Folder for the tasks: new or empty.
-        name: What the names of tasks begin with: <name>_<table>.
-        split: The split to ask.
-        videos: Folder of the source videos, where `out` holds none and shows them as they are.
-        force: Write over an earlier export in the folder; other files stay.
+        out: The output of a build.
+        to: Folder for the tasks, new or empty.
+        name: Prefix of task names: <name>_<table>.
+        split: Split to ask.
+        videos: Folder of the source videos, if `out` has none and shows them unchanged.
+        force: Overwrite an earlier export in the folder; other files are kept.
 
     Raises:
-        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
+        UsageError: There is no such output, split or folder of videos, the folder is inside the output, or the name is
             not allowed.
         InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
@@ -211,15 +211,15 @@ def _source_videos(
 
 @public
 def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> Files:
-    """Write `out` in the layout in which the benchmark's authors publish theirs, for their programs.
+    """Export `out` in the layout of the benchmark's published release, for its authors' programs.
 
     Args:
-        out: The output.
-        to: Folder: new or empty.
-        split: The split to write.
+        out: The output of a build.
+        to: Target folder, new or empty.
+        split: Split to write.
 
     Raises:
-        UsageError: There is no such output or split, or the folder lies in the output.
+        UsageError: There is no such output or split, or the folder is inside the output.
         InputError: There is no such layout, the output cannot be read, or the folder holds something.
         OutputError: The folder cannot be written.
     """
@@ -236,19 +236,19 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
 def export_files(
     out: Path | str, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
 ) -> Files:
-    """Write `out` as MP4 files with metadata.jsonl, a folder for each table and split; other tables as JSON lines.
+    """Export `out` as MP4 files with metadata.jsonl, in a folder per table and split; other tables as JSON lines.
 
-    Run the same command again to go on with an export that was stopped: files with their SHA-256 are kept.
+    Run the same command again to continue an interrupted export: files with a matching SHA-256 are kept.
 
     Args:
-        out: The output.
-        to: Folder: new or empty.
-        split: The split to write.
-        force: Write over an earlier export in the folder; other files stay.
+        out: The output of a build.
+        to: Target folder, new or empty.
+        split: Split to write.
+        force: Overwrite an earlier export in the folder; other files are kept.
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output or split, or the folder lies in the output.
+        UsageError: There is no such output or split, or the folder is inside the output.
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
@@ -274,20 +274,20 @@ def export_webdataset(
     force: bool = False,
     progress: bool = True,
 ) -> Files:
-    """Write `out` as WebDataset: tar shards with <key>.mp4 and <key>.json for each video; other tables as JSON lines.
+    """Export `out` as WebDataset: tar shards with <key>.mp4 and <key>.json per video; other tables as JSON lines.
 
-    Run the same command again to go on with an export that was stopped: whole shards are kept.
+    Run the same command again to continue an interrupted export: complete shards are kept.
 
     Args:
-        out: The output.
-        to: Folder: new or empty.
-        split: The split to write.
-        shard_size: Size that a shard has at most: kB, MB or GB.
-        force: Write over an earlier export in the folder; other files stay.
+        out: The output of a build.
+        to: Target folder, new or empty.
+        split: Split to write.
+        shard_size: Maximum size of a shard, in kB, MB or GB.
+        force: Overwrite an earlier export in the folder; other files are kept.
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output or split, the folder lies in the output, or the size is not allowed.
+        UsageError: There is no such output or split, the folder is inside the output, or the size is not allowed.
         InputError: The output has no videos or cannot be read, or the folder holds something else.
         OutputError: The folder cannot be written.
     """

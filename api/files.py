@@ -1,4 +1,4 @@
-"""Files that functions write besides outputs: where they may lie, and tables by the ending of their name."""
+"""Checks of paths to write to, and tables written in the format of their file name."""
 
 from __future__ import annotations
 
@@ -11,31 +11,27 @@ from ..core.errors import OutputError, UsageError
 ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
-def check_outside(folder: Path, out: Path) -> None:
-    """Refuse to write into the output.
-
-    Raises:
-        UsageError: The folder lies in it, or is it.
-    """
-    if folder.resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"{folder} lies in the output itself, which holds nothing but what was built. Choose another.")
+def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
+    """Refuse, with a UsageError, a folder in the output, which holds only what was built; `option` names the folder."""
+    if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
+        raise UsageError(f"{folder} lies in the output itself. Give another folder with {option}.")
 
 
 def check_place(
     place: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
 ) -> None:
-    """Refuse a place where nothing should be written, before anything is computed.
+    """Check the path of a file to write before anything is computed.
 
     Args:
-        place: The place.
-        out: The output, which holds nothing but what was built, or the file of questions.
+        place: The path.
+        out: The output, or the file of questions, that is read.
         read: Other files that are read.
-        option: The option that names another place.
-        endings: How its name may end.
+        option: The option for the path.
+        endings: Allowed extensions.
 
     Raises:
-        OutputError: Nothing can be written there.
-        UsageError: The place lies in `out` or is a file that is read, or its name has another ending.
+        OutputError: The folder is not writable.
+        UsageError: The path is in `out` or is a file that is read, or its extension is not allowed.
     """
     if place.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
@@ -51,13 +47,13 @@ def check_place(
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:
-    """Write a table by the ending of its name, one of `ENDINGS`; an earlier file is replaced.
+    """Write a table in the format of its extension, one of `ENDINGS`, replacing an earlier file.
 
     Returns:
         "Wrote <path>", or "Wrote over <path>".
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The file cannot be written.
     """
     import csv
     import json
@@ -67,7 +63,7 @@ def write(path: Path, columns: dict[str, list[object]]) -> str:
 
     from ..core.files import atomic
 
-    done = f"Wrote {'over ' * path.exists()}{path}"
+    done = f"Wrote over {path}" if path.exists() else f"Wrote {path}"
     with atomic(path) as temporary:
         if path.suffix.lower() == ".parquet":
             pq.write_table(pa.table(columns), temporary, compression="zstd")

@@ -67,28 +67,27 @@ def gallery(
     force: bool = False,
     progress: bool = True,
 ) -> GalleryPages:
-    """Write `out` as pages that a browser opens from the disk, offline, or from any web server: index.html in `to`.
+    """Write `out` as web pages in the folder `to`, which open offline or from any web server: open index.html.
 
-    Run the same command again to go on with one that was stopped.
+    Run the same command again to continue an interrupted gallery.
 
     Args:
-        out: The output.
-        to: Folder: new or empty.
-        split: Show this split alone.
-        limit: Show so many items, spread evenly over those that would be shown.
-        embed: What is copied of the videos: nothing, a picture of each, or the files too.
-        scores: Folder that `stressreel score` wrote: show its tables and what the model answered, and filter by what it
-            got wrong.
-        predictions: The answers to show, with the items that they answer.
-        config: The table that `predictions` answer.
-        first_index: Number of the first option in `predictions` that are numbers.
-        audit: What models that see no video choose: audit.json, or its folder.
-        open: Open it in the browser.
-        force: Write over an earlier gallery in the folder; other files stay.
+        out: The output of a build.
+        to: Folder for the pages, new or empty.
+        split: Show only this split.
+        limit: Show at most this many items, evenly spaced.
+        embed: Copy of the videos: none, a thumbnail of each, or also the files.
+        scores: Folder written by `stressreel score`: show its tables and the model's answers, and filter by errors.
+        predictions: Predictions to show with their items.
+        config: Table that `predictions` are for.
+        first_index: Index of the first option in numeric `predictions`.
+        audit: Result of `stressreel audit`, to show the options that blind baselines choose: audit.json or its folder.
+        open: Open the gallery in the browser.
+        force: Overwrite an earlier gallery in the folder; other files are kept.
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output, file, table or split, or the folder lies in the output.
+        UsageError: There is no such output, file, table or split, or the folder is inside the output.
         InputError: One cannot be read or is of another output, there is nothing to show, or the folder holds something
             else.
         OutputError: The folder cannot be written.

@@ -43,13 +43,13 @@ class Listing(Result):
 
 @public
 def list_(kind: Literal["benchmarks", "options", "visual", "text"]) -> Listing:
-    """List what there is of a `kind`.
+    """List benchmarks, perturbations or build options.
 
-    visual and text are perturbations: families, what they do, levels, sources, what differs from the released code.
-    options are those of every build command, in Markdown.
+    For the perturbations, visual or text: families, effects, levels, sources, and differences from the released code.
+    The options of every build command are printed in Markdown.
 
     Args:
-        kind: What is listed.
+        kind: What to list.
 
     Raises:
         UsageError: There is no such kind.

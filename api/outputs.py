@@ -98,7 +98,7 @@ def data_files(out: str | Path, config: str) -> dict[str, Any]:
     s3fs, gcsfs or adlfs.
 
     Args:
-        out: The output.
+        out: The output of a build.
         config: The table.
 
     Returns:

@@ -57,18 +57,18 @@ def permute(
     config: Annotated[str | None, Option("", shown="the first")] = None,
     split: TestSplit = None,
 ) -> Permutations:
-    """Pair each item of `out` with the video, or the text, of one about another source video.
+    """Pair each item of `out` with the video, or the text, of an item about another source video.
 
-    These are the sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own questions with id,
-    video_id, source_id and question. Each row says which video to show with which text; answers are judged by the
-    row's id, as ever.
+    These are the feature-permutation sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own
+    questions with id, video_id, source_id and question. Each row names the video and the text to show; answers are
+    judged by the row's id.
 
     Args:
         out: The output, or the file of questions.
         to: Parquet, CSV or JSON-lines file to write.
         seed: Seed of the first set.
-        sets: Sets of each kind, by seeds in a row.
-        config: Table to permute, where an output has several with questions.
+        sets: Number of sets of each kind, with consecutive seeds.
+        config: Table to permute, if the output has several with questions.
         split: Split to permute, or all.
 
     Raises:

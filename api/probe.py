@@ -95,43 +95,43 @@ def probe(
     fresh: bool = False,
     progress: bool = True,
 ) -> Probed:
-    """Ask a model the questions of `out` with its fusion impaired, and show what its scores lose (QUAG).
+    """Impair a model's fusion of modalities (QUAG), ask it the questions of `out`, and show what its scores lose.
 
-    Rows are those of the paper's Table 1: nothing changed; the question without frames, and frames without the
-    question; attention short-circuited within modalities, across them, and over each. Differences are paired over
-    source videos.
+    The conditions are those of the paper's Table 1: the unchanged model; the question without frames, and frames
+    without the question; attention short-circuited within modalities, across them, and over either. Differences are
+    paired over source videos.
 
     Args:
         out: The output of a build.
-        transformers: A model of transformers that runs here.
+        transformers: Model to run locally with transformers.
         to: Folder for predictions and tables.
-        short_circuits: Which, between commas: unimodal, crossmodal, video, text; all: these four.
-        operators: average (QUAG), knockout (masked), merge (as QUAG-attention), between commas.
-        layer: Impair these attention modules only: a number or a pattern; may be repeated.
-        attention_distances: Measure how far apart attention lies on the two sides of complement pairs (the paper's
-            Table 16); CLAVI's.
-        pairs: With `attention_distances`: complement pairs of each kind at most, a seeded draw.
-        rounds: With `attention_distances`: rounds of swaps for a head at most; faster, and farther.
-        revision: Commit, tag or branch of the hub.
-        device: Such as cuda:0.
-        dtype: Such as bfloat16.
-        config: Ask this table only; may be repeated.
-        split: The split to ask.
-        setting: Of a suite: ask these settings only, such as `clean` or `"jpeg-*"`; may be repeated.
-        limit: Ask the first N questions of each task and setting.
-        videos: Folder of the source videos, where `out` holds none: perturbed frames are made on the fly.
-        frames: Frames of a clip.
-        size: Longer side of a frame at most, pixels; 0: as it is.
-        max_tokens: Longest answer.
-        seed: Bootstrap's seed.
-        resamples: Resamples of the bootstrap over source videos.
-        fresh: Ask all again; answers so far are thrown away.
+        short_circuits: Short-circuits, separated by commas: unimodal, crossmodal, video, text; or all four.
+        operators: Operators, separated by commas: average (QUAG), knockout (masking), merge (as in QUAG-attention).
+        layer: Impair only these attention modules, given by number or pattern; may be repeated.
+        attention_distances: Measure the distance between the attention on the two sides of complement pairs (the
+            paper's Table 16); for CLAVI.
+        pairs: With `attention_distances`: maximum number of complement pairs of each kind, sampled at random.
+        rounds: With `attention_distances`: maximum rounds of swaps per head; fewer are faster and less exact.
+        revision: Commit, tag or branch on the hub.
+        device: Device, such as cuda:0.
+        dtype: Data type, such as bfloat16.
+        config: Ask only the questions of this table; may be repeated.
+        split: Split to ask.
+        setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
+        limit: Ask only the first N questions of each task and setting.
+        videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
+        frames: Frames per clip.
+        size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
+        max_tokens: Maximum number of tokens per answer.
+        seed: Seed of the bootstrap, and of the sample of pairs.
+        resamples: Bootstrap resamples over source videos.
+        fresh: Discard earlier answers and ask all questions again.
         progress: Show progress.
 
     Raises:
-        UsageError: What is asked for is not there, or options do not go together.
+        UsageError: A path, table, split or setting does not exist, or options conflict.
         InputError: Questions or videos cannot be read.
-        BuildError: Questions got no answer.
+        BuildError: Some questions got no answer.
     """
     from ..builders.parts import items_of_output
     from ..core.files import write_atomic

@@ -132,30 +132,30 @@ def push(
     progress: bool = True,
     each: Callable[[Contents | Outcome], None] | None = None,
 ) -> Push:
-    """Push `out` to the data set `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
+    """Push `out` to the dataset `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
 
-    The token is that of `hf auth login` or HF_TOKEN. Files that are there are not sent again; run the same command
-    again to go on with a push that was stopped. A new repository is private.
+    The token is taken from `hf auth login` or HF_TOKEN. Files that the repository has are not sent again, so the same
+    command continues an interrupted push. A new repository is private.
 
     Args:
-        out: The output.
-        repository: The data set, as ORG/NAME.
+        out: The output of a build.
+        repository: The dataset, as ORG/NAME.
         tag: Tag of the commit.
-        public: Make a new repository public, or push to one that is.
-        dry_run: List what would go, and verify it; nothing is sent.
-        licence_confirmed: Why you may pass this on, if stressreel does not know that you may; stands in the commit's
-            message.
-        sign: Sign `out` before it is sent, as `stressreel sign` does.
+        public: Make a new repository public, or allow one that is public.
+        dry_run: List the files and verify them, and send nothing.
+        licence_confirmed: Reason why you may redistribute this, if stressreel does not know the licence; it is recorded
+            in the commit message.
+        sign: Sign `out` first, like `stressreel sign`.
         key: With --sign: the private key, a PEM file.
         password_file: With --sign: file whose first line is the password of an encrypted key.
         certificate: With --sign: certificate of the key with those above it, a PEM file.
-        decode: Decode the videos when verifying; the commit's message says so if not.
+        decode: Decode the videos when verifying; without it, the commit message says so.
         workers: Processes for decoding.
         progress: Show progress.
-        each: Called with what each check found, as soon as it is known; in a dry run first with what would go.
+        each: Called with the outcome of each check as soon as it is known; in a dry run, first with the files.
 
     Returns:
-        What was done. Nothing was sent if `failed` is true.
+        The result; nothing was sent if `failed` is true.
 
     Raises:
         UsageError: There is no such output, or a name is not allowed.

@@ -1,4 +1,4 @@
-"""Which questions of an output, or of a file, a model is asked, and what is shown with them."""
+"""The questions of an output or a file for a model, and the clips that go with them."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
 def read_questions(
     path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
 ) -> QuestionSet:
-    """Read what is asked.
+    """Read the questions to ask.
 
     Args:
-        path: The output of a build, or a file of the user's questions.
-        configs: Tables to ask; none: all.
-        split: The split; by default test where there is one.
-        settings: Patterns of settings; none: all.
-        limit: Questions of each task and setting.
+        path: The output of a build, or a file of questions.
+        configs: Tables to ask; empty for all.
+        split: Split to ask; by default test if there is one.
+        settings: Patterns of settings; empty for all.
+        limit: Maximum number of questions of each task and setting.
 
     Raises:
         UsageError: There is no such path, table, split or setting.
-        InputError: What is there cannot be read.
+        InputError: The questions cannot be read.
     """
     from ..builders import benchmark_of
     from ..builders.parts import scoring_of, tasks_of
@@ -71,10 +71,10 @@ def read_questions(
 
 
 def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
-    """Find the videos of questions: in the output, or in a folder.
+    """Find the videos of questions in the output or in a folder.
 
     Raises:
-        UsageError: A folder is missing, or needed and not named.
+        UsageError: The folder does not exist, or is needed but not given.
         InputError: Videos are missing.
     """
     from ..builders import benchmark_of
@@ -90,20 +90,15 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
             return StoredClips(output)
         if benchmark.clips is None:
             raise UsageError(
-                f"{asked.path} holds no videos (built with --no-render), and they are made in the build. Build it with "
-                "them, or ask blind."
+                f"{asked.path} has no videos (built with --no-render), and they are only made in the build. Build it "
+                "with videos, or ask blind."
             )
         if videos is None:
-            raise UsageError(f"{asked.path} holds no videos. Give the folder of the source videos with --videos.")
+            raise UsageError(f"{asked.path} has no videos. Give the folder of the source videos with --videos.")
         return benchmark.clips(output, asked.questions, Path(videos))
 
 
 def check_target(path: Path, asked: QuestionSet) -> None:
-    """Refuse to write into an output.
-
-    Raises:
-        UsageError: The path lies in it.
-    """
+    """Refuse to write into the output that is asked."""
     with suppress(OSError):
-        if asked.path.is_dir():
-            check_outside(path, asked.path)
+        check_outside(path, asked.path)

@@ -28,11 +28,11 @@ class Sample(Result):
 
 @public
 def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
-    """Write a built-in sample into `folder`: annotations in the real format and videos drawn by stressreel.
+    """Write a built-in sample into `folder`: annotations in the real format, and videos drawn by stressreel.
 
     Args:
-        folder: Where to.
-        kind: Which sample.
+        folder: Target folder.
+        kind: Dataset whose format is used.
 
     Raises:
         OutputError: It cannot be written.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError
 from ..core.functions import FirstIndex, Natural, Resamples, public
-from .files import check_place
+from .files import check_outside, check_place
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import Scores
@@ -35,21 +35,21 @@ def score(
     """Score answers (or retrieval) on the output of a build in `out`.
 
     Args:
-        out: The output.
+        out: The output of a build.
         predictions: JSON lines, JSON, CSV or Parquet with id and answer; or logs of lmms-eval or inspect-ai, or their
             folder.
-        similarity: Where retrieval is scored: folder with <setting>.npy or .safetensors (clips x captions), or .jsonl
-            (ranked).
-        config: Table to score, where an output has several with questions; by default the first.
-        split: Split to score, or all; by default test where there is one, else all.
-        to: Folder for the scores. The command writes them beside the predictions by default, in
-            <predictions>[.<config>][.<split>].scores; from Python nothing is written unless it is given.
-        released: Score as the benchmark's published scorer does, where that differs from ours.
-        first_index: Number of the first option in answers that are numbers.
-        partial: Score what is there: missing, repeated and unknown ids are counted.
+        similarity: For retrieval: folder with a file per setting, .npy or .safetensors (clips x captions) or .jsonl
+            (ranked lists).
+        config: Table to score, if the output has several with questions; by default the first.
+        split: Split to score, or all; by default test if there is one, else all.
+        to: Folder for the scores. By default, the command writes next to the predictions, to
+            <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
+        released: Score like the benchmark's published scorer, where that differs from ours.
+        first_index: Index of the first option in numeric answers.
+        partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Seed of the bootstrap.
-        resamples: Resamples of the bootstrap over source videos.
-        force: Write over the scores of other predictions in the folder.
+        resamples: Bootstrap resamples over source videos.
+        force: Overwrite the scores of other predictions in the folder.
 
     Raises:
         UsageError: There is no such output, file, table or split.
@@ -66,7 +66,7 @@ def score(
     given = Path(predictions or similarity or "")
     with reading(Path(out)) as output:
         rows = read_predictions(given, expected=output.num_rows) if predictions else None
-        check_folder(to, output.path)
+        check_outside(to, output.path, option="--out")
         options = ScoreOptions(
             partial=partial, first=first_index, seed=seed, resamples=resamples, config=config, released=released
         )
@@ -95,13 +95,13 @@ def explain(
     """Explain how one question was answered.
 
     Args:
-        out: The output.
+        out: The output of a build.
         predictions: See `score`.
-        question: Explain how this question was answered, by its id, and score nothing.
-        picture: With `question`: draw it to this PNG file.
+        question: Explain the answer to the question with this id, and score nothing.
+        picture: With `question`: PNG file for a figure of the explanation.
 
     Raises:
-        UsageError: There is no such output or file, or the benchmark has no more to say than right or wrong.
+        UsageError: There is no such output or file, or the benchmark only knows correct and incorrect answers.
         InputError: There is no such question.
     """
     from ..builders.parts import explain_answer
@@ -121,25 +121,10 @@ def explain(
 
 
 def default_folder(given: Path, *parts: str | None) -> Path:
-    """Return the folder beside predictions that their scores are written to.
-
-    Args:
-        given: The predictions, a file or a folder.
-        *parts: What of the output is scored, where the user said so.
-    """
+    """Return the default folder for scores, next to the predictions; `parts` are the config and split, if given."""
     given = given.resolve()  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     return given.with_name(".".join([stem, *filter(None, parts), "scores"]))
-
-
-def check_folder(folder: Path | str | None, output: Path) -> None:
-    """Refuse to write scores into the output, which holds nothing but what was built.
-
-    Raises:
-        UsageError: The folder lies in it.
-    """
-    if folder is not None and Path(folder).resolve().is_relative_to(output.resolve()):
-        raise UsageError(f"scores would be written to {folder}, in the output itself. Give another folder with --out.")
 
 
 def finished(
@@ -154,18 +139,18 @@ def finished(
     seed: int,
     force: bool,
 ) -> Scores:
-    """Add to scores what they are of, and write them to a folder if there is one.
+    """Record what was scored, and write the scores to a folder if one is given.
 
     Args:
         scores: The scores.
         subject: What was scored: `config`, and `output` with its fingerprint.
         given: The predictions, a file or a folder.
-        to: The folder. That beside the predictions belongs to them, so that these are the same there if their name is.
-        parts: What of the output is scored, where the user said so; in the name of the folder beside the predictions.
-        figures: Pictures of the benchmark's own; by default those that every score has.
-        resamples: Resamples of the bootstrap.
-        seed: Its seed.
-        force: Whether to write over the scores of other predictions.
+        to: The folder; the default one is overwritten if it has scores of predictions with the same name.
+        parts: The config and split, if given; they are in the name of the default folder.
+        figures: Figures of the benchmark; by default those of all scores.
+        resamples: Number of bootstrap resamples.
+        seed: Seed of the bootstrap.
+        force: Whether to overwrite the scores of other predictions.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores

@@ -84,22 +84,22 @@ def score_modalities(
     seed: Natural = 0,
     resamples: Resamples = 1000,
 ) -> ModalityImportance:
-    """Score the modality importance of an output's questions, from predictions under every subset of modalities.
+    """Score the modality importance of an output's questions, from predictions with every subset of modalities.
 
     `out` is an output, or a file of your own questions with id, answer and options.
 
     Args:
         out: The output, or a file of questions.
-        predictions: Files of predictions by what the model was shown, modalities joined by "+": "video", "text",
+        predictions: Predictions files by the modalities that the model was given, joined by "+": "video", "text",
             "video+text".
-        config: Table to score, where an output has several with questions; by default the first.
-        split: Split to score, or all; by default test where there is one, else all.
-        items: Write each item's scores and category to this Parquet, CSV or JSON-lines file.
-        by: Column of the questions, such as their annotated type: also count by its values.
-        figure: Draw the shares as bars to this PNG file.
-        first_index: Number of the first option in predictions, and in `answer` of a file of your own questions.
+        config: Table to score, if the output has several with questions; by default the first.
+        split: Split to score, or all; by default test if there is one, else all.
+        items: Parquet, CSV or JSON-lines file for the scores and category of each item.
+        by: Column of the questions, such as an annotated type, by whose values to break down the counts.
+        figure: PNG file for a bar chart of the shares.
+        first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
         seed: Seed of the bootstrap.
-        resamples: Resamples of the bootstrap over source videos.
+        resamples: Bootstrap resamples over source videos.
 
     Raises:
         UsageError: There is no such output, file, table or split, or a subset of the modalities is missing.

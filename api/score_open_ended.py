@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.functions import Natural, Resamples, public
 from ..core.options import Option
-from .score import check_folder, finished
+from .files import check_outside
+from .score import finished
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.scores import Scores
@@ -30,24 +31,24 @@ def score_open_ended(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score texts that a model wrote: BLEU-1..3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT, CapsMIX.
+    """Score generated texts: BLEU-1..3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT, CapsMIX.
 
     `out` is an output with open questions, or a file with id, answer, explanation (the correct texts) and source_id.
 
     Args:
         out: The output, or a file of correct texts.
         predictions: JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.
-        config: Table whose splits count, where an output has several; by default the first.
-        split: Split to score, or all; by default test where there is one, else all.
+        config: Table whose splits count, if the output has several; by default the first.
+        split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores; see `stressreel score`.
         sbert: Sentence encoder, a name or folder.
-        no_sbert: Leave SBERT out.
-        meteor: METEOR 1.5, a Java program, or NLTK's, which gives other scores.
-        spice: Compute SPICE; needs Java and, once, the network.
-        partial: Score what is there: missing, repeated and unknown ids are counted.
+        no_sbert: Omit SBERT.
+        meteor: METEOR 1.5 (a Java program) or NLTK's version, whose scores differ.
+        spice: Compute SPICE, which needs Java and, on first use, the network.
+        partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Seed of the bootstrap.
-        resamples: Resamples of the bootstrap over source videos.
-        force: Write over the scores of other predictions in the folder.
+        resamples: Bootstrap resamples over source videos.
+        force: Overwrite the scores of other predictions in the folder.
 
     Raises:
         UsageError: There is no such output, file, table or split.
@@ -64,7 +65,7 @@ def score_open_ended(
 
     given = Path(predictions)
     references = read_references(Path(out), open_rows, config, split)
-    check_folder(to, Path(out))
+    check_outside(to, Path(out), option="--out")
     generated = read_generated(given, references, partial=partial)
     references = generated.references
     encode = None

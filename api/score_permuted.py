@@ -62,17 +62,19 @@ def score_permuted(
 ) -> PermutedScores:
     """Score answers to permuted sets of an output's questions by modality importance (Park et al. 2025, Table 3).
 
-    `out` is an output, or a file of your own questions with id, answer and options. The accuracy as asked, with the
-    text and with the video of another item, and the differences; the mean ± the standard deviation over runs and sets.
+    `out` is an output, or a file of your own questions with id, answer and options. The table has the accuracy on the
+    original items, with another item's text and with another item's video, and the differences, each as mean ±
+    standard deviation over runs and sets.
 
     Args:
         out: The output, or a file of questions.
-        original: Predictions for the questions as they are; several for several runs.
-        permuted: The rows that `stressreel permute` wrote, with answers: permuted, seed, id, answer.
-        categories: What `stressreel score modalities --items FILE` wrote; by default all questions count as one.
-        config: Table to score, where an output has several with questions; by default the first.
-        split: Split to score, or all; by default test where there is one, else all.
-        first_index: Number of the first option in predictions, and in `answer` of a file of your own questions.
+        original: Predictions for the original items; may be given once per run.
+        permuted: The rows written by `stressreel permute`, with answers: permuted, seed, id, answer.
+        categories: The file written by `stressreel score modalities --items FILE`; by default all questions form one
+            category.
+        config: Table to score, if the output has several with questions; by default the first.
+        split: Split to score, or all; by default test if there is one, else all.
+        first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
 
     Raises:
         UsageError: There is no such output, file, table or split.

@@ -54,14 +54,14 @@ def score_text_shift(
 ) -> TextShift:
     """Measure how far the perturbed captions in `out` are from their originals.
 
-    BLEU-4, METEOR and ROUGE-L of every perturbed caption against its original, on average for each perturbation and
-    family, beside the paper's numbers (Table 7). They are kept in `out`/text_shift.json.
+    The table has BLEU-4, METEOR and ROUGE-L of the perturbed captions against their originals, averaged per
+    perturbation and family, next to the paper's numbers (Table 7). They are also written to `out`/text_shift.json.
 
     Args:
-        out: The output.
-        lm: Causal language model for perplexity: a folder, or a name on the hub; by default there is none.
-        figure: With `lm`: draw the perplexities (Figure 11) to this PNG file.
-        card: Write the dataset card again, with them.
+        out: The output of a build.
+        lm: Causal language model for perplexity: a folder, or a name on the hub; by default none.
+        figure: With `lm`: PNG file for a figure of the perplexities (Figure 11).
+        card: Update the dataset card with the numbers.
         progress: Show progress.
 
     Raises:

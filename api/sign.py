@@ -43,17 +43,17 @@ def sign(
     certificate: Path | str | None = None,
     keyless: bool = False,
 ) -> Signed:
-    """Sign all files of `out`, so that others can tell who made it and that nothing changed since.
+    """Sign all files of `out`, so that others can check who made it and that nothing has changed.
 
-    The signature is `out`/model.sig, a Sigstore bundle as OpenSSF Model Signing has it: `stressreel verify` checks it,
-    and so does `model_signing verify`. What is only on this machine (.build, .git, the Hub's .cache) is not signed.
+    The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. Both `stressreel
+    verify` and `model_signing verify` check it. Local files (.build, .git, the Hub's .cache) are not signed.
 
     Args:
-        out: The output.
+        out: The output of a build.
         key: Private key on P-256, P-384 or P-521, a PEM file.
         password_file: File whose first line is the password of an encrypted key.
-        certificate: Certificate of the key with those above it, a PEM file, to be checked by an authority's.
-        keyless: Sign with an identity instead, through Sigstore: a browser asks for it, or the environment has it.
+        certificate: Certificate chain of the key, a PEM file.
+        keyless: Sign with an identity through Sigstore, confirmed in a browser or provided by the environment.
 
     Returns:
         What was written.

@@ -26,19 +26,19 @@ def table(
     figure: Path | str | None = None,
     against: Annotated[str | None, Option("", metavar="SCORE")] = None,
 ) -> ModelTable:
-    """Show the scores of several models in one table: the mean ± the standard deviation over each model's runs.
+    """Tabulate the scores of several models: the mean ± standard deviation over each model's runs.
 
-    Scores are folders that `stressreel score` wrote, on one output. Several folders of one model are its runs; a group
-    of models is averaged in the same way. A folder that is given without a model is called by its name.
+    Scores are folders written by `stressreel score` for one output. Several folders of one model are its runs; a group
+    of models can be averaged in the same way. Without a model name, a folder is named after itself.
 
     Args:
-        models: One folder of scores or several for each model, by its name; or a list of folders, or of words such as
+        models: One or several folders of scores by model name; or a list of folders, or of words such as
             "JustAsk=a.scores".
         of: Table of the scores to show, by its key.
-        only: Label or column to keep, such as R@5 or γr; several may be given.
-        transpose: Models in rows, scores in columns.
-        figure: Draw the table as bars to this PNG file.
-        against: With `figure`: draw the scores of each model against this one.
+        only: Label or column to keep, such as R@5 or γr; may be repeated.
+        transpose: Show models in rows and scores in columns.
+        figure: PNG file for a bar chart of the table.
+        against: With `figure`: plot each model's scores against this score.
 
     Raises:
         UsageError: There is no such folder, table, label or score, or the figure may not be written there.

@@ -463,10 +463,10 @@ def mine(
     keep_apart: bool = True,
     apart_frames: int = 50,
 ) -> MinedQuestions:
-    """Find wrong options for questions: answers to similar questions that do not say the same as the right one.
+    """Find distractors for questions: answers to similar questions that differ in meaning from the correct option.
 
-    Every question gets its options in a drawn order, the place of the right one, and where each option comes
-    from; explanations, if there are any, get options of their own.
+    Every question gets its options in random order, the index of the correct one, and the source of each option.
+    Explanations, if there are any, get options of their own.
 
     Args:
         questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;

@@ -61,36 +61,35 @@ def verify(
 ) -> Verification:
     """Check the output of a build in `out`. The command exits with 1 if any check fails or is left unverified.
 
-    With `sources` it is built again: every row, and everything that a build writes besides, is compared with what is
-    there, and videos are rendered again. Whatever the build was given may be named as it was then, for example
-    --charades DIR; what is not named is looked for in `annotations` and `sources`.
+    With `sources`, the build is repeated: all rows and files are compared with the output, and videos are rendered
+    again. Inputs can also be given by the build's own options, for example --charades DIR; the others are searched for
+    in `annotations` and `sources`.
 
     Args:
-        out: The output.
+        out: The output of a build.
         decode: Decode the videos and compare frames.
         workers: Processes for decoding and rendering.
-        sources: Folder of the source videos (and annotations) that it was built from, or the word "sample": it is built
-            again from them.
-        annotations: Annotations that it was built from, file or folder, if they are not in `sources`.
-        sample: How many videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
+        sources: Folder of the source videos (and annotations) to repeat the build from, or the word "sample".
+        annotations: File or folder of the annotations, if they are not in `sources`.
+        sample: Number of videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
             kind.
-        seed: Draws them; to draw those of an earlier run, which printed it.
-        allow_unverified: What may be left unverified, such as `tools`, if other versions built it. May be given several
-            times.
-        signed_by: Check that it is signed by this public key or certificate, a PEM file of whoever made it.
-        identity: Check that it is signed by this identity, such as an address for mail, and --issuer; asks Sigstore.
-        issuer: Who vouches for `identity`, such as https://accounts.google.com.
-        fingerprint: Check that it has this fingerprint, such as a paper gives it; 16 digits or more of it.
-        inputs: What it was built from, by the build's own options, such as {"charades": "~/Charades"}.
-        each: Called with what each check found, as soon as it is known.
+        seed: Seed of the sample of videos, as printed by an earlier run.
+        allow_unverified: Accept that something is not verified, such as `tools` if other versions built the output; may
+            be repeated.
+        signed_by: Check the signature with this public key or certificate of the maker, a PEM file.
+        identity: Check that the output is signed by this identity, such as an e-mail address, using Sigstore.
+        issuer: With `identity`: its issuer, such as https://accounts.google.com.
+        fingerprint: Check the fingerprint against this one, from a paper for example; at least its first 16 digits.
+        inputs: Inputs of the build, by its own options, such as {"charades": "~/Charades"}.
+        each: Called with the outcome of each check as soon as it is known.
 
     Returns:
-        What every check found.
+        The outcomes of all checks.
 
     Raises:
         InputError: There is no finished output.
-        UsageError: A folder or file is not there, or options do not go together.
-        MissingExtraError: Signatures are to be checked, and model-signing is not installed.
+        UsageError: A folder or file does not exist, or options conflict.
+        MissingExtraError: A signature is to be checked, but model-signing is not installed.
     """
     from ..builders.parts import checks_for
     from ..builders.runtime.rebuild import Again

@@ -260,7 +260,7 @@ def test_nothing_is_written_over_questions_outputs_or_other_files(built: Path, t
     with running() as server:
         for out, to, says in (
             (questions, tmp_path / "q.jsonl", "holds the questions"),
-            (questions, tmp_path / "b.jsonl", "is there already"),
+            (questions, tmp_path / "b.jsonl", "already exists"),
             (built, built / "a.jsonl", "lies in the output itself"),
         ):
             refuses(ask(out, server.url, to, "--modalities", "blind"), says, code=2)
