@@ -287,23 +287,23 @@ def build_decomp(
     contradicts itself.
 
     Args:
-        charades: Folder of the Charades annotations, from whose actions questions are made; or the word `sample`.
+        charades: Folder of the Charades annotations, from which questions are generated; or the word `sample`.
         agqa: AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.
         release_hierarchies: The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the
             folder of both splits.
-        graphs: AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl), or their folder: answers of sub-
+        graphs: AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl) or their folder, to answer sub-
             questions.
-        action_genome: Folder of Action Genome's annotations: contact and spatial relations beside Charades'
+        action_genome: Folder of Action Genome's annotations, which add contact and spatial relations to Charades'
             actions.
         videos: Folder of the videos, if not beside the annotations.
-        embed: Put the videos into the dataset, or their ids alone; auto: those of the sample, which may be shown.
-        wording: Word sub-questions in our English, or as the engine of AGQA-Decomp's authors does; roots stay as
-            they are.
-        max_questions_per_video: Make so many questions about a video at most, drawn over the templates.
+        embed: Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.
+        wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors; roots keep their
+            wording.
+        max_questions_per_video: Maximum number of questions generated about a video, sampled from all templates.
         seed: Random seed.
         split: Splits to build.
-        limit: Only the first N videos by id, for a trial. Questions that are made are balanced among them, or
-            among the first 200 if these are more.
+        limit: Only the first N videos by id, for a trial. Generated questions are balanced among these, or among
+            the first 200 if N is smaller.
         allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
             towards `max_skip`.
         max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.

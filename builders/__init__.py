@@ -1,6 +1,6 @@
-"""The benchmarks: one folder each, one row here. Each is imported when it is first asked for.
+"""The benchmarks: one folder and one row of the table each, imported on first use.
 
-A package of somebody else's brings one by the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
+Other packages register benchmarks with the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ GROUP = "stressreel.benchmarks"
 
 
 def benchmark_names() -> list[str]:
-    """List the names of all benchmarks, ours and those of installed packages, sorted."""
+    """Return the names of all benchmarks, including those of installed packages, sorted."""
     return sorted({*BENCHMARKS, *_installed()})
 
 
-@cache  # to look through all that is installed takes longer than to check a small table
+@cache  # scanning all installed packages is slow
 def _installed() -> dict[str, str]:
-    """Return the benchmarks of installed packages: where each is, by name; of two of one name the first."""
+    """Return the entry points of installed benchmarks by name; the first one counts."""
     return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 
@@ -43,7 +43,7 @@ def load_benchmark(name: str) -> Benchmark:
     """Import a benchmark.
 
     Raises:
-        InputError: There is none of that name, or its package cannot be imported.
+        InputError: The name is unknown, or its package cannot be imported.
     """
     target = BENCHMARKS.get(name) or _installed().get(name)
     if target is None:
@@ -58,7 +58,7 @@ def load_benchmark(name: str) -> Benchmark:
             f"benchmark {name!r} cannot be loaded from {target}: {error}. Install its package again, or remove it."
         ) from error
     if found.name != name:
-        raise InputError(f"{target} calls itself {found.name!r}, and its entry point {name!r}. They have to agree.")
+        raise InputError(f"{target} has the name {found.name!r}, but its entry point {name!r}. They must agree.")
     return found
 
 
@@ -75,11 +75,7 @@ def build_options(name: str) -> tuple[type[BuildSettings], str]:
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:
-    """Import the benchmark that an output is of.
-
-    Raises:
-        InputError: This installation does not know it.
-    """
+    """Import the benchmark of an output; raise an InputError if it is not installed."""
     name = output.info["builder"]
     if name not in benchmark_names():
         raise InputError(

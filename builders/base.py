@@ -1,8 +1,8 @@
-"""What the rest of stressreel knows of a benchmark.
+"""The interface of a benchmark.
 
 Commands, verification, cards, scores, exports and probes get a `Benchmark` as an argument; none of them names one. A
-benchmark is one folder of `builders/` and one row of the table there, or a package of somebody else's that the
-entry-point group `stressreel.benchmarks` names.
+benchmark is a folder of `builders/` with a row in the table there, or a package with an entry point in the group
+`stressreel.benchmarks`.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Prepared:
 
     Attributes:
         plan: Its units.
-        builder: Renders and describes them.
-        describe: Writes what a dry run prints, but for sizes and times.
-        estimate: Estimates size, time and disk space for a number of workers, either from a few encoded frames or from
-            usual contents; None if no videos are made.
-        recorded: Texts for options in the recorded command, where what was given does not say enough.
-        warnings: What the user has to know before work starts.
-        searched: Describes the folders in which source videos were looked for; see `video.source_files.searched`.
-        chosen: What floating point decides of it; None if nothing.
+        builder: Renders the units and makes their rows.
+        describe: Returns the output of a dry run, except sizes and times.
+        estimate: Estimates size, time and disk space for a number of workers, from a few encoded frames or from typical
+            contents; None if no videos are made.
+        recorded: Values for underspecified options in the recorded command.
+        warnings: Warnings to print before work starts.
+        searched: Lists the folders that were searched for source videos; see `video.source_files.searched`.
+        chosen: Choices that depend on floating-point rounding; None if there are none.
     """
 
     plan: Plan
@@ -75,38 +75,39 @@ class Benchmark:
     """One benchmark.
 
     Attributes:
-        name: Its name, also in `build.json`: `stressreel build NAME`, `build-NAME`.
-        summary: One line for lists of commands.
-        description: What its command's help says, with examples.
+        name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
+        summary: One line for lists.
+        description: Help of its command, with examples.
         settings: Its options; see `core.options`.
-        prepare: Reads the annotations and plans the build. Gets the settings, `dry_run` (nothing may be fetched or
-            paid for then) and `progress` (whether to show it).
-        configs: The tables that an output may have, from `build.json`.
-        items: The items of an output's table and split: what is asked, about which video, what is right.
-        question_tables: The tables with questions, the default first.
-        decide: Turns settings as given into those that the plan keeps (families of names into names, for example)
-            without a look at any file, so that the recorded command can be checked. By default they stay as they are.
-        derived: The rows of its tables that follow from other rows of an output, in storage values and in the order of
-            their tables, with the columns that do; and a line for each contradiction that is none of a column. None if
-            nothing is checked so.
-        shown: Which videos of an output show the frames of others, in which order; None if none does.
-        card: What the card says besides what all cards say.
-        scoring: How predictions are scored; None for the accuracy on its items.
-        choices: What a table and split asks with options, for an audit of blind guessing: each question as often as it
-            has sets of options; None for its items.
-        tasks: Its tasks for evaluation harnesses, for a split; None for one of its items.
-        clips: Where the frames of an output without videos come from, for questions and a folder of source videos; None
-            if videos are made in the build, so that it has to hold them.
-        complements: The complement pairs of questions of a split; None if it has none.
-        references: The rows of a table with the right texts of its open questions, and the split of each; None if it
-            has no such questions.
-        written_table: The table whose open questions harnesses let a model answer in writing; empty if there is none.
-        gallery: What a gallery shows of an output and of answers to it; None for a page for each of its items.
-        layout: The files, by name, in which its authors publish a split of theirs; None if there is no such layout.
-        captions: Names of its tables with perturbed captions, from `build.json`; None if it has none.
-        sample: The options that build its built-in sample; empty if it has none.
-        drawn_sample: The built-in sample (of `samples.SAMPLES`) that it is built from then.
-        result_table: The table that the end of a build shows how to open, beside the first.
+        prepare: Reads the annotations and plans the build. Takes the settings, `dry_run` (then nothing may be
+            downloaded or paid for) and `progress` (whether to show it).
+        configs: Returns the tables that an output may have, from `build.json`.
+        items: Returns the items of an output's table and split: question, video, options, correct answer.
+        question_tables: Returns the tables with questions, the default first.
+        decide: Resolves settings, such as families of names, into those that the plan keeps, without reading any file,
+            so that the recorded command can be checked. By default they are unchanged.
+        derived: Yields the rows that follow from other rows of an output, as storage values in the order of their
+            tables with only the derived columns; and a line per contradiction that concerns no single column. None if
+            there is no such check.
+        shown: Yields the videos of an output that show frames of other videos, and in which order; None if there are
+            none.
+        card: Returns the benchmark's part of the card.
+        scoring: Returns how predictions are scored; None for the accuracy on its items.
+        choices: Returns the multiple-choice questions of a table and split for an audit, once per set of options; None
+            to use its items.
+        tasks: Returns its tasks for evaluation harnesses, for a split; None to make one from its items.
+        clips: Returns the source of frames for an output without videos, given questions and a folder of source videos;
+            None if videos are only made in the build.
+        complements: Returns the complement pairs of questions of a split; None if it has none.
+        references: Returns the rows of a table with the reference texts of its open questions, and the split of each;
+            None if it has no such questions.
+        written_table: Table whose open questions are answered in free text by harnesses; empty if there is none.
+        gallery: Returns the pages of a gallery for an output and answers to it; None for one page per item.
+        layout: Yields the files of a split, by name, in the layout of its authors' release; None if there is none.
+        captions: Returns the names of its tables with perturbed captions, from `build.json`; None if it has none.
+        sample: Options that build its built-in sample; empty if it has none.
+        drawn_sample: The built-in sample (of `samples.SAMPLES`) that these options use.
+        result_table: The table, besides the first, that the end of a build shows how to load.
     """
 
     name: str
@@ -141,6 +142,6 @@ class Benchmark:
 
     @property
     def program(self) -> str:
-        """What builds it on the command line: a benchmark of another package has no program of its own."""
+        """The command that builds it; only our own benchmarks have a separate program."""
         own = self.settings.__module__.startswith(__name__.rpartition(".")[0])
         return f"build-{self.name}" if own else f"stressreel build {self.name}"

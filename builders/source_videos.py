@@ -1,4 +1,4 @@
-"""The source videos that a build was given, as every builder that renders looks at them."""
+"""The source videos of a build, as all rendering builders use them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .runtime.missing import first_of
 
 
 def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
-    """Write how many source videos were found, and if not all, which are missing and where they were looked for."""
+    """Describe how many source videos were found, which are missing, and which folders were searched."""
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
@@ -23,7 +23,7 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
 
 
 class SourceVideos:
-    """What a `core.plan.Builder` says of the source videos of its units; builders inherit it.
+    """The part of a `core.plan.Builder` that concerns source videos; builders inherit it.
 
     Attributes:
         videos: Path of each source video by id, as text; a field of the builder.
@@ -36,24 +36,24 @@ class SourceVideos:
         return bool(unit.source_id)
 
     def source(self, unit: Unit) -> Path:
-        """Return the source video of a unit as a file of this machine; from object storage it is copied once.
+        """Return the source video of a unit as a local file, copied once from object storage.
 
         Raises:
-            InputError: It cannot be fetched. That ends the build, as it says nothing of the video.
+            InputError: It cannot be copied. This ends the build, as the video itself may be fine.
         """
         return local_copy(Path(self.videos[unit.source_id]))
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
-        """Return the unit itself: its files are rendered together."""
+        """Return the unit itself, as its files are rendered together."""
         return self, unit  # type: ignore[return-value]
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Look whether the source of a unit is there and opens, without decoding it."""
+        """Return a Skip if the source of a unit is missing or cannot be opened."""
         path = self.videos.get(unit.source_id)
         if path is None:
             return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
         if address(path):
-            return None  # it was listed; that it cannot be read shows when it is fetched
+            return None  # it was listed; whether it can be read shows when it is copied
         try:
             check_opens(Path(path))
         except VideoError as error:
@@ -61,7 +61,7 @@ class SourceVideos:
         return None
 
     def stamp(self, unit: Unit) -> str:
-        """Return the size and the time of change of a unit's source file; empty if there is none."""
+        """Return size and modification time of a unit's source file; empty if there is none."""
         path = self.videos.get(unit.source_id)
         if not path:
             return ""

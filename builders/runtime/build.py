@@ -1,4 +1,4 @@
-"""From a plan to a finished output: preflight, work, packing, in a way that a kill at any moment does not hurt."""
+"""From a plan to a finished output: preflight, rendering, packing; safe to kill and resume at any moment."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ WriteCard = Callable[[Path, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Options:
-    """How to run a build; nothing here changes its content.
+    """How to run a build, which does not affect its content.
 
     Attributes:
         executor: Renders the units.
-        max_skip: Largest share of units that may be skipped for their videos' faults.
-        allow_missing: Go on without videos that are not there or do not open.
+        max_skip: Largest share of units that may be skipped because of faulty videos.
+        allow_missing: Whether to continue without videos that are missing or cannot be opened.
         progress: Whether to show progress.
-        needs: Space that the build takes, to be compared with what is free; None to build whatever is free.
-        searched: Describes the folders in which source videos were looked for.
-        missing_list: The file for a list of missing source videos, if they are many.
+        needs: Disk space that the build needs; None to skip the check.
+        searched: Lists the folders that were searched for source videos.
+        missing_list: File for a list of missing source videos, if there are many.
     """
 
     executor: Executor = Inline()
@@ -61,10 +61,10 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Choose how units are rendered.
+    """Choose the executor.
 
     Args:
-        workers: Units at a time; None for one a core, of this machine or of the cluster.
+        workers: Number of units at a time; None for one per core of this machine or of the cluster.
         kind: See `core.options.RunOptions`.
         ray_address: Head of a Ray cluster.
         tools: Versions that workers on other machines must have.
@@ -88,15 +88,15 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Run a plan in an output folder, from where it was left.
+    """Run a plan in an output folder, or continue an earlier run.
 
     Args:
         plan: The plan.
-        builder: Renders and describes its units.
+        builder: Its builder.
         output: A folder from `claim`.
         options: See `Options`.
-        fresh: Whether an earlier run is thrown away. What would be refused is, before that.
-        info: What goes first into `build.json`: versions, settings, inputs.
+        fresh: Whether to discard an earlier run, after all checks that could refuse the build.
+        info: First entries of `build.json`: versions, settings, inputs.
         write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
         say: Prints a line for the user.
 
@@ -104,9 +104,9 @@ def run(
         The content of `build.json`.
 
     Raises:
-        InputError: The plan is empty, or videos are missing and not allowed to be.
+        InputError: The plan is empty, or videos are missing without `allow_missing`.
         MismatchError: Another plan was started here.
-        BuildError: Too many skips, or a worker failed.
+        BuildError: There are too many skips, or a worker failed.
         OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
@@ -134,10 +134,10 @@ def run(
 
 
 def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str, Any] | None:
-    """Return the content of `build.json` if the build is complete already.
+    """Return the content of `build.json` if the build is already complete.
 
     Raises:
-        BuildError: It was built without videos that are wanted now.
+        BuildError: It was built without missing videos, which is not allowed now.
     """
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done is None:
@@ -179,14 +179,7 @@ def finish(
 def results(
     plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
 ) -> dict[str, Any]:
-    """Return what `build.json` says of what came out.
-
-    Args:
-        plan: The plan.
-        skips: What was left out, in order.
-        counts: The rows of every config by split.
-        fingerprint: Of all rows.
-    """
+    """Return the entries of `build.json` that describe the result."""
     return {
         "counts": counts,
         "notes": plan.notes,
@@ -212,17 +205,17 @@ def render(
     absent: Sequence[Skip] | None = None,
     share: Share | None = None,
 ) -> list[Skip]:
-    """Render what has no receipt yet; return all skips in plan order.
+    """Render the units without a receipt, and return all skips in plan order.
 
     Args:
         plan: The plan.
-        builder: Renders its units.
-        store: Takes their files.
-        journal: Takes the receipts.
+        builder: Its builder.
+        store: Receives the files.
+        journal: Receives the receipts.
         options: See `Options`.
         say: Prints a line for the user.
-        absent: Units whose videos are missing, if that was looked at before.
-        share: The part of the units that is rendered here; None for all.
+        absent: Units whose videos are missing, if already known.
+        share: The part of the units to render; None for all.
     """
     work = [unit for unit in plan.units if builder.renders(unit)]
     if share:
@@ -236,11 +229,11 @@ def render(
     ]
     keep(plan.noun, len(work) - len(todo))
     if len(todo) < len(work):
-        say(f"taking up an earlier run: {len(work) - len(todo)} of {len(work)} are done")
+        say(f"continuing an earlier run: {len(work) - len(todo)} of {len(work)} are done")
     if absent is None:
         absent = _absent(builder, todo, plan.noun, options)
     skips = {skip.unit_id: skip for skip in absent}
-    if share:  # whoever packs has to know
+    if share:  # for the process that packs
         for unit in todo:
             if unit.id in skips:
                 journal.add_result(unit, skips[unit.id], builder.stamp(unit))
@@ -260,25 +253,19 @@ def render(
 
 
 def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[str, Skip]) -> list[Skip]:
-    """List skipped units in plan order, and then the parts of units that were left out.
-
-    Args:
-        plan: The plan.
-        left_out: Parts of rendered units, by unit id.
-        skips: Skipped units, by id.
-    """
+    """Return the skipped units in plan order, followed by the skipped parts of rendered units."""
     parts = {skip for skips_of in left_out.values() for skip in skips_of}
     in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
 
 
 def _has_receipt(unit: Unit, journal: Journal, store: Store) -> bool:
-    """Whether a unit is done and its files are still what its receipt says. Skips are tried again."""
+    """Whether a unit is done and its files match its receipt. Skipped units are tried again."""
     return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
 
 
 def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options) -> list[Skip]:
-    """Find units whose videos are missing; an error if that is not allowed."""
+    """Return the units whose videos are missing; raise an InputError if that is not allowed."""
     absent = preflight(builder, units)
     if absent and not options.allow_missing:
         raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
@@ -286,11 +273,7 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
-    """Refuse to pack if too much is missing.
-
-    Raises:
-        BuildError: More was skipped than `--max-skip` allows, or everything.
-    """
+    """Raise a BuildError if more was skipped than `--max-skip` allows, or everything."""
     counted = [skip for skip in skips if not skip.allowed]
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)
@@ -300,7 +283,7 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
         raise BuildError(
             f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
             f"{options.max_skip:.1%}.\n  {lines}{more}\nFix the videos, or raise --max-skip, and run the same command "
-            "again: what was finished is kept."
+            "again: finished work is kept."
         )
     rendered = {unit.id for unit in plan.units if unit.source_id}
     if rendered and rendered <= {skip.unit_id for skip in skips}:
@@ -309,7 +292,7 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Leave the search for circular garbage off: it looks through everything again and again as more is read."""
+    """Disable the cyclic garbage collector, which would scan everything repeatedly while data is read."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,7 +1,6 @@
-"""Units on a machine's processes, or in this one. Each result is given back as soon as it is there, in any order.
+"""Executors that render units in this process or in processes of this machine, and yield results as they finish.
 
-Those on other machines are in `ray_cluster`.
-What an executor needs of a build is the units, the builder and a store to deliver files to.
+`ray_cluster` has the executor for several machines.
 """
 
 from __future__ import annotations
@@ -27,25 +26,22 @@ Result = tuple[Unit, Facts | Skip]
 IN_FLIGHT = 4
 """Units handed to the pool for each worker, so that memory does not grow with their number."""
 
-# What a library with threads of its own is told: processes are what scales here.
+# Limits for libraries with threads of their own, as the build scales by processes.
 ONE_THREAD = dict.fromkeys(
     ("OPENCV_FOR_THREADS_NUM", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 class Executor(Protocol):
-    """Renders units somewhere."""
+    """Renders units."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        """Render units.
+        """Render units, and yield each with its facts or its skip as it finishes.
 
         Args:
-            builder: Renders them; pickled once to every worker.
-            units: The work.
-            store: Takes their files.
-
-        Yields:
-            Every unit with its facts or its skip, as they finish.
+            builder: Their builder, which is pickled once to every worker.
+            units: The units.
+            store: Receives their files.
 
         Raises:
             OutputError: The disk is full or not writable.
@@ -54,12 +50,12 @@ class Executor(Protocol):
 
 
 def longest_first(units: Sequence[Unit]) -> list[Unit]:
-    """Sort units by their cost."""
+    """Sort units by decreasing cost."""
     return sorted(units, key=lambda unit: -unit.cost)
 
 
 def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
-    """Render one unit and deliver its files; a source that cannot be used becomes a Skip and leaves nothing."""
+    """Render one unit and deliver its files; an unusable source becomes a Skip and leaves no files."""
     try:
         folder = store.scratch(unit.id)
         try:
@@ -75,21 +71,21 @@ def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
         raise output_error(error, folder) from error
     except (ValueError, RuntimeError, ArithmeticError) as error:
         raise BuildError(
-            f"{unit.id} of video {unit.source_id} failed in a way that should not happen: "
-            f"{type(error).__name__}: {error}. Please report it; --debug shows where."
+            f"{unit.id} of video {unit.source_id} failed unexpectedly: {type(error).__name__}: {error}. Please report "
+            "it; --debug shows where."
         ) from error
     finally:
-        gc.collect()  # frames in reference cycles are few to Python's collector, but large
+        gc.collect()  # frames in reference cycles are few objects, but large
 
 
 @dataclass(frozen=True)
 class Inline:
-    """This process, without another one."""
+    """Renders units in this process."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
-        ours = gc.get_freeze_count() == 0  # else it is for whoever called this to thaw
-        gc.freeze()  # so that the collection after each unit does not look through all that was there before
+        ours = gc.get_freeze_count() == 0  # else the caller unfreezes
+        gc.freeze()  # so that the collection after each unit skips older objects
         try:
             with _one_thread():
                 for unit in longest_first(units):
@@ -101,19 +97,15 @@ class Inline:
 
 @dataclass(frozen=True)
 class Processes:
-    """Worker processes of this machine.
-
-    Attributes:
-        workers: How many, each with one thread.
-    """
+    """Renders units in worker processes of this machine, each with one thread."""
 
     workers: int
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        """Render units side by side; see `Executor`."""
+        """Render units in parallel; see `Executor`."""
         if not units:
             return
-        waiting = iter(longest_first(units))  # so that no worker is left with a long one
+        waiting = iter(longest_first(units))  # so that no worker ends with a long one
         running: dict[Future[Facts | Skip], Unit] = {}
         counter = multiprocessing.get_context("spawn").Value("q", ticked())
         tick_into(counter)
@@ -131,14 +123,14 @@ class Processes:
                         yield running.pop(future), future.result()
             except BrokenProcessPool as error:
                 raise BuildError(
-                    f"{DIED} What was finished is kept: run the same command again to go on, with fewer --workers if "
+                    f"{DIED} Finished work is kept: run the same command again to continue, with fewer --workers if "
                     "memory was short."
                 ) from error
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Make libraries that start meanwhile, here or in workers, use one thread."""
+    """Limit libraries that start inside a `with` block, here or in workers, to one thread."""
     kept = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:

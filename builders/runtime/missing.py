@@ -1,4 +1,4 @@
-"""Source videos that are not there or do not open: found before work starts, and told without flooding the screen."""
+"""Missing and unreadable source videos: found before work starts, and reported briefly."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SHOWN = 10
 
 
 def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
-    """Look at every source video once, before work starts."""
+    """Return a Skip for each unit whose source video is missing or unreadable."""
     seen: dict[str, Skip | None] = {}
     absent = []
-    for unit in tracked(units, "looking at the source videos", "unit"):
+    for unit in tracked(units, "checking the source videos", "unit"):
         if unit.source_id not in seen:
             seen[unit.source_id] = builder.missing(unit)
         first = seen[unit.source_id]
@@ -29,13 +29,13 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
 
 
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
-    """Name the first missing and unreadable videos and the folders searched, and list all of them in a file.
+    """Name the first missing and unreadable videos and the searched folders, and list all videos in a file.
 
     Args:
-        absent: The units whose videos are missing or do not open.
-        noun: What a unit is called.
-        searched: The folders in which videos were looked for, in words.
-        file: Where all are listed if not all are named here; None to list them nowhere.
+        absent: The units whose videos are missing or unreadable.
+        noun: Name of a unit.
+        searched: The searched folders, in words.
+        file: File for the whole list, if not all are named here; None to write none.
     """
     by_source = {skip.source_id: skip for skip in absent}
     missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")
@@ -56,28 +56,25 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
 
 
 def list_beside(out: Path) -> Path:
-    """Return where missing videos of an output are listed: beside it, as what is in it was all built.
-
-    For an output in object storage it is a file in the current folder.
-    """
+    """Return the file for a list of missing videos: next to the output, or in the current folder for object storage."""
     url = address(out)
     name = (url.rstrip("/") if url else str(out.absolute())).rpartition("/")[2]
     return (Path() if url else out.parent) / f"{name}.missing.tsv"
 
 
 def first_of(names: Sequence[str]) -> str:
-    """Name the first ten, and how many more there are."""
+    """Join the first ten names, and count the others."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
 
 def many(count: int, noun: str) -> str:
-    """Write a number of things."""
+    """Return a count with its noun, in the plural if needed."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _listed(by_source: dict[str, Skip], file: Path) -> bool:
-    """List videos in a file, one a line; return whether that could be done."""
+    """List videos in a file, one per line, and return whether it could be written."""
     rows = ["source_id\treason\tdetail"]
     rows += ["\t".join([name, skip.reason, " ".join(skip.detail.split())]) for name, skip in sorted(by_source.items())]
     with suppress(OSError, StressreelError):

@@ -1,9 +1,9 @@
-"""A build into object storage: files and receipts of units there, the work folder here, one driver at a time.
+"""Builds into object storage: files and receipts of units are stored there, the work folder is local.
 
-PREFIX/.build/lock            who builds, and that it is alive: a version every few seconds
-PREFIX/.build/plan.json       hash of the plan that was started here
-PREFIX/.build/files/UNIT/SHA  the files of finished units, by their SHA-256, so that a second try is harmless
-PREFIX/.build/receipts/UNIT   the receipt of a unit, written when its files are there
+PREFIX/.build/lock            the driver that builds, renewed every few seconds; there is one at a time
+PREFIX/.build/plan.json       hash of the plan that was started
+PREFIX/.build/files/UNIT/SHA  files of finished units, by SHA-256, so that a retry is harmless
+PREFIX/.build/receipts/UNIT   receipt of a unit, written after its files
 PREFIX/build.json             written last: its presence means that the build is complete
 """
 
@@ -37,7 +37,7 @@ from ...core.plan import Plan
 from .output import Journal, Output, Say, claim, left_names, mismatch
 from .own_files import tell_signed
 
-BEAT, STALE = 20.0, 120.0  # seconds between signs of life, and after which whoever holds the lock is dead
+BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and after which its owner counts as dead
 AT_ONCE = 16  # requests
 STATE = ".build"
 PLAN = f"{STATE}/plan.json"
@@ -46,11 +46,7 @@ CLEARED = "cleared"
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """The files of units, as objects; see `store.Store`. Instances are pickled to workers.
-
-    Attributes:
-        objects: Where.
-    """
+    """The files of units as objects; see `store.Store`. Instances are pickled to workers."""
 
     objects: Objects
 
@@ -62,27 +58,23 @@ class ObjectStore:
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Put the files of a unit, and remove them here.
-
-        Raises:
-            OutputError: They cannot be written.
-        """
+        """Upload the files of a unit, and remove the local ones."""
         folder = inside(_scratch(), unit_id)
         for name in files:
             self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
         shutil.rmtree(folder, ignore_errors=True)
 
     def discard(self, unit_id: str) -> None:
-        """Remove what there is of a unit on this machine; objects without a receipt count for nothing."""
+        """Remove the local files of a unit; objects without a receipt do not count."""
         shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes are there."""
+        """Whether files of these sizes exist."""
         there = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
         return Counter(files.values()) <= there
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by its hash; nothing if it is not there."""
+        """Return the content of a file by its hash; empty if it does not exist."""
         return self.objects.get(self._key(unit_id, sha256)) or b""
 
     def remove(self, unit_id: str, name: str) -> None:
@@ -94,12 +86,12 @@ class ObjectStore:
 
 @dataclass
 class RemoteJournal(Journal):
-    """A journal whose receipts are objects, too.
+    """A journal whose receipts are also stored as objects.
 
     Attributes:
-        objects: Where.
-        lock: The right to write there.
-        id: The start that they are of: what another one left is not taken for its.
+        objects: The object storage.
+        lock: The lock of this driver.
+        id: Identifier of the start, which keeps receipts of other starts apart.
     """
 
     objects: Objects = Objects("")
@@ -107,10 +99,10 @@ class RemoteJournal(Journal):
     id: str = ""
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry; put it, if it is a receipt.
+        """Append an entry, and upload it if it is a receipt.
 
         Raises:
-            OutputError: It cannot be written, or another driver has taken the build over.
+            OutputError: It cannot be written, or another driver has taken over the build.
         """
         if self.lock is not None:
             self.lock.check()
@@ -120,22 +112,18 @@ class RemoteJournal(Journal):
 
 
 class RemoteOutput(Output):
-    """An output in object storage that is held by this process, with its work folder on this machine."""
+    """An output in object storage that this process has locked, with a local work folder."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
         super().__init__(folder)
         self.objects, self.lock, self.name = objects, lock, objects.url
 
     def store(self) -> ObjectStore:
-        """Return where the files of units go."""
+        """Return the store for the files of units."""
         return ObjectStore(self.objects)
 
     def start(self, plan: Plan) -> Journal:
-        """Start a plan here, or take it up again, from any machine.
-
-        Raises:
-            MismatchError: Another plan was started here.
-        """
+        """Start a plan, or resume it from any machine; raise a MismatchError if another plan was started here."""
         done = finished(self.objects)
         if done is not None and done["plan_sha256"] != plan.hash:
             raise mismatch(self.name, ["the plan"])
@@ -156,7 +144,7 @@ class RemoteOutput(Output):
             raise mismatch(self.name, ["the plan"])
         here = self.path / ".build" / "started-as"
         if done is None and (not here.is_file() or here.read_text(encoding="utf-8") != stored["id"]):
-            super().clear()  # what is here is of a build that was thrown away elsewhere
+            super().clear()  # the local files are of a build that was discarded elsewhere
         if done is None:
             self.done.unlink(missing_ok=True)
         else:
@@ -171,7 +159,7 @@ class RemoteOutput(Output):
         return journal
 
     def _take_receipts(self, journal: RemoteJournal) -> None:
-        """Add the receipts that other machines wrote, and that this one lost."""
+        """Add receipts that other machines wrote, or that this one lost."""
         prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
@@ -180,14 +168,14 @@ class RemoteOutput(Output):
                 Journal.add(journal, entry)
 
     def clear(self) -> None:
-        """Remove what the build that was started here left: objects of its own only, `build.json` first."""
+        """Remove the objects of the build that was started here, `build.json` first."""
         super().clear()
         self.lock.check()
         stored, done = _parsed(self.objects, PLAN, missing={}), finished(self.objects) or {"counts": {}}
         tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
         more = left_names(done, "counts", f"{self.objects.url}/build.json")
         tables, reports = tables | more[0], reports | more[1]
-        # From here on a kill leaves what says that this is ours, and half cleared.
+        # After a kill from here on, this mark shows that the output is ours and partly cleared.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
         if card := self.objects.get(CARD, LARGEST_OWN):
@@ -199,22 +187,22 @@ class RemoteOutput(Output):
         self._remove_state()
 
     def _remove_state(self) -> None:
-        """Remove what only the build needed, last what says that one was started."""
+        """Remove the state of the build, its plan last."""
         kept = (PLAN, f"{STATE}/lock")
         held = [found.key for found in self.objects.list(STATE + "/")]
         self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))
         self.objects.remove(PLAN)
 
     def note_signed(self, say: Say) -> None:
-        """Say, before anything changes there, that a signature will not hold."""
+        """Warn, before any change, that an existing signature becomes invalid."""
         if self.objects.head(SIGNATURE) is not None:
             tell_signed(self.name, say)
 
     def publish(self) -> None:
-        """Put the finished output, `build.json` last, and remove what only the build needed.
+        """Upload the finished output, `build.json` last, and remove the state of the build.
 
         Raises:
-            OutputError: It cannot be written, or another driver has taken the build over.
+            OutputError: It cannot be written, or another driver has taken over the build.
         """
         files = [
             path
@@ -234,7 +222,7 @@ class RemoteOutput(Output):
         self._remove_state()
 
     def leave(self) -> None:
-        """Remove the work folder of a build that is published, and take back a start after which nothing was made."""
+        """Remove the work folder of a published build, or the traces of a start after which nothing was made."""
         with suppress(InputError, OutputError):
             if self.done.is_file() and finished(self.objects) is not None:
                 gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
@@ -248,7 +236,7 @@ class RemoteOutput(Output):
 
 
 class Lock:
-    """The right to build at an address: an object that its owner renews, by a version that only it knows."""
+    """The lock of a build: an object that its owner renews conditionally, by a version that only the owner knows."""
 
     def __init__(self, objects: Objects):
         self.objects, self.key = objects, f"{STATE}/lock"
@@ -258,13 +246,10 @@ class Lock:
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def acquire(self, now: float) -> None:
-        """Take the lock, or that of a driver that is dead.
-
-        Args:
-            now: The store's time.
+        """Acquire the lock, or take over that of a dead driver; `now` is the time by the store's clock.
 
         Raises:
-            OutputError: Somebody else builds here.
+            OutputError: Another driver builds here.
         """
         try:
             self._etag = self.objects.put(self.key, self._content(), only="new")
@@ -284,11 +269,7 @@ class Lock:
         self._thread.start()
 
     def check(self) -> None:
-        """Refuse to go on where another driver has taken over.
-
-        Raises:
-            OutputError: It has.
-        """
+        """Raise an OutputError if another driver has taken over."""
         if not self._lost and time.time() - self._renewed > STALE - BEAT:
             self._lost = "it was not renewed in time"
         if self._lost:
@@ -318,7 +299,7 @@ class Lock:
             except Lost:
                 self._lost = "another driver took it over"
                 return
-            except Exception as error:  # whatever it is: `check` tells when it has lasted too long
+            except Exception as error:  # retried until the lock counts as stale
                 if time.time() - self._renewed > STALE - BEAT:
                     self._lost = str(error)
                     return
@@ -326,25 +307,25 @@ class Lock:
 
 @contextmanager
 def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
-    """Hold an output in object storage for this process.
+    """Lock an output in object storage for this process.
 
-    The work folder is in the user's cache, and needs room for the finished dataset.
+    The work folder is in the user's cache, and needs space for the finished dataset.
 
     Raises:
-        OutputError: Another driver builds there, something else is there, or the store does not honour conditions.
+        OutputError: Another driver builds there, the prefix has other files, or the store ignores conditions.
     """
     if objects.url.startswith("gs:"):
         raise OutputError(
-            f"--out {objects.url}: the lock of a build needs replacements by version, which are not made for gs://. "
-            "Build into a folder or s3://, and copy it."
+            f"--out {objects.url}: the lock of a build needs conditional replacement, unsupported for gs://. "
+            "Build into a folder or s3://, and copy the output."
         )
     now = check_conditions(objects)
     known = finished(objects) is not None or objects.head(PLAN) is not None
     foreign = next((found.key for found in objects.list() if not found.key.startswith(STATE + "/")), None)
     if foreign is not None and not known:
         raise OutputError(
-            f"--out {objects.url} holds something that no build of stressreel left ({foreign}). It stays as it is; "
-            "give a new or empty prefix."
+            f"--out {objects.url} has files that no build of stressreel wrote ({foreign}). Nothing was changed; give a "
+            "new or empty prefix."
         )
     lock = Lock(objects)
     lock.acquire(now)
@@ -362,7 +343,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
 
 
 def finished(objects: Objects) -> dict[str, Any] | None:
-    """Return the content of the `build.json` of a build of stressreel; None if there is none, or somebody else's."""
+    """Return the content of `build.json`; None if there is none, or if stressreel did not write it."""
     try:
         found = parse_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
         stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
@@ -372,13 +353,13 @@ def finished(objects: Objects) -> dict[str, Any] | None:
 
 
 def check_conditions(objects: Objects) -> float:
-    """Check that the store honours conditional puts, on which the lock rests; rclone's S3 server does not.
+    """Check that the store supports conditional puts, which the lock needs; rclone's S3 server does not.
 
     Returns:
-        The store's time, seconds since 1970.
+        The time by the store's clock, in seconds since 1970.
 
     Raises:
-        OutputError: It does not.
+        OutputError: The store ignores conditions.
     """
     key = f"{STATE}/probe-{_own_name()}"
     objects.put(key, b"1", only="new")
@@ -387,8 +368,8 @@ def check_conditions(objects: Objects) -> float:
             with suppress(Lost):
                 objects.put(key, b"2", only=only)
                 raise OutputError(
-                    f"{objects.url}: this store writes over an object that was to be created only if new, so two "
-                    "builds could not be kept apart. Build into a folder, or use a store with conditional writes."
+                    f"{objects.url}: this store ignores conditions on writes, so two builds could conflict. Build into "
+                    "a folder, or use a store with conditional writes."
                 )
         found = objects.head(key)
         return found.changed if found else 0.0
@@ -410,7 +391,7 @@ def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -
 
 
 def _own_name() -> str:
-    """Name this process as no other is named."""
+    """Return a unique name of this process."""
     return f"{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"
 
 

@@ -1,9 +1,9 @@
-"""The output folder of a build: whose it is, what was started in it, and what is finished.
+"""The output folder of a build: its lock, its plan, and its journal of finished work.
 
 OUT/.build/plan.json     identity and hash of the plan that was started here
-OUT/.build/journal.jsonl one line for each finished unit (its receipt) and each finished shard, synced as they finish
-OUT/.build/journal-3-of-50.jsonl   the same of one of several processes (`shares.py`)
-OUT/.build/lock, lock-3-of-50      held by whoever builds or packs here, and by whoever renders a share
+OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced as they finish
+OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`shares.py`)
+OUT/.build/lock, lock-3-of-50      held by the process that builds or packs, and by the one that renders a share
 OUT/.build/staging/      files of finished units until a shard holds them
 OUT/build.json           written last: its presence means that the build is complete
 """
@@ -42,15 +42,15 @@ Say = Callable[[str], None]
 
 @dataclass
 class Journal:
-    """What the journal says is finished. Receipts stay in the file; only where they stand is held.
+    """The finished work. Receipts stay in the file; only their positions are in memory.
 
     Attributes:
-        path: The file that is added to.
-        stamps: What the source of each rendered unit looked like, by unit id.
-        skipped: Units that were tried and could not be rendered.
-        parts_left_out: Parts of rendered units that had to be left out.
-        packing: The final list of skips, once packing has begun; from then on nothing is rendered any more.
-        shards: Rows in finished shards and number of these, by "config/split".
+        path: The file to append to.
+        stamps: Stamps of the sources of rendered units, by unit id.
+        skipped: Units that could not be rendered.
+        parts_left_out: Skipped parts of rendered units.
+        packing: The final list of skips once packing has begun, after which nothing is rendered.
+        shards: Number of rows in finished shards, and of these shards, by "config/split".
     """
 
     path: Path
@@ -64,15 +64,15 @@ class Journal:
 
     @classmethod
     def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
-        """Read a journal; a last line that was cut off by a kill is dropped.
+        """Read a journal, and drop a last line that a kill has truncated.
 
         Args:
-            path: The journal that is gone on with.
-            others: Journals of other processes, which may be adding to them: they count as well, and stay as they are.
+            path: The journal to append to.
+            others: Journals of other processes, which may be appending to them; they also count, and are not changed.
         """
         journal = cls(path)
         there = [each for each in (*others, path) if each.exists()]
-        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # what was said last holds
+        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries count
             journal._read(each)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
@@ -118,7 +118,7 @@ class Journal:
         return unit_id in self._places
 
     def facts(self, unit_id: str) -> Facts:
-        """Read the facts of a unit's receipt; none if it has none."""
+        """Read the facts of a unit from its receipt; empty if it has none."""
         if unit_id not in self._places:
             return {}
         path, start, length = self._places[unit_id]
@@ -148,17 +148,17 @@ class Journal:
         self._size += len(line)
 
     def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
-        """Append a unit's receipt or skip, with what its source looked like."""
+        """Append a unit's receipt or skip, with the stamp of its source."""
         value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
         self.add({"unit": unit.id, "stamp": stamp, **value})
 
     def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
-        """Append the receipt of a shard: how many rows and shards of its table are finished with it."""
+        """Append the receipt of a shard: the rows and shards of its table that are finished so far."""
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
 class Output:
-    """An output folder that is held by this process."""
+    """An output folder that this process has locked."""
 
     def __init__(self, path: Path):
         self.path, self.name = path, str(path)
@@ -168,20 +168,20 @@ class Output:
         self.done = path / "build.json"
 
     def start(self, plan: Plan) -> Journal:
-        """Start a plan here alone, or take it up again.
+        """Start a plan as the only process, or resume it.
 
         Raises:
-            MismatchError: Another plan was started here; the message says what differs.
+            MismatchError: Another plan was started here; the message lists the differences.
         """
         self.begin(plan)
         remove_temporaries(self.path)
         return self.journal()
 
     def begin(self, plan: Plan) -> None:
-        """Start a plan here, alone or as one of several, or see that it is the one that was started.
+        """Record a plan, or check that it is the one that was started.
 
         Raises:
-            MismatchError: Another plan was started here; the message says what differs.
+            MismatchError: Another plan was started here; the message lists the differences.
         """
         file = self.state / "plan.json"
         before = read_state(file, ("builder", "hash", "identity", "tables"))
@@ -190,7 +190,7 @@ class Output:
             lines = changed(
                 {"builder": before["builder"], **before["identity"]}, {"builder": plan.builder, **plan.identity}
             )
-            raise mismatch(self.name, lines or ["the same settings, but another plan of units"])
+            raise mismatch(self.name, lines or ["the same settings, but different units"])
         if done and done["plan_sha256"] != plan.hash:
             raise mismatch(self.name, [f"the plan: {done['plan_sha256'][:16]}… → {plan.hash[:16]}…"])
         if not before:
@@ -205,17 +205,13 @@ class Output:
             write_json(file, start)
 
     def journal(self, share: Share | None = None) -> Journal:
-        """Read what all journals here say is finished; what is added goes to the output's own, or to a share's."""
+        """Read all journals of the output, and append to its own or to that of a share."""
         shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
         own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
         return Journal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
 
     def hold(self, share: Share) -> FileLock:
-        """Hold a share for this process, until the lock that is returned is released.
-
-        Raises:
-            OutputError: Another process renders it.
-        """
+        """Lock a share for this process; raise an OutputError if another process renders it."""
         lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
         try:
             lock.acquire()
@@ -228,7 +224,7 @@ class Output:
         return lock
 
     def shares_held(self) -> list[str]:
-        """List the shares that processes are rendering here."""
+        """Return the shares that are being rendered."""
         held = []
         for file in sorted(self.state.glob("lock-*")):
             try:
@@ -239,23 +235,23 @@ class Output:
         return held
 
     def forget_shares(self) -> None:
-        """Remove the locks of shares; only while none is held, and this folder is."""
+        """Remove the lock files of shares; only while none is locked and the output is."""
         for file in self.state.glob("lock-*"):
             file.unlink(missing_ok=True)
 
     def store(self) -> Store:
-        """Return where the files of units go."""
+        """Return the store for the files of units."""
         return FolderStore(self.staging)
 
     def publish(self) -> None:
-        """Show the finished output to others: a folder is seen as it is."""
+        """Publish the finished output; for a folder, there is nothing to do."""
 
     def note_signed(self, say: Say) -> None:
-        """Say, before anything changes here, that a signature will not hold."""
+        """Warn, before any change, that an existing signature becomes invalid."""
         note_signed(self.path, say)
 
     def leave(self) -> None:
-        """Take back a start after which nothing was made, so that it stands in nobody's way."""
+        """Remove the traces of a start after which nothing was made."""
         kept = ("build.json", ".build/journal.jsonl", ".build/staging")
         if any((self.path / name).exists() for name in kept) or any(self.state.glob("journal-*.jsonl")):
             return
@@ -263,26 +259,26 @@ class Output:
             return
         with suppress(OSError):
             self.forget_shares()
-            for name in ("plan.json", "lock"):  # whoever comes now makes a lock of its own
+            for name in ("plan.json", "lock"):  # a process that starts now makes its own lock
                 (self.state / name).unlink(missing_ok=True)
             self.state.rmdir()
             if self.made:
                 self.path.rmdir()
 
     def clear(self) -> None:
-        """Remove what the build that was started here left, and nothing else."""
+        """Remove the files of the build that was started here, and nothing else."""
         plan = self.state / "plan.json"
         tables: set[str] = set()
         reports: set[str] = set()
         for file, key in ((plan, "tables"), (self.done, "counts")):
             stored: dict[str, Any] | None = None
-            with suppress(OutputError):  # damaged: the other one may tell
+            with suppress(OutputError):  # if damaged, the other file may suffice
                 stored = read_state(file, (key,))
             if stored is not None:
                 found = left_names(stored, key, str(file))
                 tables, reports = tables | found[0], reports | found[1]
         try:
-            # build.json first: from here on nothing is complete
+            # build.json first, so that the build no longer counts as complete
             for name in ("build.json", "croissant.json", UNITS, *reports):
                 (self.path / name).unlink(missing_ok=True)
             keep_notes_alone(self.path / CARD)
@@ -298,12 +294,12 @@ class Output:
 
 @contextmanager
 def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
-    """Hold an output folder for this process.
+    """Lock an output folder for this process.
 
     Args:
         path: A folder that is absent, empty, or holds a build of stressreel.
-        wait: For one of several processes that build one output: it waits for the others where it cannot go on without
-            the folder, prints so with this, and does not mind that they render their shares.
+        wait: For one of several processes that build one output: prints a line while it waits for the lock. Such a
+            process does not conflict with others that render shares.
 
     Raises:
         OutputError: It is something else, cannot be written, or another process builds in it.
@@ -313,7 +309,7 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
         raise OutputError(f"--out {path} is a file or a broken link. Give a folder, new or empty.")
     if set(str(path)) & set(GLOB):
         raise OutputError(
-            f"--out {path} holds one of {' '.join(GLOB)}, which load_dataset takes for patterns. Rename it."
+            f"--out {path} contains one of {' '.join(GLOB)}, which load_dataset interprets as patterns. Rename it."
         )
     try:
         if path.exists():
@@ -321,8 +317,8 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
         if path.exists() and any(path.iterdir()) and not _is_ours(output):
             names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
             raise OutputError(
-                f"--out {path} holds something that no build of stressreel left ({names}). It stays as it is; give a "
-                "new or empty folder."
+                f"--out {path} has files that no build of stressreel wrote ({names}). Nothing was changed; give a new "
+                "or empty folder."
             )
         output.state.mkdir(parents=True, exist_ok=True)
         lock = FileLock(output.state / "lock", timeout=0)
@@ -354,12 +350,12 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
                 raise
         check()
         if not told and time.monotonic() - began > SILENT_S:
-            wait(f"waiting for another process that packs or looks at {path}")
+            wait(f"waiting for another process that has locked {path}")
             told = True
         time.sleep(WAIT_S)
 
 
-STATE: dict[str, type] = {  # what a build writes of itself, by key
+STATE: dict[str, type] = {  # types of the entries of plan.json and build.json
     **dict.fromkeys(("builder", "dataset_version", "hash", "plan_sha256", "fingerprint"), str),
     **dict.fromkeys(("identity", "counts", "fingerprints", "skips"), dict),
     "tables": object,  # `left_names` reads it
@@ -370,7 +366,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
     """Read a JSON object that a build wrote; None if there is no file.
 
     Raises:
-        OutputError: It is damaged, lacks a key, or has a value of another type than a build writes.
+        OutputError: It is damaged, lacks a key, or has a value of the wrong type.
     """
     if not file.is_file():
         return None
@@ -385,15 +381,15 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
-    """Return the tables and reports that a build left in its folder, by what it stored.
+    """Return the names of the tables and reports of a build.
 
     Args:
         stored: The content of plan.json or build.json.
-        key: Where it has its tables.
-        place: What errors call it.
+        key: Its entry with the tables.
+        place: Its name for the error message.
 
     Raises:
-        OutputError: A name is more than one part of a path, as no build of ours writes it.
+        OutputError: A name is not a single part of a path, so no build wrote it.
     """
     try:
         return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
@@ -411,11 +407,11 @@ def _damaged(file: Path, error: Exception) -> OutputError:
 
 
 def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
-    """Make the error of an output that was started with something else."""
+    """Return the error for an output that was started with other settings or inputs."""
     return MismatchError(
-        f"{path} was started with something else:\n  "
+        f"{path} was started with other settings or inputs:\n  "
         + "\n  ".join(lines)
-        + "\nUse the earlier settings to go on, another --out, or --fresh to throw away what is there."
+        + "\nUse the earlier ones to continue, another --out, or --fresh to discard the earlier build."
     )
 
 
@@ -424,9 +420,9 @@ def _named(share: Share) -> str:
 
 
 def _is_ours(output: Output) -> bool:
-    """Return whether a folder holds a build: its plan or its build.json, or no more than a start that was killed.
+    """Whether a folder holds a build: its plan or build.json, or only the traces of a start that was killed.
 
-    Notes of a card that was thrown away, and what had signed it, may be there, too.
+    The notes of a removed card, and an old signature, may also be there.
     """
     for file, keys in (
         (output.state / "plan.json", ("builder", "hash", "identity", "tables")),

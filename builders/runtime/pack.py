@@ -1,9 +1,9 @@
-"""From receipts to shards: the rows of every unit once, in plan order, into all tables at a time."""
+"""From receipts to shards: each unit's rows are made once, in plan order, and written to all tables in parallel."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...core.errors import BuildError
@@ -19,7 +19,7 @@ from .output import Journal, Output
 from .store import Store
 
 HELD_BYTES = 256_000_000
-"""Rows that wait for their row group to be full, over all tables."""
+"""Limit for rows in unfinished row groups, over all tables."""
 
 Key = tuple[str, str]
 """A config and a split."""
@@ -27,16 +27,16 @@ Key = tuple[str, str]
 
 @dataclass
 class _Table:
-    """What was written of one config and split.
+    """One config and split that is being written.
 
     Attributes:
         config: The config.
         split: The split.
-        rows: Rows so far, those of an earlier run included.
-        done: Rows in finished shards of an earlier run.
-        parts: Finished shards.
-        writer: The shard that is being written.
-        files: Files in it: of which unit, and their names.
+        rows: Number of rows so far, including those of an earlier run.
+        done: Number of rows in finished shards.
+        parts: Number of finished shards.
+        writer: The current shard.
+        files: Unit and name of the files in the current shard.
     """
 
     config: Config
@@ -53,21 +53,21 @@ def pack(
 ) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
     """Write the shards of every table, and `units.parquet`.
 
-    A shard that has its receipt is left alone: its rows are only hashed and counted again.
+    Shards with a receipt are not written again; their rows are only hashed and counted.
 
     Args:
         plan: The plan.
-        builder: Describes its units.
-        output: Where the shards go.
-        store: Has the files of the units.
-        journal: Has the receipts of units and shards.
-        skips: What is left out.
+        builder: Its builder.
+        output: The folder for the shards.
+        store: The files of the units.
+        journal: The receipts of units and shards.
+        skips: The units to leave out.
 
     Returns:
-        The fingerprint, and the rows of every config by split.
+        The fingerprint, and the numbers of rows by config and split.
 
     Raises:
-        BuildError: A file is not what was written.
+        BuildError: A file has changed since it was rendered.
         OutputError: The disk is full.
     """
     configs = {config.name: config for config in plan.configs}
@@ -82,7 +82,7 @@ def pack(
                     continue
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
-                with fitting(output.path):  # the facts may come from anybody's journal
+                with fitting(output.path):  # the journal is untrusted
                     for name, row in builder.rows(unit, facts):
                         config = configs[name]
                         table = tables.get((name, unit.split))
@@ -104,22 +104,26 @@ def pack(
         for table in tables.values():
             if table.writer:
                 table.writer.abandon()
-    _name(tables, output)
+    for (name, split), table in tables.items():  # the names of shards include their number
+        for number in range(table.parts):
+            part = output.path / part_path(name, split, number)
+            if part.is_file():
+                rename(part, output.path / shard_path(name, split, number, table.parts))
     return fingerprint, count_rows(plan, {key: table.rows for key, table in tables.items()})
 
 
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
-    """Order the rows of tables by config and split, as `build.json` has them."""
+    """Return the numbers of rows by config and split, in the order of `build.json`."""
     counts: dict[str, dict[str, int]] = {}
     for config in plan.configs:
         splits = [split for split in plan.splits if (config.name, split) in rows]
-        if splits:  # a config without rows cannot be loaded, and is none
+        if splits:  # a config without rows cannot be loaded
             counts[config.name] = {split: rows[config.name, split] for split in splits}
     return counts
 
 
 def is_full(shard_bytes: int, row_bytes: int) -> bool:
-    """Whether a row of a size begins another shard."""
+    """Whether a row of this size starts a new shard."""
     return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
@@ -133,7 +137,7 @@ def _add(
     store: Store,
     journal: Journal,
 ) -> None:
-    """Write a row, with the videos that it names, unless an earlier run has."""
+    """Write a row with its videos, unless an earlier run has."""
     table.rows += 1
     if table.rows <= table.done:
         return
@@ -154,15 +158,15 @@ def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, stor
         content = store.read(unit.id, row[name], row["sha256"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise BuildError(
-                f"{row[name]} of {unit.id} is not what was written there: something else changed the output while it "
-                "was built. Build again with --fresh."
+                f"{row[name]} of {unit.id} has changed since it was rendered: something else modified the output "
+                "during the build. Build again with --fresh."
             )
         row = row | {name: {"bytes": content, "path": config.file_name(row)}}
     return row
 
 
 def _relieve(tables: dict[Key, _Table]) -> None:
-    """Write out the fullest row groups until those held fit into memory."""
+    """Flush the largest row groups until the others fit in memory."""
     writers = sorted((t.writer for t in tables.values() if t.writer), key=lambda writer: -writer.held_bytes)
     held = sum(writer.held_bytes for writer in writers)
     for writer in writers:
@@ -173,7 +177,7 @@ def _relieve(tables: dict[Key, _Table]) -> None:
 
 
 def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> None:
-    """Finish a table's shard, write its receipt, and remove the files that it holds now."""
+    """Finish a table's shard, write its receipt, and remove the files that are now in it."""
     if table.writer is None:
         return
     table.writer.close()
@@ -185,16 +189,3 @@ def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> No
     for unit_id, name in table.files:
         store.remove(unit_id, name)
     table.files = []
-
-
-def _name(tables: dict[Key, _Table], output: Output) -> None:
-    """Rename the shards: their names say how many there are."""
-    for old, new in _names(tables):
-        if (output.path / old).is_file():
-            rename(output.path / old, output.path / new)
-
-
-def _names(tables: dict[Key, _Table]) -> Iterator[tuple[str, str]]:
-    for (config, split), table in tables.items():
-        for number in range(table.parts):
-            yield part_path(config, split, number), shard_path(config, split, number, table.parts)

@@ -135,8 +135,8 @@ def _drive(
                 seen = now if cpus or seen < 0 else seen
                 if now - seen > ALONE_S:
                     raise BuildError(
-                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have none. What "
-                        "was finished is kept: start nodes, and run the same command again to go on."
+                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have none. "
+                        "Finished work is kept: start nodes, and run the same command again to continue."
                     )
                 room = workers or max(QUEUED * cpus, 1)
             while waiting and len(running) < room:
@@ -155,7 +155,7 @@ def _drive(
                     result = BuildError(
                         f"{unit.id} of video {unit.source_id} was begun {begun[unit.id]} times, and each time its "
                         f"worker or the worker's machine died ({_first_line(error)}). Is memory short? Give fewer "
-                        "--workers. What was finished is kept: run the same command again to go on."
+                        "--workers. Finished work is kept: run the same command again to continue."
                     )
                     if begun[unit.id] < TRIES:
                         waiting.appendleft(unit)

@@ -1,4 +1,4 @@
-"""Where the files of finished units wait for their shards."""
+"""Stores for the files of finished units until they are packed into shards."""
 
 from __future__ import annotations
 
@@ -27,44 +27,35 @@ _held: dict[str, tuple[Path, FileLock]] = {}  # scratch folders of this process,
 
 
 class Store(Protocol):
-    """A place that workers put files to, and that packing takes them from. Instances are pickled to the workers."""
+    """A place where workers deliver files and packing reads them. Instances are pickled to the workers."""
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder on the worker's own machine for a unit's files."""
+        """Return an empty local folder for a unit's files."""
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Make the files of a unit durable, after which its receipt may be written.
-
-        Args:
-            unit_id: The unit.
-            files: Sizes in bytes of the files in its scratch folder, by name.
-        """
+        """Store the files of a unit durably, before its receipt is written; `files` are sizes in bytes by name."""
 
     def discard(self, unit_id: str) -> None:
-        """Remove whatever there is of a unit."""
+        """Remove all files of a unit."""
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes are there."""
+        """Whether files of these sizes exist."""
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file, by its name or its hash; nothing if it is not there."""
+        """Return the content of a file, by its name or its hash; empty if it does not exist."""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file that a shard holds now."""
+        """Remove a file that is now in a shard."""
 
 
 @dataclass(frozen=True)
 class FolderStore:
-    """A folder that all workers see.
-
-    Attributes:
-        path: The folder; each unit has one of its own in it.
-    """
+    """A folder that all workers can access, with a subfolder per unit."""
 
     path: Path
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder for a unit's files: the one that they stay in."""
+        """Return an empty folder for a unit's files, in which they remain."""
         self.discard(unit_id)
         folder = inside(self.path, unit_id)
         folder.mkdir(parents=True)
@@ -77,21 +68,21 @@ class FolderStore:
                 os.fsync(handle.fileno())
 
     def discard(self, unit_id: str) -> None:
-        """Remove whatever there is of a unit."""
+        """Remove all files of a unit."""
         shutil.rmtree(inside(self.path, unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes are there."""
+        """Whether files of these sizes exist."""
         paths = {inside(self.path, f"{unit_id}/{name}"): size for name, size in files.items()}
         return all(_is_there(path) and path.stat().st_size == size for path, size in paths.items())
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by its name; nothing if it is not there."""
+        """Return the content of a file by its name; empty if it does not exist."""
         path = inside(self.path, f"{unit_id}/{name}")
         return path.read_bytes() if _is_there(path) else b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file, and the unit's folder with its last."""
+        """Remove a file, and the unit's folder if that is empty."""
         folder = inside(self.path, unit_id)
         inside(self.path, f"{unit_id}/{name}").unlink(missing_ok=True)
         if folder.is_dir() and not any(folder.iterdir()):
@@ -99,16 +90,15 @@ class FolderStore:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a file is there, and no link, which a stranger may have put in its place."""
+    """Whether a file exists and is not a link, which may have been planted."""
     return path.is_file() and not path.is_symlink()
 
 
 @dataclass(frozen=True)
 class SharedFolderStore(FolderStore):
-    """A folder that several machines see, such as one of NFS, laid out as `FolderStore` has it.
+    """A folder that several machines can access, for example by NFS, with the layout of `FolderStore`.
 
-    A file appears in it whole or not at all, so that a unit which two workers render, because one was thought dead,
-    ends as if one had.
+    Files appear atomically, so that two workers may render the same unit, if one was presumed dead.
     """
 
     def scratch(self, unit_id: str) -> Path:
@@ -122,11 +112,11 @@ class SharedFolderStore(FolderStore):
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Copy the files of a unit, sync them, and give them their names.
+        """Copy the files of a unit, sync and rename them.
 
         Raises:
             OutputError: The folder cannot be written.
-            TransientError: It cannot be reached just now.
+            TransientError: It is temporarily unreachable.
         """
         scratch, folder = _held[unit_id][0], inside(self.path, unit_id)
         writer = f"{os.getpid()}{zlib.crc32(socket.gethostname().encode())}"
@@ -145,7 +135,7 @@ class SharedFolderStore(FolderStore):
         _leave(unit_id)
 
     def discard(self, unit_id: str) -> None:
-        """Remove whatever there is of a unit, here and there."""
+        """Remove all files of a unit, in the scratch folder and the store."""
         _leave(unit_id)
         super().discard(unit_id)
 
@@ -161,9 +151,9 @@ def _leave(unit_id: str) -> None:
 
 @cache
 def _sweep(temporary: str) -> None:
-    """Remove, once in a process, scratch folders of processes that were killed: those whose locks nobody holds."""
+    """Remove, once per process, the scratch folders of killed processes, whose locks are free."""
     for left in Path(temporary).glob(f"{PREFIX}*{LOCK}"):
-        with suppress(OSError, Timeout):  # of another user, or of a process that lives
+        with suppress(OSError, Timeout):  # another user's, or still in use
             if time.time() - left.stat().st_mtime > YOUNG_S:
                 with FileLock(left, timeout=0):
                     shutil.rmtree(left.with_suffix(""), ignore_errors=True)

@@ -140,7 +140,7 @@ class TestSameContent:
         process.communicate()
         done = run("build-causal", *arguments, "--workers", 1)
         assert done.code == 0, done.err
-        assert "taking up an earlier run" in done.err
+        assert "continuing an earlier run" in done.err
         assert info(out)["fingerprint"] == info(built_causal)["fingerprint"]
         assert (out / "README.md").read_bytes() == (built_causal / "README.md").read_bytes()
 

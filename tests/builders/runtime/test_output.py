@@ -54,7 +54,7 @@ def test_fresh_refuses_what_is_no_output_of_ours(tmp_path: Path, plan: str) -> N
     before = listing(tmp_path)
     done = run("build-clavi", *ARGUMENTS, "--out", tmp_path / "o", "--fresh")
     assert done.code == 1
-    assert "stays as it is" in done.err
+    assert "Nothing was changed" in done.err
     assert listing(tmp_path) == before
 
 
