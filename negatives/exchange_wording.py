@@ -1,4 +1,4 @@
-"""Write a text with two exchanged: names in their places, possessives, capitals, pronouns and verbs."""
+"""Rewrite a text with two entities swapped: names, possessives, capitals, pronouns and verbs."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _GENDER_OF = {word: gender for (_, word), gender in _FORMS.items()}
 
 
 def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, found: Sequence[Entity]) -> str:
-    """Write a text with every mention of two exchanged.
+    """Return a text with every mention of two entities swapped.
 
     Args:
         caption: The text.
-        cast: How names are written.
-        agent: The one.
+        cast: The spelling of names.
+        agent: One entity.
         patient: The other.
-        found: Everybody in the text.
+        found: All entities of the text.
     """
     tokens = caption.tokens
     changes: dict[int, str] = {}
@@ -66,7 +66,7 @@ def _is_relative(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
-    """Write somebody in the words of the first mention, as in the middle of a sentence; a second time with "the"."""
+    """Return the words of the first mention as inside a sentence, with "the" for "a" the second time."""
     tokens = caption.tokens
     entity = next(e for e in found if e.key == entity.key)
     first = tokens[entity.first]
@@ -79,7 +79,7 @@ def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: boo
 
 
 def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other: Entity) -> str:
-    """Return a name the capitals of its place: all that a text with a capital has, else those of the name there."""
+    """Give a name the capitals of its position: those of the cast, or lower case where the text has no capitals."""
     tokens = caption.tokens
     place = tokens[entity.first]
     named = is_named(tokens, other)
@@ -93,7 +93,7 @@ def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other:
 
 
 def has_one_each(caption: Caption, owners: Iterable[Entity]) -> bool:
-    """Return whether somebody owns what each has one of: "Tom's tail", "the kittens' faces", "their heads"."""
+    """Return whether an entity owns something that each has one of: "Tom's tail", "the kittens' faces"."""
     tokens, parts = caption.tokens, confusion_table()["one_each"]
     owned = [owner.stop for owner in owners if owns(tokens, owner)]
     owned += [n for n, token in enumerate(tokens) if token.tag == "PRP$"]
@@ -101,7 +101,7 @@ def has_one_each(caption: Caption, owners: Iterable[Entity]) -> bool:
 
 
 def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether a pronoun that an exchange changes may stand for a third one, or for things."""
+    """Return whether a pronoun that the swap changes may refer to a third entity or to things."""
     tokens = caption.tokens
     changed = _pronouns(caption, agent, patient, {})
     for one, other in ((agent, patient), (patient, agent)):
@@ -122,7 +122,7 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
 
 
 def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether "it" or "its" would have no noun before it, or mean who acts: "the shark hit Tom and hurt it"."""
+    """Return whether "it" would precede its noun or refer to the agent: "the shark hit Tom and hurt it"."""
     tokens = caption.tokens
     place = min(entity.first for entity in found if entity.key == other.key)  # where the noun will stand
     for number in range(one.first, len(tokens)):
@@ -138,7 +138,7 @@ def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Enti
 def _agreements(
     caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity], changes: Mapping[int, str]
 ) -> dict[int, str]:
-    """Make finite verbs agree with who is their subject now, by name or by a pronoun that changed."""
+    """Return the finite verbs that must agree with a new subject, by token."""
     if agent.plural == patient.plural:
         return {}
     agreed = dict[int, str]()
@@ -168,7 +168,7 @@ def _agreements(
 
 
 def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container[int]) -> dict[int, str]:
-    """Exchange pronouns that can only mean one of the two; "her" is that of the one whose gender is not known."""
+    """Swap pronouns that can only refer to one of the two; "her" refers to the one of unknown gender."""
     agent, patient = _with_gender(caption, agent, patient), _with_gender(caption, patient, agent)
     genders = {agent.gender: patient.gender, patient.gender: agent.gender}
     if not agent.gender or not patient.gender or agent.gender == patient.gender:
@@ -195,7 +195,7 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
 
 
 def _is_led(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a pronoun is who does what a verb makes him do: "made her sneeze"."""
+    """Return whether a pronoun is the subject of a causative's verb: "made her sneeze"."""
     if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
         return False
     led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
@@ -203,7 +203,7 @@ def _is_led(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:
-    """Return one of two with the gender of the pronouns in the text, if it is not known and the other has another."""
+    """Infer an unknown gender from the pronouns that the other entity cannot have."""
     if one.gender or other.gender not in ("female", "male"):
         return one
     used = {gender for token in caption.tokens if (gender := _GENDER_OF.get(token.lower)) in ("female", "male")}

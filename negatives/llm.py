@@ -1,7 +1,7 @@
 """Causal confusion by a language model: an OpenAI-compatible endpoint or a local model, checked like the rules' own.
 
-The model is asked for a negation and for an exchange of roles; what it says passes `check_confusion` or is asked for
-again. Answers are kept on disk by the hash of everything that decides them, so a build that is repeated asks nothing.
+The model is prompted for a negation and for a swap of roles; an answer that fails `check_confusion` is requested again.
+Answers are cached on disk by the hash of everything that determines them, so a repeated build sends no requests.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ INSTRUCTIONS = (
 
 
 class Generator(Protocol):
-    """Something that answers a prompt."""
+    """A language model."""
 
     @property
     def name(self) -> str:
-        """What decides the answers, for the cache; without a key."""
+        """The identity for the cache; without the API key."""
 
     @property
     def model_name(self) -> str:
         """The model, for records."""
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Answer; a later attempt may differ."""
+        """Answer a prompt; a later attempt may differ."""
 
 
 @dataclass(frozen=True)
 class ChatEndpoint:
-    """A model behind an OpenAI-compatible endpoint; the key comes from the environment and is written nowhere.
+    """A model behind an OpenAI-compatible endpoint; the API key comes from the environment and is written nowhere.
 
     Attributes:
         base_url: Such as "http://localhost:8000/v1".
@@ -83,14 +83,14 @@ class ChatEndpoint:
 
     @property
     def model_name(self) -> str:
-        """The model alone: where it runs is nobody's business."""
+        """The model without its address."""
         return self.model
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Ask the endpoint.
+        """Send a request.
 
         Raises:
-            BuildError: It does not answer, or not in the expected form, after several tries.
+            BuildError: There is no valid answer after several tries.
         """
         body = {
             "model": self.model,
@@ -130,17 +130,17 @@ class ChatEndpoint:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect, which would take the key to another address."""
+    """Follows no redirect, which would send the key to another address."""
 
     def redirect_request(self, *given: Any) -> None:
-        """Refuse, so that the redirect is an error."""
+        """Turn the redirect into an error."""
 
 
 OPENER = urllib.request.build_opener(_Stay)
 
 
 def _read(response: Any, seconds: float) -> bytes:
-    """Read an answer of limited size in limited time, however slowly its bytes come."""
+    """Read an answer of limited size in limited time, even if its bytes arrive slowly."""
     end, found = time.monotonic() + seconds, bytearray()
     while len(found) < LARGEST_ANSWER and (piece := response.read1(LARGEST_ANSWER - len(found))):
         found += piece
@@ -161,17 +161,17 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        """The model's weights and settings: another model may lie in a folder of the same name."""
+        """The hashes of the model's weights and settings, since folders of the same name may hold different models."""
         files = _local_files(self.path).identity()
         return f"transformers weights {files['weights']} settings {files['settings']}"
 
     @property
     def model_name(self) -> str:
-        """The model's name, and which weights."""
+        """The model's name and the hash of its weights."""
         return f"{Path(self.path).name} (weights {_local_files(self.path).identity()['weights'][:12]})"
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Generate greedily; a later attempt takes the next best beams."""
+        """Decode greedily; later attempts take the next best beams."""
         tokenizer, model = _load_local(self.path)
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
         if tokenizer.chat_template:
@@ -209,10 +209,10 @@ def _load_local(path: str) -> tuple[Any, Any]:
 
 
 def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
-    """Return what is wrong with a confusion; "" if nothing is.
+    """Return the fault of a confusion; "" if there is none.
 
-    A negation changes the number of negations and nobody's name; an exchange keeps both but moves names. Both keep the
-    final mark and the length within half of the right answer's, and say the same as no other option.
+    A negation changes the number of negations and no name; a swap keeps both but moves names. Both keep the final
+    punctuation and about the length of the correct answer, and differ from every other option.
     """
     if not made or "\n" in made:
         return "it is not one line of text"
@@ -241,14 +241,14 @@ def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, opti
 def ask(
     right: str, generator: Generator, cast: Cast, folder: Path, *, tries: int = 2
 ) -> dict[ConfusionKind, Confusion | Unconfused]:
-    """Ask a model for both confusions of a text; what it answered before comes from the folder.
+    """Ask a model for both confusions of a text, unless its answers are cached.
 
     Args:
-        right: The right answer.
+        right: The correct answer.
         generator: The model.
-        cast: Who may be named.
-        folder: Keeps answers.
-        tries: How often a refused answer is asked for again.
+        cast: The names that may occur.
+        folder: The cache.
+        tries: Attempts until an answer passes the check.
 
     Raises:
         BuildError: See `ChatEndpoint.answer`.
@@ -270,13 +270,13 @@ def ask(
 def ask_all(
     texts: Sequence[str], generator: Generator, cast: Cast, folder: Path, at_once: int = AT_ONCE
 ) -> Iterator[tuple[str, Mapping[ConfusionKind, Confusion | Unconfused]]]:
-    """Ask for many texts, in their order; an endpoint gets several requests at once."""
+    """Ask for many texts in order; an endpoint gets several requests at once."""
     with ThreadPoolExecutor(at_once if isinstance(generator, ChatEndpoint) else 1) as pool:
         yield from zip(texts, pool.map(lambda text: ask(text, generator, cast, folder), texts), strict=True)
 
 
 def estimate(texts: Sequence[str]) -> str:
-    """Return about how many requests and tokens texts cost, four characters being a token."""
+    """Return the approximate number of requests and tokens, at four characters per token."""
     requests = len(texts) * len(KINDS)
     asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
     answered = sum(len(text) for text in texts) * len(KINDS) // 4
@@ -291,7 +291,7 @@ def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: P
         try:
             return str(parse_json(path.read_text(encoding="utf-8"))["answer"])
         except (ValueError, KeyError, TypeError):
-            pass  # a damaged file is asked for again
+            pass  # request again if the file is damaged
     answer = generator.answer(instructions, right, attempt)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"text": right, "kind": kind, "model": generator.name, "answer": answer})
@@ -299,7 +299,7 @@ def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: P
 
 
 def _tidy(answer: str, right: str) -> str:
-    """Take away quotes and spaces, and give the first letter and the final stop the manner of the right answer."""
+    """Remove quotes and spaces, and adopt the capital and final stop of the correct answer."""
     text = answer.strip().strip('"“”').strip()
     if text and right[:1].isupper():
         text = text[:1].upper() + text[1:]

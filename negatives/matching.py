@@ -110,7 +110,6 @@ class _State:
         self._counts[self.questions[n].keys[self.chosen[n]]] += change
 
     def _cues(self, n: int, sets: Sequence[int]) -> Doubles:
-        """Return the cues of options, and how often each would be one if a set were chosen."""
         one = self.questions[n]
         self._count(n, -1)
         often = self._counts[one.keys[sets]] + 1

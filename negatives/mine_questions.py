@@ -120,7 +120,6 @@ def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
 
 
 def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSettings) -> None:
-    """Refuse pools with too few distinct answers before anything is embedded."""
     for kind, some in items.items():
         texts: dict[str, set[str]] = {}
         for item in some:
@@ -146,7 +145,6 @@ def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) ->
 
 
 def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settings: MiningSettings) -> Iterator[str]:
-    """Warn where the rarest option is often correct, or a few texts are most of the distractors."""
     for kind, found in options.mined.items():
         pools = {item.id: item.pool for item in items[kind]}
         rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}

@@ -102,7 +102,6 @@ def _with_others(table: Doubles, sets: Indices) -> Doubles:
 
 
 def _dice(bags: Sequence[Counter[object]]) -> Doubles:
-    """Return the Dice coefficient of each pair of bags."""
     found = np.zeros((len(bags), len(bags)))
     for n, one in enumerate(bags):
         for m, other in enumerate(bags[:n]):

@@ -1,4 +1,4 @@
-"""What a question says somebody does, and where an answer says it again: "chop up carrots", "by chopping carrots"."""
+"""Find the predicate of a question, and where an answer restates it: "chop up carrots", "by chopping carrots"."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ DOING = frozenset(("do", "does", "did"))
 BEING = frozenset(("is", "are", "was", "were"))
 PHRASES = frozenset((("in", "order"), ("in", "pain")))
 ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
-NEAR = 5  # words in front of a base form among which stands what asks for it
+NEAR = 5  # words before a base form that may govern it
 
 
 @dataclass(frozen=True)
 class Predicate:
-    """What somebody does.
+    """The predicate of a question.
 
     Attributes:
-        verb: Its base form.
-        rest: What stands behind the verb, as written.
-        words: The words of the rest, in small letters, without articles.
+        verb: The base form of its verb.
+        rest: The text after the verb.
+        words: The words of the rest in lower case, without articles.
     """
 
     verb: str
@@ -35,17 +35,17 @@ class Predicate:
     words: frozenset[str]
 
     def written(self, form: Tag) -> str:
-        """Write it with another form of the verb."""
+        """Return its text with another form of the verb."""
         return f"{inflect(self.verb, form)} {self.rest}".rstrip()
 
 
 @dataclass(frozen=True)
 class Restated:
-    """Where an answer says again what its question says.
+    """The part of an answer that restates its question.
 
     Attributes:
-        first: Number of the verb's token.
-        stop: Number of the token behind it all.
+        first: The token of the verb.
+        stop: The token after the last.
         form: The form of the verb.
     """
 
@@ -56,24 +56,24 @@ class Restated:
 
 @cache
 def around(name: str) -> frozenset[str]:
-    """Return a list of words that stand around a verb."""
+    """Return a list of words before or after a verb."""
     lists = yaml.safe_load((Path(__file__).parent / "tables" / "restating.yaml").read_text(encoding="utf-8"))
     return frozenset(str(lists[name]).split())
 
 
 def read_predicate(caption: Caption, place: int) -> Predicate | None:
-    """Read what a question says somebody does.
+    """Return the predicate of a question.
 
     Args:
         caption: The question.
-        place: Number of the token behind its subject.
+        place: The token after its subject.
 
     Returns:
-        None where that is no plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom say?".
+        None where it is not a plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom say?".
     """
     tokens = caption.tokens
     if tokens[0].lower != "why":
-        return None  # "What did Tom say?" leaves out what he says
+        return None  # "What did Tom say?" has no object
     asking = {full_form(token.text) for token in tokens[1:place]}
     if place + 1 < len(tokens) and tokens[place].tag == "RB" and tokens[place].lower.endswith("ly"):
         place += 1  # "Why did Tom suddenly stop?"
@@ -84,7 +84,7 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
     if not is_verb_form(verb, "VB" if asking & DOING else "VBG") or not asking & (DOING | BEING):
         return None
     lemma = verb_lemma(verb)
-    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # marks stand in between
+    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # with punctuation in between
         return None
     rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
     said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES
@@ -92,12 +92,12 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
 
 
 def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
-    """Find where an answer says again what its question says, whole and with nothing else.
+    """Return the part of an answer that restates its question completely and adds nothing.
 
     Args:
         caption: The answer.
-        predicate: What its question says.
-        subject: The last word of who does it, in small letters.
+        predicate: The predicate of its question.
+        subject: The last word of the subject, in lower case.
     """
     tokens = caption.tokens
     for first in range(1, len(tokens)):
@@ -117,7 +117,7 @@ def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Resta
 
 
 def _ends(tokens: Sequence[Token], stop: int) -> bool:
-    """Return whether something else begins here: not "to the door", nor "for Jerry"."""
+    """Return whether the predicate ends here: not before "to the door" or "for Jerry"."""
     if stop == len(tokens) or not tokens[stop].is_word:
         return True
     after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
@@ -127,7 +127,7 @@ def _ends(tokens: Sequence[Token], stop: int) -> bool:
 
 
 def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
-    """Return the form of a verb in an answer; None where it may be a noun, or stand in the passive or the perfect."""
+    """Return the form of a verb; None where it may be a noun, passive or perfect."""
     word, before = tokens[place].lower, tokens[place - 1].lower
     if before in ARTICLES:
         return None  # "their barking"

@@ -1,4 +1,4 @@
-"""Exchange the agent of a text with its patient: "Tom was hitting Jerry" gives "Jerry was hitting Tom"."""
+"""Swap the agent and the patient of a text: "Tom was hitting Jerry" becomes "Jerry was hitting Tom"."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .exchange_wording import TELLING, exchanged, has_one_each, pronoun_is_open
 
 
 def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
-    """Exchange the agent with the patient: every mention of the one becomes the other.
+    """Swap agent and patient in every mention.
 
-    The agent is the subject of the main clause if somebody is; else that of the first clause that has one. The
-    patient is the first other person behind the agent's verb, "by" phrases included. Words joined by "and" go
+    The agent is the subject of the main clause if it is an entity, else that of the first clause with such a subject.
+    The patient is the next other entity after the agent's verb, including "by" phrases. Coordinated entities move
     together. Pronouns follow where the genders are known and differ, and verbs agree with their new subject.
     """
     found = tuple(entities(caption, cast))
@@ -70,7 +70,6 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
 
 
 def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) -> bool:
-    """Return whether something is done by the agent that has to do with another one: not what he is or is like."""
     tokens, table = caption.tokens, confusion_table()
     if other.first < clause.verb.main or set(other.key) & set(agent.key):
         return False
@@ -90,7 +89,7 @@ def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) 
 
 
 def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether "and" joins a name that is not of the cast: "Jerry and Lilli"."""
+    """Return whether "and" coordinates a name that is not in the cast: "Jerry and Lilli"."""
     tokens, after = caption.tokens, entity.stop + 1
     if after >= len(tokens) or tokens[entity.stop].lower != "and" or any(e.first == after for e in found):
         return False
@@ -98,19 +97,19 @@ def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) ->
 
 
 def _is_alternative(caption: Caption, entity: Entity) -> bool:
-    """Return whether somebody is one of two: "the goldfish or canary"."""
+    """Return whether "or" offers an alternative: "the goldfish or canary"."""
     around = [caption.tokens[n].lower for n in (entity.first - 1, entity.stop) if 0 <= n < len(caption.tokens)]
     return bool({"or", "nor"} & set(around))
 
 
 def _holds_of_several(caption: Caption) -> bool:
-    """Return whether somebody must be several: "between", "getting along"; not "tying the whiskers together"."""
+    """Return whether a word requires a plural: "between", "getting along"; not "tying the whiskers together"."""
     named = [token.lower for before, token in pairwise(caption.tokens) if before.tag != "NNS"]
     return bool(confusion_table()["of_several"] & set(named))
 
 
 def _is_explained(caption: Caption, entity: Entity) -> bool:
-    """Return whether a name between commas, or at the end, says again who is meant: "his girlfriend, Toots"."""
+    """Return whether an apposition follows: "his girlfriend, Toots"."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or tokens[after].text != "," or tokens[after + 1].tag != "NNP":
         return False
@@ -119,14 +118,14 @@ def _is_explained(caption: Caption, entity: Entity) -> bool:
 
 
 def _modifies(caption: Caption, entity: Entity) -> bool:
-    """Return whether a name stands before a noun that it only describes: "Tom and Jerry cartoons"."""
+    """Return whether a name modifies a noun: "Tom and Jerry cartoons"."""
     tokens = caption.tokens
     after = tokens[entity.stop] if entity.stop < len(tokens) else None
     return after is not None and after.tag == "NNS" and is_named(tokens, entity) and not can_be_verb(after.lower)
 
 
 def _is_restricted(caption: Caption, entity: Entity) -> bool:
-    """Return whether a clause without "that" stands behind a noun: "the fish he had", which no name can have."""
+    """Return whether a relative clause without "that" follows, which a name cannot take: "the fish he had"."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
@@ -151,7 +150,7 @@ def _is_restricted(caption: Caption, entity: Entity) -> bool:
 
 
 def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
-    """Return whether a verb says the same of both sides: "met Jerry", "played chess with Jerry"."""
+    """Return whether a verb is symmetric: "met Jerry", "played chess with Jerry"."""
     tokens, table = caption.tokens, confusion_table()
     if owns(tokens, patient):
         return False

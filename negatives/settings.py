@@ -1,4 +1,4 @@
-"""How wrong options are chosen."""
+"""Settings of mining."""
 
 from __future__ import annotations
 
@@ -14,41 +14,40 @@ from ..language.words import TaggerKind
 
 
 def hard(settings: Any) -> bool:
-    """Whether wrong options are chosen by their scores, not drawn; for the settings of mining or of a build."""
+    """Whether distractors are chosen by score, for the settings of mining or of a build."""
     mining = getattr(settings, "mining", settings)
     return bool(mining.negatives == "hard" and mining.balance == "none")
 
 
 def mined(settings: Any) -> bool:
-    """Whether wrong options are hard negatives, not random ones."""
+    """Whether distractors are hard negatives, not random ones."""
     return bool(getattr(settings, "mining", settings).negatives == "hard")
 
 
 def strict(settings: Any) -> bool:
-    """Whether wrong options are balanced against blind guessers."""
+    """Whether distractors are balanced against blind baselines."""
     return mined(settings) and bool(getattr(settings, "mining", settings).balance == "strict")
 
 
 @dataclass(frozen=True)
 class MiningSettings:
-    """How wrong options are chosen.
+    """How distractors are chosen.
 
     Attributes:
         negatives: "hard", or "random" as a baseline with the same exclusions.
-        balance: "strict": wrong options are drawn so that no reader of question and options tells them from the right
-            one; see `negatives.balance`. "none": chosen by their scores alone, as in the paper.
-        style: "one": the options of a question are written in one style, where they are balanced. "keep": as annotated.
-        num_options: Options of a question, the right one included.
-        top_k: How many of the nearest questions give candidates.
-        alpha: Weight of the questions' cosine. It scales all scores alike, so it changes no choice.
-        beta: Factor of a candidate that is tau or more like the right one.
-        tau: From this cosine on, beta counts.
-        same_question: From this cosine on, two questions ask the same, and neither lends its answer to the other.
-        same_text: From this cosine on, two texts say the same, and are never options of one question. So do texts of
-            which one has all content words of the other; above 1, only equal words count.
-        max_lend: A text lends at most this many times its even share, which it would lend if all lent alike; 0: as
-            often as it comes.
-        ties: What puts equal candidates in order: "drawn", a seeded draw for each pair of questions, or "id".
+        balance: "strict": sample distractors that models without video cannot separate from the correct option; see
+            `negatives.balance`. "none": choose by score, as in the paper.
+        style: "one": write the options of a question in one style if they are balanced. "keep": as annotated.
+        num_options: Options of a question, including the correct one.
+        top_k: Number of nearest questions whose answers are candidates.
+        alpha: Weight of the questions' cosine. It scales all scores, so it changes no choice.
+        beta: Factor for candidates with a cosine of at least tau with the correct option.
+        tau: Cosine from which beta applies.
+        same_question: Cosine from which two questions ask the same, so that neither is a donor of the other.
+        same_text: Cosine from which two texts say the same, so that they are never options of one question. So do texts
+            whose content words are a subset of the other's; above 1, only equal words count.
+        max_lend: Most uses of a text, relative to its even share; 0: no limit.
+        ties: Order of equal candidates: "drawn", a seeded draw for each pair of questions, or "id".
     """
 
     negatives: Literal["hard", "random"] = option(
@@ -93,7 +92,7 @@ class MiningSettings:
         """Check the values.
 
         Raises:
-            UsageError: One of them makes no sense.
+            UsageError: One is out of range.
         """
         checks = {
             f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
@@ -116,15 +115,15 @@ class MiningSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings:
-    """Where wrong options come from.
+    """Where distractors come from.
 
     Attributes:
-        imitate_release: Whether options are chosen as those that CausalChaos released.
+        imitate_release: Whether to choose options as in the released CausalChaos.
         model: The sentence encoder; None for the default.
-        pool: "split": from right options of the same split, and in validation and test never from one that is also
-            right in train. "all": from everywhere, as in the release.
-        rank_by: "own", or "explanation": answers are scored by their explanations' cosine, as in the release.
-        keep_apart: Whether questions of a group, or about the same moment, lend each other nothing.
+        pool: "split": correct options of the same split, and in validation and test none that is also correct in train.
+            "all": of all splits, as in the release.
+        rank_by: "own", or "explanation": score answers by the cosine of their explanations, as in the release.
+        keep_apart: Whether to exclude questions of the same group or moment as donors.
         apart_frames: Two clips show the same moment if fewer frames lie between them.
     """
 
@@ -163,17 +162,17 @@ class PoolSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MineSettings(PoolSettings):
-    """What mining is told, beside the pool.
+    """Settings of `stressreel mine`.
 
     Attributes:
         questions: The file of questions, or "sample".
-        out: The file to write; None: nothing is written.
-        columns: "question=Q" for columns that are called otherwise.
-        mining: How wrong options are chosen.
-        train_split: The split whose right answers are no wrong options elsewhere; None: train, if there is one.
+        out: The file to write; None to write nothing.
+        columns: The file's names of columns, such as "question=Q".
+        mining: How distractors are chosen.
+        train_split: The split whose correct answers are no distractors elsewhere; None for train, if it exists.
         seed: Seed of every draw.
-        tagger: Finds parts of speech.
-        review: A CSV to write drawn questions to; None: none is written.
+        tagger: The part-of-speech tagger.
+        review: CSV for a random sample of questions; None to write none.
         review_count: Questions in it.
         progress: Whether to show progress.
     """
@@ -210,7 +209,7 @@ RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
 
 
 def released(settings: Any) -> Any:
-    """Return settings with all that imitates the release, if it is to be imitated."""
+    """Return the settings of the release if `imitate_release` is set, else the settings themselves."""
     if not settings.imitate_release:
         return settings
     return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
@@ -220,7 +219,7 @@ SCORED = ("top_k", "alpha", "beta", "tau", "max_lend", "ties")
 
 
 def refuse_unused(settings: Any) -> None:
-    """Refuse options that decide nothing where options are balanced; for settings of a pool.
+    """Refuse options that have no effect on balanced options.
 
     Raises:
         UsageError: One of them is not at its default.
@@ -238,7 +237,7 @@ def refuse_unused(settings: Any) -> None:
 
 
 def advice(settings: Any) -> str:
-    """Name what gives a question more wrong options, of what is not chosen yet; for settings of a pool."""
+    """Return advice on options that leave a question more distractors."""
     pool = "--pool all, " if settings.pool == "split" else ""
     apart = "--no-keep-apart, " if settings.keep_apart else ""
     plain = "--balance none, " if strict(settings) else ""
@@ -248,10 +247,10 @@ def advice(settings: Any) -> str:
 
 
 def read_columns(given: Any) -> tuple[str, ...]:
-    """Read "question=Q,answer=A", given once or several times, or a dictionary, as ("question=Q", "answer=A").
+    """Parse "question=Q,answer=A", given once or several times, or a dictionary, as ("question=Q", "answer=A").
 
     Raises:
-        ValueError: It is something else, or names a column twice.
+        ValueError: The form differs, or a column is named twice.
     """
     texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
     pairs = [part.partition("=") for part in comma_separated(texts)]
@@ -263,5 +262,5 @@ def read_columns(given: Any) -> tuple[str, ...]:
 
 
 def columns_of(given: tuple[str, ...]) -> dict[str, str]:
-    """Turn what `read_columns` gave into a dictionary."""
+    """Return the result of `read_columns` as a dictionary."""
     return {name: column for name, _, column in (text.partition("=") for text in given)}

@@ -1,4 +1,4 @@
-"""What an answer states: its main clause, or the one behind "because", and the verbs that "and" joins to it."""
+"""Find the statement of an answer: its main clause, or the one after "because", with coordinated verbs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .cast import confusion_table
 
 
 def stated_clause(caption: Caption) -> Clause | None:
-    """Return the main clause; of a text that opens with "because" and has no comma the clause that it opens."""
+    """Return the main clause, or the clause after an initial "because"."""
     found = clauses(caption)
     if caption.tokens and caption.tokens[0].lower == "because":
         opened = next((clause for clause in found if clause.finite), None)
@@ -23,18 +23,17 @@ def stated_clause(caption: Caption) -> Clause | None:
 
 
 def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the finite verbs that "and" joins to a clause and that share its subject, from left to right.
+    """Return the finite clauses coordinated with a clause that share its subject, from left to right.
 
-    A verb behind a clause of its own subject may belong to either: in "Tom knew that Jerry was there and wanted to
-    catch him" it is that of the main clause if it says what somebody has in mind (`joined_minds` of `confusion.yaml`)
-    and only an object clause stands between, or if a comma ends that clause. Behind a relative clause, or one of
-    reason or time that no comma ends, it is left as it is.
-    A clause that names the subject again is joined too: "Tom saw Spike and Tom ran".
+    After a clause with another subject, a verb may belong to either: in "Tom knew that Jerry was there and wanted to
+    catch him" it belongs to the main clause if it is a mental verb (`joined_minds` of `confusion.yaml`) and only an
+    object clause intervenes, or if a comma ends that clause. After a relative clause, or a clause of reason or time
+    without a comma, it is left unchanged. A clause that repeats the subject counts too: "Tom saw Spike and Tom ran".
     """
     found: list[Clause] = []
     if not main.finite:
         return found
-    holder, inside = main, False  # the last clause of the subject, and whether an object clause stands behind it
+    holder, inside = main, False  # the last clause of the subject, and whether an object clause follows it
     for clause in clauses(caption):
         if not clause.finite or clause.verb.main <= main.verb.main:
             continue
@@ -55,7 +54,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether "and" joins a verb of the same subject, and no participle: "being chased and caught"."""
+    """Return whether "and" adds a verb of the same subject, not a participle: "being chased and caught"."""
     joint = clause.verb.tokens[0] - 1
     if holder.subject is not None and clause.subject is not None and clause.role != "coordinate":
         again = [token.lower for token in tokens[clause.subject.first : clause.subject.stop]]
@@ -83,7 +82,7 @@ def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> 
 
 
 def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether ", and" closes a clause inside another: "Tom was scared after Spike barked, and ran"."""
+    """Return whether ", and" ends an embedded clause: "Tom was scared after Spike barked, and ran"."""
     if clause.role == "relative" or clause.stop + 1 >= len(tokens) or clause.subject is None:
         return False
     opened = tokens[clause.subject.first - 1].lower in confusion_table()["reasons"]
@@ -92,14 +91,14 @@ def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) ->
 
 
 def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
-    """Return whether a verb says what somebody wants or feels: "wanted to run", "was afraid"."""
+    """Return whether a verb states a wish or feeling: "wanted to run", "was afraid"."""
     minds = confusion_table()["joined_minds"]
     behind = [token.lower for token in tokens[clause.verb.main : clause.verb.main + 3]]
     return clause.verb.lemma in minds or (clause.verb.copula and any(word in minds for word in behind))
 
 
 def _opens_object_clause(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether a clause is what somebody knows or sees: with "that", "how" or nothing before its subject."""
+    """Return whether a clause is an object clause, with "that", "how" or nothing before its subject."""
     if clause.subject is None or clause.role == "relative":
         return False
     between = tokens[holder.verb.main + 1 : clause.subject.first]

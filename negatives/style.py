@@ -1,4 +1,4 @@
-"""One style for all options of a question: what an annotator's habits would give away."""
+"""One style for all options of a question, so that annotators' habits do not reveal the correct one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MARK = re.compile(r"\s+([,.;:!?])")
 
 
 def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
-    """Write a text with a capital first letter and names in capitals, without "because" in front and stop behind.
+    """Capitalise the first letter and the names of a text, and remove an initial "because" and the final stop.
 
     Args:
         text: An answer or an explanation.
-        names: As they are written with capitals.
+        names: Names with their capitals.
 
     Returns:
-        The text; as it was where nothing else would be left.
+        The text, unchanged if nothing would be left.
     """
     found = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
     found = MARK.sub(r"\1", found)

@@ -1,7 +1,6 @@
-"""Answers carried over to another question: who and what the one names becomes who and what the other one names.
+"""Adapt an answer to another question: people and things of its own question are replaced by those of the other.
 
-"Why did Tom hide?", "Tom was afraid of Spike." carried over to "Why did the duck cry?" is "The duck was afraid of
-Spike."
+"Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
 """
 
 from __future__ import annotations
@@ -40,13 +39,13 @@ AUXILIARIES = frozenset(
 
 @dataclass(frozen=True)
 class Player:
-    """Somebody or something that a question names.
+    """A person or thing that a question names.
 
     Attributes:
-        key: Who or what, in small letters.
-        written: As it stands in the middle of a sentence: "Tom", "the car".
-        plural: Whether several.
-        gender: "female", "male", "plural", "" (not known) or "thing".
+        key: Its names in lower case.
+        written: As written in the middle of a sentence: "Tom", "the car".
+        plural: Whether it is plural.
+        gender: "female", "male", "plural", "" (unknown) or "thing".
     """
 
     key: tuple[str, ...]
@@ -56,18 +55,18 @@ class Player:
 
     @property
     def is_thing(self) -> bool:
-        """Whether it is no living being."""
+        """Whether it is a thing."""
         return self.gender == "thing"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Who does what in a question.
+    """The roles in a question.
 
     Attributes:
-        subject: Who or what the question is about; None if that is not certain.
-        others: The other players, in the order in which they are named.
-        predicate: What the subject does; None if that is not certain.
+        subject: Its subject; None if uncertain.
+        others: The other people and things, in the order in which they are named.
+        predicate: What the subject does; None if uncertain.
     """
 
     subject: Player | None
@@ -76,19 +75,19 @@ class Roles:
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """All of them, the subject first."""
+        """All people and things, the subject first."""
         return (*([self.subject] if self.subject else []), *self.others)
 
 
 @cache
 def no_things() -> frozenset[str]:
-    """Return the nouns that take no part: nobody holds or throws them."""
+    """Return the nouns that cannot be handled, such as abstract ones."""
     path = Path(__file__).parent / "tables" / "no_things.yaml"
     return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
 
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
-    """Find the players of a question."""
+    """Return the roles in a question."""
     found = tuple(entities(caption, cast))
     place = _subject_place(caption)
     subject: Player | None = None
@@ -111,7 +110,7 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
 
 
 def _subject_place(caption: Caption) -> int | None:
-    """Find where the subject of a question begins: behind its first auxiliary; of anything else, where its own is."""
+    """Return the first token of the subject: after the first auxiliary of a question, else that of the main clause."""
     tokens = caption.tokens
     for number, token in enumerate(tokens[:4]):
         if full_form(token.text) in AUXILIARIES:
@@ -124,7 +123,7 @@ def _subject_place(caption: Caption) -> int | None:
 
 
 def _subject(caption: Caption, place: int) -> NounPhrase | None:
-    """Read the subject that begins at a token; "the dog catch" of "Why did the dog catch Tom?" ends before its verb."""
+    """Return the subject at a token; in "Why did the dog catch Tom?" it ends before "catch"."""
     tokens = caption.tokens
     found = read_noun_phrase(tokens, place, len(tokens), tails=False)
     if found is None or not place or full_form(tokens[place - 1].text) not in DOING or tokens[place].tag != "DT":
@@ -173,7 +172,6 @@ def _something(caption: Caption, first: int, stop: int, head: int) -> Player | N
 
 
 def _things(caption: Caption, found: Sequence[Entity], subject: int | None = None) -> Iterator[Player]:
-    """Find the things that stand with an article, but for the subject."""
     tokens = caption.tokens
     number = 0
     while number < len(tokens):
@@ -193,7 +191,7 @@ def _things(caption: Caption, found: Sequence[Entity], subject: int | None = Non
 
 
 def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
-    """Return who of the target stands where each player of the source stood; empty if the subjects cannot meet."""
+    """Return the replacement of each person and thing of the source; empty if the subjects do not match."""
     if source.subject is None or target.subject is None or source.subject.plural != target.subject.plural:
         return {}
     found = {source.subject.key: target.subject}
@@ -217,19 +215,18 @@ def carry_over(
     inject: bool = False,
     restated: Restated | None = None,
 ) -> str | None:
-    """Write an answer for another question.
+    """Adapt an answer to another question.
 
     Args:
         caption: The answer.
-        found: Everybody in it.
-        source: Who its own question names.
-        target: Who the other one names.
-        inject: Let players of the other question that have found no place take that of somebody, or of something, in
-            the answer that its own question does not name.
-        restated: Where the answer says again what its own question says; what the other question says takes its place.
+        found: The people in it.
+        source: The roles in its own question.
+        target: The roles in the other question.
+        inject: Whether unused people and things of the other question replace those that only the answer names.
+        restated: The part of the answer that restates its question, to be replaced by what the other question states.
 
     Returns:
-        The answer with the players of the other question, as it was if none is named; None where it cannot be written.
+        The adapted answer, unchanged if it names none of them; None where no grammatical text results.
     """
     pairs = pairing(source, target)
     if not pairs:
@@ -238,7 +235,7 @@ def carry_over(
     moved = {key: player for key, player in pairs.items() if key != player.key}
     if inject:
         _inject(caption, found, pairs, moved, known, target)
-    for key, player in list(moved.items()):  # who is displaced takes the place that is free
+    for key, player in list(moved.items()):  # a displaced one takes the free place
         if player.key not in pairs and key in known:
             moved[player.key] = known[key]
             pairs[player.key] = known[key]
@@ -299,7 +296,6 @@ def _inject(
     known: dict[tuple[str, ...], Player],
     target: Roles,
 ) -> None:
-    """Let players that have found no place take that of who and what only the answer names."""
     placed = {player.key for player in pairs.values()}
     for player in target.others:
         if player.key in placed:
@@ -325,7 +321,7 @@ def _put_things(
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
-    """Write things in the place of things; False where that cannot be done."""
+    """Replace things by things; return False where that is impossible."""
     tokens = caption.tokens
     things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
     for number, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""CausalChaos, as the rest of stressreel knows it."""
+"""The registration of CausalChaos as a benchmark."""
 
 from __future__ import annotations
 

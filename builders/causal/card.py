@@ -161,7 +161,6 @@ def measure_causal(output: FinishedOutput) -> CausalStatistics:
 
 
 def _shows(row: Row) -> bool:
-    """Return whether both ways worked on the answer."""
     return sum(result["place"] is not None for result in row["confusions"] if result["target"] == "answer") == 2
 
 

@@ -1,4 +1,4 @@
-"""Options that another engine chose: held to the rules of choosing, as roundings may choose otherwise."""
+"""Check options that another engine chose, where rounding may change the choice, against the rules of mining."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MINED = ("hard", "carried")
 
 
 def chosen(settings: CausalSettings) -> Chosen:
-    """Return what cosines decide of a build."""
+    """Return the columns that cosines determine, and their check."""
     columns = {scheme: FREE for scheme in settings.splits} | {CONFUSED: (*FREE, "confusions")}
     return Chosen(columns, lambda output: check_chosen(output, settings))
 
 
 def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[Finding]:
-    """Every option follows from who lends it, and has the cosines that it is said to have."""
+    """Yield options that do not follow from their donors, or whose cosines are wrong."""
     yield from check_derived(output, causal_configs(settings), derived(output))
     asked: dict[str, str] = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
     for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):
@@ -56,5 +56,4 @@ def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[F
 
 
 def _allowed(source: Row, mining: MiningSettings) -> bool:
-    """Whether the cosines of a mined option are below the limits of the build."""
     return bool(source["cos_text"] < mining.same_text + ROOM and source["cos_question"] < mining.same_question + ROOM)

@@ -1,4 +1,4 @@
-"""What of CausalChaos follows from its open questions: divisions, right options, their places, and who lends others."""
+"""Derive from the open questions what a CausalChaos output must hold: divisions, correct options, positions, donors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRONG = Negative("", "", 0.0, 0.0, 0.0, "")
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Divide the open questions again, and describe the tables with options and the clips from them."""
+    """Yield the expected rows of all tables, derived from the open questions."""
     settings = settings_of(output.info)
     right = {row["qid"]: row for row in output.rows(OPEN)}
     clips = {row["clip_id"]: row for row in right.values()}
@@ -39,7 +39,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 
 
 def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row]) -> Iterator[Derivation]:
-    """Name clips again, and divide the questions, where all are there and their order in the file is not needed."""
+    """Yield the expected open questions; divisions only if all are there and do not depend on the file's order."""
     annotations = [causal_row(row) for row in right.values()]
     divided = {
         scheme: divide(scheme, annotations, settings.seed, settings.places)
@@ -59,7 +59,7 @@ def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[s
 def choice_rows(
     output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row], scheme: Scheme, split: str
 ) -> Iterator[Derivation]:
-    """Describe the questions of a division, their right options and places, and wrong ones from who lends them."""
+    """Yield the expected questions of a division, with distractors derived from their donors."""
     ids = [row["qid"] for row in output.rows(scheme, ["qid"], split)]
     if settings.only == "all":
         wanted = {qid for qid, row in right.items() if row[f"split_{scheme}"] == split}
@@ -94,19 +94,19 @@ def choice_rows(
 
 
 def lent(text: str, source: Row, target: Target, right: Mapping[str, Row], settings: CausalSettings) -> tuple[str, Row]:
-    """Return a wrong option and its source as they must be; one that was carried over has other words."""
+    """Return a distractor and its source as expected; one adapted from another question keeps its text."""
     kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.mining.negatives
     stated = right[source["qid"]][target] if kind != "carried" and source["qid"] in right else text
     return as_written(text, stated, settings), {**source, "kind": kind}
 
 
 def as_written(text: str, stated: str, settings: CausalSettings) -> str:
-    """Return a text if it says what is stated; balanced options are written in another style."""
+    """Return the text if it equals what is stated up to the style of balanced options, else what is stated."""
     return text if strict(settings) and text_key(text) == text_key(stated) else stated
 
 
 def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[Derivation]:
-    """Describe the questions with confusions from those of the first division's test and from what became of each."""
+    """Yield the expected questions with confusions, from the first division's test and the column `confusions`."""
     rows = output.rows(CONFUSED, None, "test")
     for before in output.rows(settings.splits[0], None, "test"):
         row = next(rows, None) or {**before, "confusions": []}

@@ -1,7 +1,7 @@
-"""The three ways in which CausalChaos divides its questions 70:15:15, and what leaks between their parts.
+"""The three 70:15:15 divisions of CausalChaos, and the leaks between their splits.
 
-Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD, uniformly at random; PS, by the place in the
-episode; UN, by episodes that are not seen in training.
+Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD, uniformly at random; PS, by the position in the
+episode; UN, by episode, so that those of validation and test are unseen in training.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
         scheme: "ud", "ps" or "un".
         rows: The rows.
         seed: The dataset's seed; PS does not depend on it.
-        places: What PS goes by; see `by_place`.
+        places: The order that PS uses; see `by_place`.
     """
     if scheme == "ud":
         return at_random(rows, seed)
@@ -35,25 +35,25 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
 
 
 def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """UD: draw rows, whatever their order in the file. Of 4,945 rows 3,462, 741 and 742, as released."""
+    """UD: sample rows regardless of their order. Of 4,945 rows 3,462, 741 and 742, as released."""
     return _drawn(sorted(row.qid for row in rows), seed, "ud")
 
 
 def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """UN: draw whole episodes. Of 161 episodes 113, 24 and 24, as released."""
+    """UN: sample whole episodes. Of 161 episodes 113, 24 and 24, as released."""
     split_of = _drawn(sorted({row.episode for row in rows}), seed, "un")
     return {row.qid: split_of[row.episode] for row in rows}
 
 
 def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
-    """PS: the first 70 % of an episode train, up to 85 % validate, the rest test.
+    """PS: the first 70 % of an episode are train, up to 85 % validation, the rest test.
 
     Args:
         rows: The rows.
-        places: "frames": a row is where the middle of its part is, and an episode ends with the last frame that a row
-            names, so no video is needed. "rows": a row is where it stands among its episode's rows in the file, which
-            is how the released split was made (3,460/757/728 rows; released were 3,459/757/728). Parts from the
-            beginning of an episode are in its test then, because the file is not in the order of time.
+        places: "frames": a row's position is the middle of its clip, and an episode ends with the last annotated frame,
+            so no video is needed. "rows": its position is its order among its episode's rows in the file, which is how
+            the released split was made (3,460/757/728 rows; released were 3,459/757/728). Clips from the beginning
+            of an episode are then in its test, because the file is not in temporal order.
     """
     members: dict[str, list[CausalRow]] = {}
     for row in rows:
@@ -79,13 +79,13 @@ def _drawn(names: Sequence[str], seed: int, scheme: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Leak:
-    """What one part of a division shows of another.
+    """The overlap of a split with train.
 
     Attributes:
-        rows: Rows of the part.
-        same: Of these, those whose part of the video is that of a row of `train`.
-        overlapping: Those with a frame in common with a row of `train`, `same` included.
-        episode: Those whose episode is in `train`.
+        rows: Rows of the split.
+        same: Rows whose clip is that of a row of train.
+        overlapping: Rows whose clip shares a frame with one of train, including `same`.
+        episode: Rows whose episode is in train.
     """
 
     rows: int
@@ -95,7 +95,7 @@ class Leak:
 
 
 def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, Leak]:
-    """Count for validation and test how many rows have frames that training shows."""
+    """Count for validation and test the rows with frames that train contains."""
     by_id = {row.qid: row for row in rows}
     others = overlaps(rows)
     seen = {row.episode for row in rows if split_of[row.qid] == "train"}

@@ -1,4 +1,4 @@
-"""The pages of a CausalChaos gallery: a clip, a why-question, and where each option comes from."""
+"""The gallery of a CausalChaos output: clips, why-questions, and the source of each option."""
 
 from __future__ import annotations
 
@@ -56,7 +56,6 @@ def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
 def _said(
     output: FinishedOutput, table: str, rows: Sequence[Row], answers: Answers
 ) -> list[Mapping[str, JudgedAnswer]]:
-    """Judge the answers, and the explanations if the predictions have some."""
     predictions = answers.on(table, question_tables(output.info))
     if predictions is None:
         return [{}, {}]
@@ -130,7 +129,6 @@ def _block(
     texts: Mapping[str, str],
     guesses: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
-    """Return the options of an answer or an explanation, with where each comes from."""
     label, _, options, right, sources, column = block
     return {
         "label": label,

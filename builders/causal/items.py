@@ -29,9 +29,9 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the questions of a table and split twice: with answers and with explanations to choose from.
+    """Return the questions of a table and split twice, with the options of answers and of explanations.
 
-    A question belongs to the balanced subset if its `blind_guessable` is there and false.
+    A question is in the balanced subset if its `blind_guessable` is false.
     """
     return [
         BlindQuestion(

@@ -173,7 +173,6 @@ class _Planner:
 
     @cached_property
     def _texts(self) -> AdaptableTexts | None:
-        """The texts of all questions, which the divisions share."""
         if self._confuser is None or not strict(self.settings):
             return None
         return AdaptableTexts(self._questions(""), self._confuser, one_style=self.settings.mining.style == "one")
@@ -298,7 +297,6 @@ class _Planner:
         return found
 
     def _with_cosines(self, target: Target, choices: Mapping[str, OptionSet]) -> dict[str, OptionSet]:
-        """Set the cosine of confusions with the correct option."""
         self._learn(s.text for one in choices.values() for s in one.sources if s and s.kind in KINDS)
         self._learn(self.right(qid, target) for qid in choices)
 
@@ -314,7 +312,6 @@ class _Planner:
         }
 
     def _learn(self, texts: Iterable[str]) -> None:
-        """Embed texts that were not embedded before."""
         new = sorted(set(texts) - self._vector_of.keys())
         if new:
             self._vector_of |= dict(zip(new, self._embed(new), strict=True))

@@ -1,4 +1,4 @@
-"""Cut the clips of CausalChaos and describe them in rows."""
+"""Cut the clips of CausalChaos and write their rows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CLIP_FILE = "clip.mp4"
 
 
 def clip_frames(index: FrameIndex, unit: Unit) -> range:
-    """Find the frames of a clip in its video.
+    """Return the frames of a clip in its video.
 
     Raises:
-        VideoError: Some of them are before the video's first or after its last (`too_short`).
+        VideoError: The clip exceeds the video (`too_short`).
     """
     clip = unit.payload
     start, stop = (clip[edge] + clip["offset"] for edge in ("start_frame", "end_frame"))
@@ -87,7 +87,7 @@ def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
 
 @dataclass(frozen=True)
 class CausalBuilder(SourceVideos):
-    """Cuts the clips and gives the rows of a plan.
+    """Cuts the clips of a plan and returns its rows.
 
     Attributes:
         settings: See `CausalSettings`.
@@ -115,7 +115,7 @@ class CausalBuilder(SourceVideos):
         }
 
     def look(self, unit: Unit) -> Facts:
-        """Find where a clip begins, how long and how large it is; see `core.plan.Builder`."""
+        """Return the position, length and size of a clip without cutting it; see `core.plan.Builder`."""
         path = self.source(unit)
 
         def foreseen(index: FrameIndex) -> Facts:
@@ -125,7 +125,7 @@ class CausalBuilder(SourceVideos):
         return with_index(path, foreseen) | {"source_sha256": _source_hash(path, file_stamp(path)), "sha256": UNSEEN}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Return the rows of a table and split, or the one of a clip."""
+        """Yield the rows of a table and split, or the row of a clip."""
         if not unit.source_id:
             yield from ((unit.payload["config"], row) for row in unit.payload["rows"])
             return

@@ -32,19 +32,19 @@ def count(
     kinds: Mapping[str, Sequence[Sequence[str]]] | None = None,
     balanced: NDArray[np.bool_] | None = None,
 ) -> Tally:
-    """Sum what is right, and which kind of option was chosen, by source video.
+    """Count correct choices, and choices of each kind of option, by source video.
 
     Args:
         sources: The source video of each question.
-        answer: Picks (-1 unreadable, -2 missing) and right options, for answers.
+        answer: Picks (-1 unreadable, -2 missing) and correct options, for answers.
         explanation: The same for explanations; None if they are not asked.
-        kinds: Under "A" and "E": for each question the kind of each option, such as "hard" or "negation"; the right
-            option's is not looked at.
-        balanced: Which questions are in the balanced subset; None if there is none.
+        kinds: By "A" and "E", for each question the kind of each option, such as "hard" or "negation"; that of the
+            correct option is ignored.
+        balanced: Whether each question is in the balanced subset; None if there is none.
 
     Returns:
-        Cells "A", "E" and "A+E" (both right; a question without one of the two picks is left out), the same as
-        "A, balanced" over the balanced subset, and "A chose <kind>" over the questions that have an option of the kind.
+        Cells "A", "E" and "A+E" (both correct; questions with a missing pick are left out), the same over the balanced
+        subset as "A, balanced", and "A chose <kind>" over the questions with an option of the kind.
     """
     names = sorted(set(sources))
     position = {name: number for number, name in enumerate(names)}
@@ -90,7 +90,7 @@ def measure_balanced(means: Means) -> dict[str, Floats]:
 
 
 def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
-    """Describe the scores on the balanced subset, where there is one."""
+    """Return a table of the scores on the balanced subset, if there is one."""
     found = estimates(counted, measure_balanced, seed=options.seed, resamples=options.resamples)
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -110,7 +110,7 @@ def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Describe how often each kind of wrong option was chosen, of the questions that offer one."""
+    """Return a table of how often each kind of distractor was chosen where offered."""
     means = counted.means(np.ones((1, len(counted.sources))))
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -135,7 +135,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def kind_of(source: Mapping[str, Any], qid: str) -> str:
-    """Return what kind of option a source stands for: "negation" and "swap" are those of the right option alone."""
+    """Return the kind of an option; "negation" and "swap" are reserved for those of the correct option."""
     turned = source["kind"] in CONFUSIONS and str(source.get("qid", qid)) != qid
     return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
 

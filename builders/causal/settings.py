@@ -1,4 +1,4 @@
-"""What a build of CausalChaos is told."""
+"""Settings of a CausalChaos build."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
 
 
 def read_schemes(given: Any) -> tuple[Scheme, ...]:
-    """Read "UD,PS", ("UD", "PS") or both; the order is always UD, PS, UN.
+    """Parse "UD,PS" or ("UD", "PS"); the order is always UD, PS, UN.
 
     Raises:
-        ValueError: One is no division, or there is none.
+        ValueError: A division is unknown.
     """
     named = {name.lower() for name in comma_separated(given)}
     unknown = sorted(name.upper() for name in named - set(SCHEMES))
@@ -31,7 +31,7 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
 
 
 def annotations_written(given: str) -> str:
-    """Write where annotations are as the recorded command has it."""
+    """Return the annotations as written in the recorded command."""
     if given != SAMPLE and Path(given).is_dir():
         return "ANNOTATIONS_DIR"
     return f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name
@@ -43,41 +43,41 @@ def rendered(settings: Any) -> bool:
 
 
 def confused(settings: Any) -> bool:
-    """Whether there is a config with confusions."""
+    """Whether the config with confusions is built."""
     return bool(settings.confuse) and settings.split in ("test", "all")
 
 
 def read_texts(settings: Any) -> bool:
-    """Whether texts are read: to be confused, or carried over."""
+    """Whether texts are parsed, to confuse or adapt them."""
     return confused(settings) or strict(settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CausalSettings(PoolSettings, BuildSettings):
-    """What a build of CausalChaos is told.
+    """Settings of a CausalChaos build.
 
     Attributes:
-        annotations: CausalChaos' `Annotations.csv`, a file of its kind, or the word `sample`.
-        columns: Columns that are called otherwise, as "question=Q".
+        annotations: CausalChaos' `Annotations.csv`, a file in its layout, or the word `sample`.
+        columns: The file's names of columns, such as "question=Q".
         videos: Folder of the episodes.
         fps_map: Frames per second that annotated frames were counted at, by episode.
         offsets: Frames to add to the annotated ones, by episode.
-        released_offsets: What `offsets` is compared with.
+        released_offsets: The reference of `offsets`.
         splits: Divisions to build.
-        places: What PS goes by; see `builders.causal.divisions.by_place`.
-        mining: How wrong options are chosen.
-        confuse: How many wrong options a question of `causal_confusion` has replaced at most; 0: no such config.
+        places: The order that PS uses; see `builders.causal.divisions.by_place`.
+        mining: How distractors are chosen.
+        confuse: Most distractors replaced in `causal_confusion`; 0 for no such config.
         twins: "balanced": distractors are confused too, see `negatives.confused_options`. "right": the correct option
             only.
-        cast: File of names besides those found in the annotations.
+        cast: File of names in addition to those found in the annotations.
         tagger: Part-of-speech tagger.
-        llm_base_url: An OpenAI-compatible endpoint whose model makes confusions.
-        llm_model: Its model, or the folder of a model of transformers.
+        llm_base_url: An OpenAI-compatible endpoint that generates confusions.
+        llm_model: Its model, or the folder of a transformers model.
         render: Whether clips are cut.
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
-        only: The split that is written, or "all"; `split` says it.
+        only: The split that is written, or "all"; a copy of `split` for the plan.
     """
 
     annotations: str = option(
@@ -181,14 +181,14 @@ class CausalSettings(PoolSettings, BuildSettings):
 
 
 def decided(settings: CausalSettings) -> CausalSettings:
-    """Return the settings that a plan keeps: with the split, and without confusions where no test is built.
+    """Return the settings of the plan, with the split, and without confusions where no test is built.
 
     Raises:
-        UsageError: An option of mining by scores goes with balanced options.
+        UsageError: An option of mining by score is combined with balanced options.
     """
     settings = released(settings)
     refuse_unused(settings)
-    alone = settings.imitate_release or settings.llm_model is not None  # a model turns right options round only
+    alone = settings.imitate_release or settings.llm_model is not None  # a model confuses correct options only
     return replace(
         settings,
         only=settings.split,

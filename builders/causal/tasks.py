@@ -11,7 +11,7 @@ SHOWN = VideoColumn(CLIPS, "clip_id")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Ask every division, the confusions, and the open-ended table in the split of the first division."""
+    """Return the tasks of every division, of the confusions and of the open-ended table."""
     tables = [name for name in (*choice_tables(), OPEN) if name in output.info["counts"]]
     if split is not None and not any(split in output.splits(name) for name in tables):
         one_split(output, tables[0], split)

@@ -76,7 +76,6 @@ def read_asked(
 def _asked(
     path: Path, row: Mapping[str, Any], value: Mapping[str, Any], gold: Sequence[str], first: int
 ) -> list[BlindQuestion]:
-    """Return the question of a row, and a second one for its explanations if it has any."""
     name = _text(value["id"])
     guessable = _flag(path, name, value["blind_guessable"])
     explained = value["explanation_options"] is not None

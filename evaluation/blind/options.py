@@ -167,7 +167,6 @@ def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floa
 
 
 def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Guess:
-    """Choose the place that is most often correct, the first of equal ones."""
     right = np.array([one.right for one in rows.asked])
     choices: Choices = np.zeros(len(right), np.int64)
     parts = (
@@ -184,7 +183,6 @@ def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Gu
 
 
 def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[Guess]:
-    """Choose the best option of those that are correct in train, or of those that are not, if there are any."""
     found = []
     for rule, inside in (("right_in_train", counts > 0), ("not_right_in_train", counts == 0)):
         inside &= rows.there

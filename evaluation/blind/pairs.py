@@ -98,7 +98,6 @@ def _cosines(one: Embedded, other: Embedded) -> Floats:
 
 
 def _shared_words(one: Guessed, other: Guessed) -> Floats:
-    """Return the words that two options share, weighted by their rarity among all options."""
     firsts, seconds = one.rows.texts(), other.rows.texts()
     weights = rarity(text for texts in (*firsts, *seconds) for text in texts)
     found = np.zeros((*one.rows.there.shape, other.rows.there.shape[1]))

@@ -98,7 +98,6 @@ def regression(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) ->
 
 
 def _normed(text: str, known: Container[str] | None = None) -> dict[str, float]:
-    """Return the known words and bigrams of a question as a vector of length 1."""
     words = {word for word in words_of(text) if known is None or word in known}
     return dict.fromkeys(sorted(words), 1 / np.sqrt(max(len(words), 1)))
 

@@ -185,7 +185,6 @@ NO_QUESTION = "nothing is asked beside the options"
 
 
 def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:
-    """Score options by the log-odds of a network with one hidden layer, on embeddings and cues."""
     networks = import_extra("sklearn.neural_network", what="a trained network")
     unfinished = import_extra("sklearn.exceptions", what="a trained network").ConvergenceWarning
     draw = int(rng_for(seed, "blind", "network", *key).integers(1 << 32))
@@ -198,7 +197,6 @@ def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: 
 
 
 def _embedded(given: Measured, names: Sequence[str], compares: bool) -> Vectors:
-    """Return the inputs of a network for all options: embeddings, alone or compared with the question, and cues."""
     if given.vectors is None:
         raise ValueError("a network needs embeddings")
     there = given.rows.there
