@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ...evaluation.metrics.inputs import read_whole
 from ..base import Benchmark
 from .card import card
 from .derived import derived
 from .gallery import gallery
 from .items import choices, items
 from .prepare import prepare
-from .scores import read_whole, scoring
+from .scores import scoring
 from .settings import HELP, CausalSettings, decided
 from .tables import configs, question_tables
 from .tasks import tasks
