@@ -150,6 +150,39 @@ def export_inspect(
     return _export_tasks(inspect_ai, Path(out), Path(to), name, split, videos, force=force)
 
 
+@public
+def export_vlmevalkit(
+    out: Path | str,
+    *,
+    to: Path | str,
+    name: Group = None,
+    split: TestSplit = None,
+    videos: Path | str | None = None,
+    force: bool = False,
+) -> Tasks:
+    """Write `out` as datasets of VLMEvalKit: a TSV for each task, and a runner that registers them.
+
+    Its results are predictions: `stressreel score OUT --predictions LOGS`.
+
+    Args:
+        out: The output.
+        to: Folder for the tasks: new or empty.
+        name: What the names of tasks begin with: <name>_<table>.
+        split: The split to ask.
+        videos: Folder of the source videos, where `out` holds none and shows them as they are.
+        force: Write over an earlier export in the folder; other files stay.
+
+    Raises:
+        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
+            not allowed.
+        InputError: The output cannot be read, videos are missing, or the folder holds something else.
+        OutputError: The folder cannot be written.
+    """
+    from ..exports import vlmevalkit
+
+    return _export_tasks(vlmevalkit, Path(out), Path(to), name, split, videos, force=force)
+
+
 def _export_tasks(
     harness: ModuleType,
     out: Path,

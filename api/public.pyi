@@ -16,6 +16,7 @@ from .export import export_files as export_files
 from .export import export_inspect as export_inspect
 from .export import export_lmms_eval as export_lmms_eval
 from .export import export_released as export_released
+from .export import export_vlmevalkit as export_vlmevalkit
 from .export import export_webdataset as export_webdataset
 from .gallery import gallery as gallery
 from .list import list_ as list_

@@ -171,9 +171,11 @@ TASKS: dict[str, dict[str, Command]] = {
     "Share": {
         "push": Command("Push an output to the Hugging Face Hub, verified before and after."),
         "export": Command(
-            "Export an output to lmms-eval, inspect-ai, MP4 files, WebDataset or its authors' layout.",
+            "Export an output to lmms-eval, VLMEvalKit, inspect-ai, MP4 files, WebDataset or its authors' layout.",
             help="Export an output: as tasks of an evaluation harness, files, tar shards, or in its authors' layout.",
-            subcommands={name: Command() for name in ("files", "inspect", "lmms-eval", "released", "webdataset")},
+            subcommands={
+                name: Command() for name in ("files", "inspect", "lmms-eval", "released", "vlmevalkit", "webdataset")
+            },
         ),
         "sign": Command(
             "Sign an output, so that others can check who made it and that nothing changed.",

@@ -25,6 +25,7 @@ EXTRAS = {  # by module: the package, and its extra in `pyproject.toml`
     "safetensors": ("safetensors", "models"),
     "torch": ("torch", "models"),
     "transformers": ("transformers", "models"),
+    "openpyxl": ("openpyxl", "score"),
     "rouge_score": ("rouge-score", "score"),
     "sacrebleu": ("sacrebleu", "score"),
     "openai": ("openai", "ask"),

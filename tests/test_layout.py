@@ -68,6 +68,7 @@ OF_THE_PACKAGE = "tables of the package, beside the module"
 PARSERS = {  # `core/documents.py` alone parses what others wrote; the rest states its reason
     "core/documents.py": "what others wrote, within limits",
     "exports/harness.py": "what an export wrote; it is copied there and imports nothing of ours",
+    "exports/vlmevalkit_tasks.py": "what an export wrote; it is copied there and imports nothing of ours",
     "annotations/agqa.py": "a file of gigabytes, of which it holds a few rows at a time",
     "evaluation/metrics/answers.py": "answers of models, where JSON is one form of many; it is copied into exports too",
     **dict.fromkeys(
@@ -119,9 +120,19 @@ def modules() -> dict[str, ast.Module]:
     }
 
 
-def nodes(tree: ast.AST) -> Iterator[ast.stmt | ast.expr]:
-    """Every statement and expression, wherever it stands."""
-    return (node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr))
+@cache
+def nodes(tree: ast.AST) -> list[ast.stmt | ast.expr]:
+    """Every statement and expression, at any depth."""
+    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt | ast.expr)]
+
+
+def dotted(node: ast.expr) -> str:
+    """The name of an attribute of a module, "np.random.seed"; "" for what is no such name."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
 def home(module: str) -> str:
@@ -192,7 +203,7 @@ def loose_randomness(module: str, tree: ast.AST) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Attribute):
-            names = [ast.unparse(node).replace("np.", "numpy.", 1)]
+            names = [dotted(node).replace("np.", "numpy.", 1)]
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "hash":
             return True
         for name in names:
@@ -257,7 +268,7 @@ def parsed(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.ImportFrom) and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Attribute):
-            names = [ast.unparse(node)]
+            names = [dotted(node)]
         yield from ((node.lineno, name) for name in names if PARSING.match(name))
 
 

@@ -2,7 +2,7 @@
 
 lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a Zstandard-compressed JSON
 file for each sample, or one JSON file; both are read without inspect-ai. Tested with lmms-eval 0.7.3 and inspect-ai
-0.3.285.
+0.3.285. VLMEvalKit (ms-vlmeval 0.0.20) writes its table of questions again, with the predictions.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from ...core.documents import once, parse_json
 from ...core.errors import InputError
+from .answers import read_answer
 
 LOGGED = "stressreel"  # in every line or score of our tasks: see exports/harness.py
 LOGS = ("*_samples_*.jsonl", "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json")
@@ -34,6 +35,33 @@ ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, 
 def sample_logs(folder: Path) -> list[Path]:
     """Return the logs of harnesses in a folder."""
     return sorted(path for pattern in LOGS for path in folder.rglob(pattern) if path.is_file())
+
+
+def is_result(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is of a table that VLMEvalKit wrote of a task of ours."""
+    return {"sample", "prediction"} <= set(row)
+
+
+def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Take what a row of a result of VLMEvalKit predicts, as the other harnesses log it.
+
+    Raises:
+        InputError: Its `sample` is not one that `stressreel export` wrote.
+    """
+    said = row["prediction"]
+    said = said if isinstance(said, str) else ""  # an empty cell
+    try:
+        sample = parse_json(str(row["sample"]), once)
+        option_ids, about = sample["option_ids"], dict(sample["about"])
+        if option_ids:
+            pick = read_answer(said, sample["options"])
+            said = f"unreadable: {said}" if pick is None else str(option_ids[pick])
+        return {LOGGED: {**about, str(sample["column"]): said, "fingerprint": str(sample["fingerprint"])}}
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise InputError(
+            f"{place}: its column `sample` is not one of `stressreel export vlmevalkit` ({type(error).__name__}). Pass "
+            "the results of VLMEvalKit unchanged."
+        ) from error
 
 
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

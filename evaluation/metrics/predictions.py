@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, NoReturn
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.documents import once, parse_json, read_text
 from ...core.errors import InputError, UsageError
+from ...core.extras import import_extra
 from ...core.files import regular
 from ...core.shards import PARQUET_FAULTS, text_columns, values
 from .answers import YES_NO, read_answer
-from .logs import LOGGED, LOGS, eval_log, is_json_log, json_log, logged, sample_logs
+from .logs import LOGGED, LOGS, eval_log, is_json_log, is_result, json_log, logged, result_row, sample_logs
 
 ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
@@ -29,6 +32,7 @@ SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without and beside an expected number
 LONGEST_LINE = 100_000_000  # characters
 BATCH_ROWS = 4096
+WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at least, and by its size
 
 
@@ -46,7 +50,7 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     Args:
         path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of tasks
             from `stressreel export`, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
-            (.eval, .json).
+            (.eval, .json), results of VLMEvalKit (.xlsx, .tsv, .json).
         expected: Approximate number of rows. Files with more than ten times as many are refused.
 
     Raises:
@@ -56,12 +60,13 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     if path.is_dir():
         logs = sample_logs(path)
-        if not logs:
+        found = (row for log in logs for row in _rows(log)) if logs else _results(path)
+        rows = logged(path, _at_most(most, found, path))
+        if not rows and not logs:
             raise InputError(
-                f"{path} is a folder without sample logs of lmms-eval ({LOGS[0]}) or logs of inspect-ai ({LOGS[1]}, or "
-                "JSON as it names it). Give a file, or run lmms-eval with --log_samples."
+                f"{path} is a folder without sample logs of lmms-eval ({LOGS[0]}), logs of inspect-ai ({LOGS[1]}, or "
+                "JSON as it names it) or results of VLMEvalKit. Give a file, or run lmms-eval with --log_samples."
             )
-        rows = logged(path, _at_most(most, (row for log in logs for row in _rows(log)), path))
         if not rows:
             raise InputError(f"{path}: its sample logs are empty, or none of their samples is scored.")
         return Predictions(path, rows)
@@ -71,13 +76,15 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         )
     if path.suffix.lower() not in READERS:
         raise InputError(
-            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv, .parquet "
-            "and .eval."
+            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv, .xlsx, "
+            ".parquet and .eval."
         )
     rows = _at_most(most, _rows(regular(path)), path)
     if not rows:
         raise InputError(f"{path} holds no predictions.")
-    if LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
+    if is_result(rows[0]):
+        rows = logged(path, [result_row(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)])
+    elif LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
         rows = logged(path, rows)
     return Predictions(path, rows)
 
@@ -89,6 +96,21 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise
     except (OSError, ValueError, csv.Error) as error:
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
+
+
+def _results(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield what the results of VLMEvalKit in a folder predict; its other files are passed over."""
+    for path in sorted(folder.rglob("*")):
+        if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
+            continue
+        rows = _rows(path)
+        try:
+            first = next(rows, {})
+        except InputError:
+            continue  # its own records, which are no tables
+        if is_result(first):
+            numbered = enumerate(chain([first], rows), 1)
+            yield from (result_row(row, f"{path}, row {number}") for number, row in numbered)
 
 
 def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict[str, Any]]:
@@ -204,12 +226,34 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
 
 
+def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
+    """Read the first sheet of a workbook, which may not unpack to far more than it has bytes."""
+    openpyxl = import_extra("openpyxl", what="reading .xlsx")
+    try:
+        with ZipFile(path) as archive:
+            size = sum(info.file_size for info in archive.infolist())
+        if size > max(LEAST_ROOM, EXPANSION * path.stat().st_size):
+            raise InputError(f"{path} unpacks to {size:,} bytes. Write it as .tsv or .json (PRED_FORMAT=tsv).")
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        try:
+            rows = book.worksheets[0].iter_rows(values_only=True)
+            names = [str(name) for name in next(rows, ())]
+            once([(name, None) for name in names])
+            for row in rows:
+                yield dict(zip(names, row, strict=True))
+        finally:
+            book.close()
+    except WORKBOOK_FAULTS as error:
+        raise InputError(f"{path} cannot be read as a workbook ({type(error).__name__}: {error}).") from error
+
+
 READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
     ".jsonl": _json_lines,
     ".ndjson": _json_lines,
     ".json": _json,
     ".csv": _csv,
     ".tsv": _csv,
+    ".xlsx": _xlsx,
     ".parquet": _parquet,
     ".pq": _parquet,
     ".eval": eval_log,

@@ -44,7 +44,7 @@ def exported(outputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory)
             more = {"files": ("--no-progress",), "webdataset": ("--no-progress", "--shard-size", "300kB")}.get(form, ())
             done = run("stressreel", "export", form, outputs[name], "--to", to, *more)
             assert done.code == 0, done.err
-            if form in ("lmms-eval", "inspect"):
+            if form in ("lmms-eval", "inspect", "vlmevalkit"):
                 assert f"stressreel score {outputs[name]} --predictions logs" in done.out
                 assert "Left out" not in done.out
             made[form, name] = to

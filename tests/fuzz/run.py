@@ -10,6 +10,7 @@ file is kept. The draw is keyed by seed, reader and number, so it does not depen
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -173,6 +174,15 @@ def last_line(finding: str) -> str:
     return finding.strip().split("\n")[-1][:200]
 
 
+def preload() -> None:
+    """Load in this process what several readers load, so that their processes have it."""
+    from stressreel.language.free_phrases import free_phrase
+
+    for name in ("builders.parts", "builders.runtime.rebuild", "data_cards.card", "builders.clavi.benchmark"):
+        importlib.import_module(f"stressreel.{name}")
+    free_phrase("a man opens the door")
+
+
 def main() -> int:
     """Run from the command line; 1 if something was found."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -197,6 +207,7 @@ def main() -> int:
         real = shared if shared.is_dir() else None
         for line in in_child(lambda say: prepare(good, real, quick=not any(reader.slow for reader in chosen))):
             raise SystemExit(f"the good files cannot be written: {line}")
+        preload()
         print(f"{'reader':32} {'mutations':>9} {'read':>6} {'refused':>8} {'found':>6} {'slowest':>8}")
         for reader in chosen:
             numbers = list(range(count[reader.name])) if arguments.number is None else [arguments.number]

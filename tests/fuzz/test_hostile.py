@@ -26,7 +26,7 @@ def campaign(folder: Path, *arguments: object) -> str:
 
 @LINUX
 def test_outputs_of_strangers_are_used_or_refused(tmp_path: Path) -> None:
-    assert "0 findings in 12 cases" in campaign(tmp_path, "--mutations", 12, "--cheap")
+    assert "0 findings in 5 cases" in campaign(tmp_path, "--mutations", 5, "--cheap")
 
 
 @LINUX

@@ -1,0 +1,79 @@
+"""A finished output as datasets of VLMEvalKit: a folder with a runner.
+
+https://github.com/open-compass/VLMEvalKit, read and run as ms-vlmeval 0.0.20.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..builders import benchmark_of
+from ..builders.parts import scoring_of
+from ..core.output import FinishedOutput
+from ..evaluation.lmms_eval_utils import letter
+from ..evaluation.tasks import Task, prompts, score_commands
+from .inspect_ai import samples
+from .task_folder import exported_by
+
+HERE = Path(__file__).parent
+LETTERS = [letter(number) for number in range(5)]
+LONGEST_NAME = 100  # characters of the name of a video file
+
+
+def video_name(video: dict[str, Any]) -> str:
+    """Return the file name of a video, without `.mp4`: its key where that can be a file name, else with a hash."""
+    key = "-".join([video["table"], *map(str, video["key"].values())])
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "_", key)
+    if plain == key and len(key) <= LONGEST_NAME:
+        return key
+    return f"{plain[:LONGEST_NAME]}-{hashlib.sha256(json.dumps(video).encode()).hexdigest()[:12]}"
+
+
+def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """Make the files of tasks, and what `output.json` says of them; see `task_folder.write_tasks`.
+
+    A row of the TSV has the columns of VLMEvalKit (`index`, `video`, `question` as it is asked, `answer`, the options
+    `A` to `E`) and `sample`, JSON with what shows the video and judges an answer.
+
+    Raises:
+        InputError: Rows of the output are missing.
+    """
+    files = {"run.py": (HERE / "vlmevalkit_tasks.py").read_bytes()}
+    about: dict[str, Any] = {}
+    for task in tasks:
+        name = f"{group}_{task.name}"
+        table = io.StringIO(newline="")
+        writer = csv.writer(table, delimiter="\t", lineterminator="\n")
+        writer.writerow(["index", "video", "question", "answer", *LETTERS, "sample"])
+        for number, one in enumerate(samples(output, task)):
+            given = one["metadata"]
+            options = [*given["options"], *[""] * len(LETTERS)][: len(LETTERS)]
+            kept = {**given, "target": one["target"], "fingerprint": output.info["fingerprint"]}
+            row = [number, video_name(given["video"]), one["input"], one["target"], *options]
+            writer.writerow([*row, json.dumps(kept, ensure_ascii=False)])
+        files[f"{name}.tsv"] = table.getvalue().encode()
+        about[name] = {"metadata": {**exported_by(output), **task.metadata}, "chosen": not task.writes}
+    by_table = scoring_of(benchmark_of(output)).by_table
+    scores = [
+        {"split": task.split, "partial": bool(task.left_out), **({"config": task.table} if by_table else {})}
+        for task in {task.table if by_table else "": task for task in tasks if not task.writes}.values()
+    ]
+    return files, {"frames": prompts()["frames"], "tasks": about, "scores": scores}
+
+
+def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
+    """Return the commands that run the tasks and score their results."""
+    runner = shlex.quote(os.path.relpath(folder / "run.py"))
+    return [
+        f"python {runner} --model MODEL --work-dir logs --judge exact_matching",
+        *score_commands(output, tasks, by_table=by_table),
+    ]

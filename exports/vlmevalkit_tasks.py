@@ -1,0 +1,156 @@
+"""The tasks of this folder for VLMEvalKit: `python run.py --model MODEL [--data NAME ...]`.
+
+`stressreel export vlmevalkit` writes this file as `run.py`; beside it the questions of each task (`NAME.tsv`),
+`harness.py` (videos and judging), `answers.py` and `output.json`. VLMEvalKit has no hook for external datasets, so this
+file adds its class to VLMEvalKit's list and then calls VLMEvalKit's own `run.py`, whose options all apply. It needs
+VLMEvalKit and pyarrow. Without `--data`, all tasks of the folder are run.
+
+Options of its own, for models that take pictures: `--frames N` (default 16) or `--fps F`. Models that take video get
+the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from vlmeval.dataset.video_base import VideoBaseDataset
+from vlmeval.smp import load
+
+HERE = Path(__file__).resolve().parent
+
+
+@cache
+def harness() -> Any:
+    """Load `harness.py` by its path: other folders of tasks have a file of that name, too."""
+    spec = importlib.util.spec_from_file_location("stressreel_harness", HERE / "harness.py")
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{HERE / 'harness.py'} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
+    """A task: questions from a TSV, videos from the output."""
+
+    TYPE = "Video-MCQ"
+    frames, rate = 16, 0.0  # what --frames and --fps set
+
+    def __init__(self, dataset: str, pack: bool = False, nframe: int = 0, fps: float = -1):
+        """Read a task; frames come from `--frames` or `--fps` unless VLMEvalKit's config names them."""
+        if nframe <= 0 and fps <= 0:
+            nframe, fps = (0, self.rate) if self.rate else (self.frames, -1)
+        super().__init__(dataset=dataset, pack=pack, nframe=nframe, fps=fps)
+
+    @classmethod
+    def supported_datasets(cls) -> list[str]:
+        """Return the names of the tasks in this folder."""
+        return list(harness().output()["tasks"])
+
+    def prepare_dataset(self, dataset: str) -> dict[str, str]:
+        """Put the videos of a task into one folder, as `<video>.mp4`."""
+        root, table = HERE / "videos", HERE / f"{dataset}.tsv"
+        root.mkdir(exist_ok=True)
+        for name, sample in {row["video"]: json.loads(row["sample"]) for _, row in load(str(table)).iterrows()}.items():
+            if not (root / f"{name}.mp4").is_file():
+                source = harness().video_path(sample["video"]["table"], sample["video"]["key"])
+                try:
+                    os.symlink(source, root / f"{name}.mp4")
+                except OSError:
+                    shutil.copyfile(source, root / f"{name}.mp4")
+        return {"root": str(root), "data_file": str(table)}
+
+    def build_prompt(self, line: Any, video_llm: bool = False) -> list[dict[str, str]]:
+        """Return the video, or its frames, and the question as it is asked by all harnesses."""
+        row = self.data.iloc[line] if isinstance(line, int) else line
+        if video_llm:
+            shown = [{"type": "video", "value": str(Path(self.data_root) / f"{row['video']}.mp4")}]
+        else:
+            pictures = self.save_video_frames(row["video"])
+            shown = [{"type": "text", "value": harness().output()["frames"]}]
+            shown += [{"type": "image", "value": picture} for picture in pictures]
+        return [*shown, {"type": "text", "value": row["question"]}]
+
+    @classmethod
+    def evaluate(cls, eval_file: str, **judge_kwargs: Any) -> dict[str, float]:
+        """Return the accuracy of a task, and the scores of the output once all of its tasks are answered.
+
+        The latter need stressreel in this environment; else `stressreel score` gives them from the same files.
+        """
+        content = load(eval_file)  # of a JSON file a list, of others a table
+        rows = content if isinstance(content, list) else content.to_dict("records")
+        judged = [found for row in rows for found in _judged(row)]
+        names = [name for name in ("accuracy", "unreadable", "exact", "empty") if judged and name in judged[0]]
+        figures = {name: sum(found[name] for found in judged) / len(judged) for name in names}
+        return figures | _scores(Path(eval_file))
+
+
+def _judged(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    sample, said = json.loads(row["sample"]), row["prediction"]
+    said = said if isinstance(said, str) else ""  # an empty cell of a table is read as a number
+    given = {"column": sample["column"], **sample["about"]}
+    if sample["options"]:
+        yield harness().judged(said, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
+    else:
+        yield harness().compared(said, sample["target"], tuple(sample["metrics"]), **given)
+
+
+def _scores(eval_file: Path) -> dict[str, float]:
+    """Score the output if stressreel is installed and the results of all tasks lie beside a result."""
+    about = harness().output()
+    own = max((name for name in about["tasks"] if eval_file.stem.endswith(f"_{name}")), key=len, default="")
+    model = eval_file.stem.removesuffix(own)
+    chosen = [name for name, task in about["tasks"].items() if task["chosen"]]
+    files = [eval_file.with_name(f"{model}{name}{eval_file.suffix}") for name in chosen]
+    if not own or not all(path.is_file() for path in files):
+        return {}
+    try:
+        stressreel = importlib.import_module("stressreel")
+    except ModuleNotFoundError:
+        print(f"For the consistent metrics: stressreel score {about['path']} --predictions {eval_file.parent}")
+        return {}
+    found: dict[str, float] = {}
+    for given in about["scores"]:
+        scores = stressreel.score(about["path"], eval_file.parent, **given)
+        prefix = f"{given['config']}." if "config" in given else ""
+        found |= {f"{prefix}{name}": float(estimate.value) for name, estimate in scores.headline.items()}
+    return found
+
+
+def register() -> None:
+    """Add the tasks of this folder to VLMEvalKit's datasets."""
+    from vlmeval import dataset
+
+    dataset.DATASET_CLASSES.append(StressreelVideo)
+    dataset.SUPPORTED_DATASETS.extend(StressreelVideo.supported_datasets())
+
+
+def main() -> None:
+    """Register the tasks, and run VLMEvalKit."""
+    parser = argparse.ArgumentParser(add_help=False)
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--frames", type=int, default=16)
+    shown.add_argument("--fps", type=float, default=0.0)
+    own, others = parser.parse_known_args()
+    StressreelVideo.frames, StressreelVideo.rate = own.frames, own.fps
+    register()
+    if not {"--data", "--config", "--help", "-h"} & set(others):
+        others = ["--data", *StressreelVideo.supported_datasets(), *others]
+    sys.argv = [sys.argv[0], *others]
+    from vlmeval import run
+
+    run.load_env()
+    run.main()
+
+
+if __name__ == "__main__":
+    main()

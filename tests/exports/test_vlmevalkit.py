@@ -1,0 +1,143 @@
+"""Datasets of VLMEvalKit: what is asked, how results are read, and the real package."""
+
+import csv
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+from commands import refuses, run
+from stressreel.builders import benchmark_of
+from stressreel.builders.parts import tasks_of
+from stressreel.core.output import FinishedOutput
+from stressreel.evaluation.models.questions import questions_of_output
+from stressreel.exports.vlmevalkit import video_name
+
+# ms-vlmeval brings 100 packages, so it is installed in an environment of its own: see CONTRIBUTING.md.
+PYTHON = os.environ.get("STRESSREEL_VLMEVALKIT_PYTHON", "")
+NAMES = ("clavi", "causal", "perturbed", "decomp")
+
+
+def rows_of(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of each task, in the order in which they are asked."""
+    found = {}
+    for task in json.loads((folder / "output.json").read_text())["tasks"]:
+        with (folder / f"{task}.tsv").open(newline="", encoding="utf-8") as file:
+            found[task] = list(csv.DictReader(file, delimiter="\t"))
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_questions_are_those_of_ask(
+    name: str, exported: Callable[..., Path], opened: dict[str, FinishedOutput]
+) -> None:
+    output = opened[name]
+    asked = list(questions_of_output(output, tasks_of(benchmark_of(output), output, None)))
+    found = [row for rows in rows_of(exported("vlmevalkit", name)).values() for row in rows]
+    assert len(found) == len(asked) > 10
+    videos: dict[str, Any] = {}
+    for row, question in zip(found, asked, strict=True):
+        sample = json.loads(row["sample"])
+        assert row["question"] == question.text
+        assert sample["about"] == question.about
+        assert [row[letter] for letter in "ABCDE"][: len(question.options)] == list(question.options)[:5]
+        assert videos.setdefault(row["video"], sample["video"]) == sample["video"], "two videos with one file name"
+
+
+@pytest.mark.parametrize("key", ["../x", "a/b", "ü", "x" * 300, "a b", ".."])
+def test_a_video_is_a_file_in_its_folder(key: str) -> None:
+    name = video_name({"table": "videos", "key": {"video_id": key}})
+    assert Path(name).name == name
+    assert len(name) < 120
+    assert name != video_name({"table": "videos", "key": {"video_id": key + "_"}})
+
+
+def results(folder: Path, exported: Path, form: str) -> Path:
+    """Write what VLMEvalKit writes of a model that answers every second question rightly."""
+    folder.mkdir(parents=True)
+    for task, rows in rows_of(exported).items():
+        for number, row in enumerate(rows):
+            row["prediction"] = row["answer"] if number % 2 else "I cannot tell."
+        path = folder / f"model_{task}.{form}"
+        if form == "json":
+            path.write_text(json.dumps(rows))
+        elif form == "tsv":
+            with path.open("w", newline="") as file:
+                writer = csv.DictWriter(file, list(rows[0]), delimiter="\t")
+                writer.writeheader()
+                writer.writerows(rows)
+        else:
+            book = openpyxl.Workbook()
+            for values in [list(rows[0]), *(list(row.values()) for row in rows)]:
+                book.worksheets[0].append(values)
+            book.save(path)
+    (folder / "status.json").write_text('{"version": 1, "datasets": {}}')
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("clavi", "xlsx"), ("clavi", "tsv"), ("causal", "json"), ("perturbed", "tsv")]
+)
+def test_results_are_scored(
+    name: str, form: str, exported: Callable[..., Path], outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    tasks = rows_of(exported("vlmevalkit", name))
+    folder = results(tmp_path / "logs", exported("vlmevalkit", name), form)
+    more = ("--config", "ud") if name == "causal" else ()
+    done = run("stressreel", "score", outputs[name], "--predictions", folder, "--resamples", 100, *more)
+    assert done.code == 0, done.err
+    scores = json.loads(next(tmp_path.glob("*.scores/scores.json")).read_text())
+    chosen = len(next(iter(tasks.values())))
+    assert scores["answers"]["unreadable"] >= chosen // 2
+    assert scores["answers"]["missing"] == 0
+
+
+def test_what_is_no_result_is_refused(built: Path, exported: Callable[..., Path], tmp_path: Path) -> None:
+    for name, content, part in (
+        ("a.xlsx", b"PK\x03\x04 no workbook", "cannot be read as a workbook"),
+        ("a.tsv", b'sample\tprediction\n{"about": 3}\tyes\n', "export vlmevalkit"),
+    ):
+        (tmp_path / name).write_bytes(content)
+        refuses(run("stressreel", "score", built, "--predictions", tmp_path / name), part)
+
+
+MODEL = """
+import sys
+sys.path.insert(0, {folder!r})
+import run
+from vlmeval import config
+class Model:
+    is_api, VIDEO_LLM, nframe, fps = False, {whole}, None, None
+    def generate(self, message, dataset=None):
+        assert message[0]["type"] == ("video" if {whole} else "text"), message
+        assert {whole} or sum(part["type"] == "image" for part in message) == 4
+        return "yes" if len(message[-1]["value"]) % 2 else "B"
+config.supported_VLM["tiny"] = Model
+run.main()
+"""
+
+
+@pytest.mark.full
+@pytest.mark.timeout(600)
+@pytest.mark.skipif(not PYTHON, reason="STRESSREEL_VLMEVALKIT_PYTHON is not set: a Python with ms-vlmeval")
+@pytest.mark.parametrize(("name", "whole"), [(name, name != "clavi") for name in NAMES])
+def test_the_real_package_gives_the_numbers_of_score(
+    name: str, whole: bool, exported: Callable[..., Path], outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    script = MODEL.format(folder=str(exported("vlmevalkit", name)), whole=whole)
+    place = {"LMUData": str(tmp_path / "lmu"), "PRED_FORMAT": "xlsx", "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    command = [PYTHON, "-c", script, "--model", "tiny", "--work-dir", tmp_path / "logs", "--judge", "exact_matching"]
+    done = subprocess.run(
+        [*map(str, command), "--frames", "4"], capture_output=True, text=True, check=False, env={**os.environ, **place}
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Evaluation Results" in done.stdout + done.stderr, (done.stdout + done.stderr)[-3000:]
+    status = json.loads(next((tmp_path / "logs").rglob("status.json")).read_text())
+    assert "eval_error" not in json.dumps(status) or '"eval_error": null' in json.dumps(status)
+    more = ("--config", "ud") if name == "causal" else ()
+    scored = run("stressreel", "score", outputs[name], "--predictions", tmp_path / "logs" / "tiny", *more)
+    assert scored.code == 0, scored.err
