@@ -435,7 +435,7 @@ def _consistencies(
         *((f"IC{_behind(BY_RULE, rule)}", f"rule {rule}") for rule in CONSISTENCY),
         *((f"IC{_behind(BY_GROUP, group)}", f"group {group}") for group in CONSISTENCY_OF_GROUP),
         ("IC", OVERALL),
-        ("IC (defined)", "Overall, of counters that apply"),
+        ("IC (defined)", "Overall, of counters that counted"),
     ]
     return (
         Table(
