@@ -175,10 +175,10 @@ class _Planner:
     def _texts(self) -> AdaptableTexts | None:
         if self._confuser is None or not strict(self.settings):
             return None
-        return AdaptableTexts(self._questions(""), self._confuser, one_style=self.settings.mining.style == "one")
+        return AdaptableTexts(self._questions(None), self._confuser, one_style=self.settings.mining.style == "one")
 
-    def _questions(self, scheme: str) -> list[QuestionRow]:
-        split_of = self.split_of.get(scheme) or dict.fromkeys(self.by_id, "")
+    def _questions(self, scheme: Scheme | None) -> list[QuestionRow]:
+        split_of = self.split_of[scheme] if scheme else dict.fromkeys(self.by_id, "")
         return [
             QuestionRow(
                 row.qid,
