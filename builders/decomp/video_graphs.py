@@ -11,7 +11,8 @@ from ...annotations.scene_graphs import SceneGraph
 from ...core.schema import Row
 from ...evaluation.metrics.answers import YES_NO
 from ...templates.agqa import load_agqa
-from .answers import ROOT, Answer, VideoAnswers, answer_all
+from .answers import ROOT, VideoAnswers, answer_all
+from .graph_answers import Answer
 from .programs.decomposition import DecomposedQuestion, Step, decompose_with_edges
 from .programs.questions import LengthChoose, ObjectChoose, OrderChoose, Question, notation, template_of
 from .programs.wording import Wording, word

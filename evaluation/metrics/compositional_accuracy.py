@@ -327,7 +327,8 @@ def _mean_of_defined(values: Sequence[Floats]) -> Floats:
 
 
 def _mean(values: Sequence[Floats]) -> Floats:
-    return np.clip(np.mean(values, axis=0), 0, 1)
+    mean: Floats = np.mean(values, axis=0)
+    return np.clip(mean, 0, 1)
 
 
 def _harmonic(first: Floats, second: Floats) -> Floats:
