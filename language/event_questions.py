@@ -78,12 +78,13 @@ class Event:
     objects: frozenset[str]
 
 
-def event(question: str, cast: Cast | None = None) -> Event | str:
+def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None) -> Event | str:
     """Return the event that a why-question presupposes; uncertain cases are refused, never raised.
 
     Args:
         question: One question, such as "Why was Jerry running?".
         cast: The names of the collection, matched in any capitalization.
+        verb_at: Number of words between "did" or "was" and the verb, if known; else the verb is searched.
 
     Returns:
         The event, or a reason code of `REASONS`.
@@ -91,7 +92,7 @@ def event(question: str, cast: Cast | None = None) -> Event | str:
     cast = cast or Cast()
     if len(question) > _LONGEST_TEXT:
         return "several_sentences"
-    return _event(question, cast.names, tuple(sorted(cast.genders.items())))
+    return _event(question, cast.names, tuple(sorted(cast.genders.items())), verb_at)
 
 
 def event_identity() -> dict[str, str]:
@@ -100,21 +101,26 @@ def event_identity() -> dict[str, str]:
 
 
 @lru_cache(maxsize=1 << 14)
-def _event(question: str, names: tuple[str, ...], genders: tuple[tuple[str, str], ...]) -> Event | str:
+def _event(
+    question: str, names: tuple[str, ...], genders: tuple[tuple[str, str], ...], verb_at: int | None
+) -> Event | str:
     try:
-        return _read(question, names, dict(genders))
+        return _read(question, names, dict(genders), verb_at)
     except Refused as refusal:
         return str(refusal)
 
 
-def _read(question: str, names: tuple[str, ...], genders: dict[str, str]) -> Event:
+def _read(question: str, names: tuple[str, ...], genders: dict[str, str], verb_at: int | None) -> Event:
     lists = word_lists("stories")
     auxiliary, words = _words(question, names)
     if any(word.lower in lists.denied for word in words):
         raise Refused("negated")
     if words and words[0].lower == "there":
         raise Refused("state")
-    stop, form = subject_stop(words, auxiliary, lists)
+    if verb_at is None:
+        stop, form = subject_stop(words, auxiliary, lists)
+    else:
+        stop, form = verb_at, "base" if auxiliary in DO else "ing"
     subject, adverbs = words[:stop], 0
     while subject and is_adverb(subject[-1]):
         subject, adverbs = subject[:-1], adverbs + 1

@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from .cast import Cast
-from .closed_classes import CLOSED
+from .closed_classes import AUXILIARIES, CLOSED
 from .event_questions import Event, event
 from .gerund_wording import Gerund
 from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
@@ -28,6 +28,8 @@ from .words import Token, tokenize
 _NAME = re.compile(r"[A-Z][a-z]+")
 _NO_NAME = re.compile(r"\w+(?:er|ers|or|ors|ist|ists|ing|man|men|ant|ants|ed|ly)", re.IGNORECASE)
 _DOUBLED = {("a", "people"), ("an", "another"), ("another", "another"), ("a", "persons"), ("another", "people")}
+_TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr)\.\s+(?=[A-Z])")
+_TITLES = ("Mr", "Mrs", "Ms", "Dr", "Miss", "Sir")
 _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
 
 
@@ -71,6 +73,7 @@ class _Subject:
 
 @lru_cache(maxsize=1 << 14)
 def _read(text: str) -> Gerund | Event | str:
+    text = _with_apostrophes(_TITLE.sub(r"\1 ", text))
     tokens = tokenize(text)
     start = _behind_openers(tokens)
     subject = _named(tokens, start) or _common(tokens, start)
@@ -89,6 +92,15 @@ def _read(text: str) -> Gerund | Event | str:
         return "run_on"
     asked = is_verb_form(found.phrase.partition(" ")[0], "VBG") and not _opens_alone(tokens, start)
     return "run_on" if asked and (joined or _has_verb_left(found.phrase)) else found
+
+
+def _with_apostrophes(text: str) -> str:
+    """Write clitics that a data set wrote without their apostrophes: "a baby s toes" is "a baby's toes"."""
+    tokens = tokenize(text)
+    for before, token in reversed([*pairwise(tokens)]):
+        if token.lacks_apostrophe and token.lower == "'s":
+            text = f"{text[: before.end]}'s{text[token.end :]}"
+    return text
 
 
 def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
@@ -195,9 +207,15 @@ def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
     """Return "Anna" or "John and Mary" if a verb follows."""
     names: list[str] = []
     at = start
-    while at < len(tokens) and _is_name(tokens[at]):
-        names.append(tokens[at].text)
-        at += 1
+    while at < len(tokens):
+        titled = tokens[at].text in _TITLES and at + 1 < len(tokens) and bool(_NAME.fullmatch(tokens[at + 1].text))
+        if not titled and not _is_name(tokens[at]):
+            break
+        end = at + 1 + titled
+        while end < len(tokens) and _NAME.fullmatch(tokens[end].text):
+            end += 1  # "Will Smith"
+        names.append(" ".join(token.text for token in tokens[at:end]))
+        at = end
         if at + 1 < len(tokens) and tokens[at].lower == "and" and _is_name(tokens[at + 1]):
             at += 1
             continue
@@ -212,6 +230,8 @@ def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _is_name(token: Token) -> bool:
+    if token.lower in word_lists("stories").given_names and token.text[:1].isupper():
+        return True
     known = set(readings(token.text))
     ordinary = token.lower in CLOSED or token.lower in word_lists("stories").subject_determiners
     made = not known and _NO_NAME.fullmatch(token.text)  # "Unboxer", which no dictionary has; "peter" is a verb to it
@@ -228,12 +248,13 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
     while at < len(tokens) and at < begin + 3:
         word = tokens[at].lower
         behind = tokens[at + 1].lower if at + 1 < len(tokens) else ""
-        heads = behind in lists.animals | lists.vehicles | lists.roles | lists.animate
+        heads = behind in lists.animals | lists.vehicles | lists.roles | lists.animate | word_lists("clipped").people
         known = word in lists.animals | lists.vehicles | lists.roles
         if known and not (heads and behind not in ("man", "woman")):
             break
-        describes = "ADJ" in readings(word) or ("NOUN" in readings(word) and heads)  # "black", "football"
-        somebody = word in lists.animate or word in word_lists("clipped").people or word.endswith("ing")
+        describes = "ADJ" in readings(word) or (heads and ("NOUN" in readings(word) or is_verb_form(word, "VBN")))
+        somebody = not heads and (word in lists.animate or word in word_lists("clipped").people)
+        somebody = somebody or word.endswith("ing")
         if not describes or somebody or word in CLOSED:
             return None
         at += 1
@@ -281,7 +302,9 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
     rest = _rest(text, tokens, at + 1, subject, progressive)
     if rest is None:
         return "unclear"
-    return event(f"Why {auxiliary} {subject.words}{adverbs} {verb} {rest}".rstrip(" .!") + "?", Cast(subject.names))
+    names = tuple(token.text for token in tokens[at:] if _NAME.fullmatch(token.text) and token.lower not in CLOSED)
+    question = f"Why {auxiliary} {subject.words}{adverbs} {verb} {rest}".rstrip(" .!") + "?"
+    return event(question, Cast((*subject.names, *names)), verb_at=len(tokenize(subject.words + adverbs)))
 
 
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
@@ -292,6 +315,8 @@ def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progre
         after = tokens[number + 1] if number + 1 < len(tokens) else None
         if is_verb_form(token.lower, "VB") and before == "then" and "VERB" in readings(token.text):
             return None  # "jumps into the water then play around"
+        if token.lower in AUXILIARIES and before in ("and", "then", ",", "but") and token.lower != "'s":
+            return None  # "bark and are chased away"
         if number == at and is_verb_form(token.lower, "VBG") and progressive:
             return None  # "is smiling talking and driving"
         finite = is_verb_form(token.lower, "VBZ") and "VERB" in readings(token.text)

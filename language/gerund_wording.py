@@ -220,6 +220,8 @@ def _breaks_number(words: list[str], at: int) -> bool:
     table = word_lists("clipped")
     if words[at] not in ("a", "an") or at + 1 == len(words) or words[at + 1] in table.quantities:
         return False
+    if at and words[at - 1] in ("how", "why", "when", "where", "what", "that"):
+        return False  # "how a satellite works"
     if is_only_verb(words[at + 1]) and words[at + 1] not in table.known_nouns:
         return True
     stop = at + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..closed_classes import AUXILIARIES, CLOSED, COLOURS, PLURALS
+from ..closed_classes import AUXILIARIES, CLOSED, COLOURS, NOT_NOUNS, PLURALS
 from ..inflection import is_plural_noun, is_verb_form, readings
 from ..lexicon import words as words_of
 from .context import third_person
@@ -86,7 +86,7 @@ def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) ->
             continue
         noun = "NNP" if words[number][:1].isupper() and number else "NNS" if is_plural_noun(word) else "NN"
         known = readings(word)
-        if word in CLOSED or not word[:1].isalpha():
+        if word in CLOSED or word in NOT_NOUNS or not word[:1].isalpha():
             continue
         follows = tags[number + 1][:2] if number + 1 < len(tags) else ""
         if tag == "JJ" and before in ("NN", "NNP") and "NOUN" in known and follows in ("", "IN", "VB", "."):
