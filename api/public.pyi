@@ -3,6 +3,7 @@ from ..builders.perturbed.load import load as load
 from ..corruptions.registry import list_corruptions as list_corruptions
 from ..corruptions.text.engine import corrupt_text as corrupt_text
 from ..corruptions.visual.engine import corrupt as corrupt
+from ..video.frames import frames as frames
 from .ask import ask as ask
 from .audit import audit as audit
 from .build import build as build

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.models.clips import Sampling, View, shrunk, uniform
+from ...evaluation.models.clips import Sampling, View, shrunk
 from ...evaluation.models.questions import Clip, Question
+from ...video.frames import uniform
 from ...video.index import FrameIndex
 from .load import PerturbedClips, load
 

@@ -24,6 +24,7 @@ from ...core.output import FinishedOutput, fitting
 from ...core.schema import Config
 from ...core.shards import group_rows, open_shard, read_footer
 from ...video.decode import decode_at, with_index
+from ...video.frames import uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
 from ...video.pyav import to_rgb
 from ...video.source_files import VIDEO_SUFFIXES, find_videos
@@ -88,23 +89,6 @@ class ClipSource(Protocol):
             InputError: The clip does not exist.
             VideoError: It cannot be decoded.
         """
-
-
-def uniform(index: FrameIndex, frames: range, count: int) -> list[int]:
-    """Choose frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
-
-    Args:
-        index: The video.
-        frames: The stretch.
-        count: Number of frames; a short stretch repeats some.
-
-    Returns:
-        Frame indices in non-decreasing order.
-    """
-    start, end = index.boundary(frames.start), index.boundary(frames.stop)
-    middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
-    places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
-    return [int(place) for place in np.clip(places, frames.start, frames.stop - 1)]
 
 
 def shrunk(picture: Picture, size: int) -> Picture:

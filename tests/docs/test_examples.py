@@ -44,6 +44,7 @@ UNRUN = {
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
     ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
     ("docs/use.md", "inspect eval"): "tests/exports/test_inspect.py runs it, in an environment of its own",
+    ("docs/use.md", "python tasks/vlmevalkit/run.py"): "tests/exports/test_vlmevalkit.py runs it, as above",
 }
 """Page and beginning of a statement, or of a block of Python that is not fenced, to why no test runs or parses it."""
 

@@ -1,0 +1,69 @@
+"""Frames of a video as an array."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stressreel
+from datasets import Video, load_dataset
+from stressreel.core.errors import InputError, UsageError, VideoError
+from stressreel.core.output import open_output
+from stressreel.evaluation.models.clips import Sampling, StoredClips
+from stressreel.evaluation.models.questions import Clip
+from stressreel.video.decode import decode, upright
+from stressreel.video.index import index_frames
+from stressreel.video.pyav import to_rgb
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory, bars, look):
+    return bars.write(tmp_path_factory.mktemp("frames") / "a.mp4", frames=40, gop=8, look=look(rotation=90))
+
+
+@pytest.fixture(scope="module")
+def expected(video):
+    index = index_frames(video)
+    return np.stack([to_rgb(upright(frame)) for frame in decode(index, range(index.num_frames))])
+
+
+@pytest.mark.parametrize("given", ["path", "text", "bytes", "column", "row"])
+def test_every_form_gives_the_same(given, video, expected) -> None:
+    column = {"bytes": video.read_bytes(), "path": None}
+    forms = {"path": video, "text": str(video), "bytes": column["bytes"], "column": column, "row": {"video": column}}
+    found = stressreel.frames(forms[given], indices=[31, 0, 8, 8])
+    assert found.dtype == np.uint8
+    assert (found == expected[[31, 0, 8, 8]]).all()
+
+
+def test_frames_by_rate_are_those_shown(video, expected) -> None:
+    index = index_frames(video)
+    rate = 4.0
+    times = np.arange(0, float(index.seconds(40)), 1 / rate)
+    shown = [max(n for n in range(40) if float(index.seconds(n)) <= time + 1e-9) for time in times]
+    assert (stressreel.frames(video, fps=rate) == expected[shown]).all()
+
+
+def test_the_count_selects_what_ask_shows(built: Path) -> None:
+    videos = load_dataset(str(built), "videos", split="test").cast_column("video", Video(decode=False))
+    row = videos[0]
+    clip = Clip("videos", (("video_id", row["video_id"]),))
+    view = StoredClips(open_output(built)).view(clip, Sampling(5, 0), whole=False)
+    assert (stressreel.frames(row, count=5) == np.stack(view.pictures)).all()
+    streamed = load_dataset(str(built), "videos", split="test", streaming=True).cast_column(
+        "video", Video(decode=False)
+    )
+    assert (stressreel.frames(next(iter(streamed)), count=5) == np.stack(view.pictures)).all()
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"count": 1, "fps": 1}, {"count": 0}, {"fps": -1}, {"indices": [40]}, {"indices": [-1]}]
+)
+def test_refused_options(options, video) -> None:
+    with pytest.raises(UsageError):
+        stressreel.frames(video, **options)
+
+
+@pytest.mark.parametrize("content", [None, 3, "no-such-file.mp4", {"bytes": None, "path": None}, b""])
+def test_what_is_no_video_is_refused(content) -> None:
+    with pytest.raises((InputError, VideoError)):
+        stressreel.frames(content, count=1)

@@ -1,0 +1,120 @@
+"""Read frames of a video as an array, decoding only what is asked for."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.errors import InputError, UsageError
+from .decode import decode_at, upright, with_index
+from .index import FrameIndex
+from .pyav import to_rgb
+
+MOST_FRAMES = 10_000  # of one call
+
+
+def frames(
+    video: Mapping[str, Any] | bytes | Path | str,
+    *,
+    count: int | None = None,
+    fps: float | None = None,
+    indices: Sequence[int] | None = None,
+) -> NDArray[np.uint8]:
+    """Decode frames of a video with PyAV; neither torchcodec nor an FFmpeg installation is needed.
+
+    Seeks to the nearest keyframes and skips frames that are not needed. `count` selects the same frames as
+    `stressreel ask`.
+
+    Args:
+        video: A row of a table loaded with `Video(decode=False)`, its value of the column `video` (a dictionary with
+            `bytes` and `path`), the bytes of a video file, or its path.
+        count: Number of frames: those shown in the middle of as many equal parts; short videos repeat some.
+        fps: Frames per second instead: those shown at 0, 1/fps, 2/fps, ... seconds.
+        indices: Numbers of the frames instead, counted from 0, in any order.
+
+    Returns:
+        RGB, uint8, shape (frames, height, width, 3).
+
+    Raises:
+        UsageError: Not exactly one of count, fps and indices is given, or its value is not allowed.
+        InputError: `video` holds no video.
+        VideoError: The video cannot be decoded.
+    """
+    if sum(choice is not None for choice in (count, fps, indices)) != 1:
+        raise UsageError("pass one of count, fps and indices, for example frames(row, count=16).")
+    if (count is not None and not 0 < count <= MOST_FRAMES) or (fps is not None and not 0 < fps <= MOST_FRAMES):
+        raise UsageError(f"count={count}, fps={fps}: allowed are values above 0 and up to {MOST_FRAMES:,}.")
+
+    def chosen(index: FrameIndex) -> list[int]:
+        if count is not None:
+            return uniform(index, range(index.num_frames), count)
+        if fps is not None:
+            times = np.arange(0, float(index.seconds(index.num_frames)), 1 / fps)
+            if len(times) > MOST_FRAMES:
+                raise UsageError(f"fps={fps} selects {len(times):,} frames; at most {MOST_FRAMES:,} are returned.")
+            return [_shown_at(index, Fraction(float(time))) for time in times]
+        numbers = [int(number) for number in indices or ()]
+        if not all(0 <= number < index.num_frames for number in numbers) or len(numbers) > MOST_FRAMES:
+            raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {numbers[:5]}.")
+        return numbers
+
+    def read(index: FrameIndex) -> NDArray[np.uint8]:
+        wanted = chosen(index)
+        places = sorted(set(wanted))
+        found = {place: to_rgb(upright(frame)) for place, frame in zip(places, decode_at(index, places), strict=True)}
+        return np.stack([found[place] for place in wanted]) if wanted else np.zeros((0, 0, 0, 3), np.uint8)
+
+    with _file_of(video) as path:
+        return with_index(path, read)
+
+
+def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
+    """Choose frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
+
+    Args:
+        index: The video.
+        stretch: The frames to choose from.
+        count: Number of frames; a short stretch repeats some.
+
+    Returns:
+        Frame indices in non-decreasing order.
+    """
+    start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
+    middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
+    places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
+    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
+
+
+def _shown_at(index: FrameIndex, seconds: Fraction) -> int:
+    place = int(np.searchsorted(index.pts, math.floor((seconds + index.zero) / index.time_base), side="right")) - 1
+    return min(max(place, 0), index.num_frames - 1)
+
+
+@contextmanager
+def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
+    """Give the path of a video, through a temporary file where only its bytes are known."""
+    if isinstance(video, Mapping) and isinstance(video.get("video"), Mapping):
+        video = video["video"]
+    content: Any = video
+    if isinstance(video, Mapping):
+        content = video.get("bytes") or video.get("path")
+    if isinstance(content, bytes):
+        with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+            file.write(content)
+            file.flush()
+            yield Path(file.name)
+    elif isinstance(content, str | Path) and Path(content).is_file():
+        yield Path(content)
+    else:
+        raise InputError(
+            f"{type(video).__name__} holds no video: expected a row of a table with videos loaded with "
+            "Video(decode=False), the bytes of a video file, or the path of one."
+        )
