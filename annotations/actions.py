@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ..language.inflection import verb_lemma
+
 
 @dataclass(frozen=True)
 class Action:
@@ -35,6 +37,19 @@ class Action:
     def subject(self) -> str:
         """The subject of the phrase ("Tom"); empty for a phrase without one."""
         return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
+
+
+def verbs_in(action: Action) -> frozenset[str]:
+    """Return the words of an action that may be verbs: "drinking" in "holding a glass drinking" is also "drink"."""
+    return action.words | {action.verb} | {verb_lemma(word) for word in action.words if word.endswith("ing")}
+
+
+def shares_verb(one: Action, other: Action) -> bool:
+    """Return whether the main verb of one action is that of the other or occurs in it.
+
+    "drinking from a glass" and "holding a glass drinking" share "drink".
+    """
+    return one.verb == other.verb or one.verb in verbs_in(other) or other.verb in verbs_in(one)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -14,7 +14,7 @@ from ..language.event_questions import Event
 from ..language.gerund_wording import Gerund
 from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
-from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment
+from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 
 SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
 
@@ -31,8 +31,8 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may describe the same action: same verb, and no conflicting objects."""
-    if one.verb != other.verb:
+    """Return whether two sentences may describe the same action: a verb in common, and no conflicting objects."""
+    if not shares_verb(one, other):
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 

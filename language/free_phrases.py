@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from itertools import pairwise
 
 from .cast import Cast
@@ -18,18 +18,24 @@ from .closed_classes import AUXILIARIES, CLOSED
 from .event_questions import Event, event
 from .gerund_wording import Gerund
 from .inflection import inflect, is_plural_noun, is_verb_form, readings, verb_lemma
-from .lexicon import lexicon_hashes, word_lists
+from .lexicon import lexicon_hashes, read_lexicon, word_lists
 from .lexicon import words as lexicon_words
 from .order_words import opens_order
-from .phrases import LONGEST_TEXT, phrase, phrase_identity
+from .phrases import LONGEST_TEXT, lemmas_in, phrase, phrase_identity
 from .tag_repairs.clipped_words import is_act
 from .words import Token, tokenize
 
 _NAME = re.compile(r"[A-Z][a-z]+")
 _NO_NAME = re.compile(r"\w+(?:er|ers|or|ors|ist|ists|ing|man|men|ant|ants|ed|ly)", re.IGNORECASE)
 _DOUBLED = {("a", "people"), ("an", "another"), ("another", "another"), ("a", "persons"), ("another", "people")}
+_LATER = re.compile(r",? (?:right |just |shortly )?(?:after|before) (\w+ing)\b", re.IGNORECASE)
 _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr)\.\s+(?=[A-Z])")
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Miss", "Sir")
+_PRONOUNS = frozenset(("he", "she", "him", "himself", "herself", "his", "her", "hers", "they"))
+_PRONOUNS |= {"male", "female", "a", "b"}
+# What joins a place or dress to a person: "a man in a red apron".
+_ATTACHED = frozenset(("in", "with", "on", "from", "at", "near", "inside", "behind", "of", "wearing", "dressed"))
+_OWN = ("his", "her", "their")
 _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
 
 
@@ -76,14 +82,59 @@ def _read(text: str) -> Gerund | Event | str:
     text = _with_apostrophes(_TITLE.sub(r"\1 ", text))
     tokens = tokenize(text)
     start = _behind_openers(tokens)
-    subject = _named(tokens, start) or _common(tokens, start)
+    subject = _named(tokens, start) or _known(tokens, start) or _common(tokens, start)
     if subject is not None and subject.kind == "other":
         return _stated(text, tokens, subject)
+    found = _done(text, tokens, start, subject)
+    if found not in ("other_subject", "no_verb"):
+        return found
+    subject = _somebody(tokens, start)
+    if subject is None:
+        return found
+    again = _done(text, tokens, start, subject)
+    if again not in ("other_subject", "no_verb"):
+        return again
+    rest = tokens[subject.stop + 1 :]
+    if tokens[subject.stop].lower in _BEING or any(is_verb_form(token.lower, "VBZ") for token in rest):
+        return found
+    verb, behind = inflect(verb_lemma(tokens[subject.stop].text), "VBG"), text[tokens[subject.stop].end :]
+    return _checked(phrase(f"{verb}{behind}"), f"people {verb}{behind}", tokens, start)
+
+
+def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | None) -> Gerund | str:
+    """Return what the person does whose verb is at `subject.stop`, or whoever the text is about."""
+    text, later = _without_later(text)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"
     elif start < len(tokens) and tokens[start].lower.endswith("ed") and is_verb_form(tokens[start].lower, "VBN"):
         return "no_verb"  # "animated pirates sing"
-    found = phrase(text)
+    found, head = phrase(text), _head(tokens, start)
+    verb_at = subject.stop if subject is not None else head[0] if head is not None else len(tokens)
+    if isinstance(found, Gerund) and verb_at < len(tokens):
+        verb = tokens[verb_at].lower
+        doing = is_verb_form(verb, "VBG") and verb not in word_lists("clipped").ing_nouns
+        inner = found.verb in {token.lower for token in tokens[verb_at + 1 :]} and found.verb != verb_lemma(verb)
+        after = [(one.lower, other.lower) for one, other in pairwise(tokens[verb_at + 1 :])]
+        if doing and found.verb != verb_lemma(verb) and any(one == "and" and other in _OWN for one, other in after):
+            return "run_on"  # "a girl singing a song and her group were playing music"
+        if doing and inner:
+            be = "are" if is_plural_noun(tokens[verb_at - 1].lower) else "is"
+            person = "people" if be == "are" else "a person"
+            found = phrase(f"{person} {be} {text[text.lower().index(verb) :]}")  # "making | play dough"
+    if later and isinstance(found, Gerund):
+        found = replace(found, words=found.words | lemmas_in(later))
+    return _checked(found, text, tokens, start)
+
+
+def _without_later(text: str) -> tuple[str, str]:
+    """Cut off "after eating": a question whether it came before something else would ask for two orders."""
+    cut = _LATER.search(text)
+    doing = cut is not None and cut.start() > 0 and is_verb_form(cut[1].lower(), "VBG")
+    return (text[: cut.start()], text[cut.end(1) - len(cut[1]) :]) if cut is not None and doing else (text, "")
+
+
+def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int) -> Gerund | str:
+    """Refuse a phrase in which a verb was taken for a noun, or one that may be of another clause or actor."""
     if not isinstance(found, Gerund):
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
@@ -238,6 +289,129 @@ def _is_name(token: Token) -> bool:
     return bool(_NAME.fullmatch(token.text)) and known <= {"VERB"} and not ordinary and not made
 
 
+def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
+    """Return a name written without capitals if a verb follows: "mickey mouse | talking", "jeremy | is describing"."""
+    lists, names, at = word_lists("stories"), list[str](), start
+    while at + 1 < len(tokens):
+        word, behind = tokens[at].lower, tokens[at + 1].lower
+        safe, surname = word in lists.first_names, not readings(behind) and behind not in CLOSED
+        if tokens[at].text != word or not (safe or (word in lists.given_names and surname)):
+            return None
+        finite = is_verb_form(behind, "VBZ") or is_verb_form(behind, "VBG") or behind in _BEING
+        long = surname or (not finite and "NOUN" in readings(behind) and behind not in CLOSED)
+        if long and is_plural_noun(behind):
+            return None  # "squidward scenes"
+        at += 1 + long
+        names.append(" ".join(token.text.capitalize() for token in tokens[at - 1 - long : at]))
+        if at >= len(tokens) or tokens[at].lower != "and":
+            break
+        at += 1
+    if not names or at >= len(tokens):
+        return None
+    word, single = tokens[at].lower, len(names) == 1
+    agrees = is_verb_form(word, "VBZ") if single else is_act(word) and is_verb_form(word, "VB")
+    agrees = (agrees and "VERB" in readings(word)) or is_verb_form(word, "VBG") or _BEING.get(word) == single
+    return _Subject(" and ".join(names), start, at, "other", single, tuple(names)) if agrees else None
+
+
+def _small_names(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return names written without capitals: "david letterman"."""
+    found = []
+    for token, after in zip(tokens, [*tokens[1:], None], strict=True):
+        if token.lower in word_lists("stories").first_names:
+            long = after is not None and not readings(after.text) and after.lower not in CLOSED and after.is_word
+            found.append(f"{token.text} {after.text}".title() if long and after is not None else token.text.title())
+    return tuple(found)
+
+
+@cache
+def _people() -> frozenset[str]:
+    neutral = {word for word, other in read_lexicon("clipped")["neutral"].items() if word not in _PRONOUNS}
+    lists = word_lists("stories")
+    return frozenset((lists.roles | word_lists("clipped").people | neutral | {"persons", "humans"}) - _PRONOUNS)
+
+
+def _somebody(tokens: Sequence[Token], start: int) -> _Subject | None:
+    """Return people whose verb follows a phrase of place or dress: "a man in a red apron | tastes food"."""
+    at, plural, grouped, members = start, False, False, 0
+    while True:
+        head = _head(tokens, at)
+        if head is None:
+            return None
+        at, many, group = head
+        plural, grouped, members = plural or many, grouped or group, members + 1
+        if at + 1 >= len(tokens) or tokens[at].lower not in ("and", "&", ","):
+            break
+        at += 1
+    plural = plural or members > 1
+    inside, before = False, tokens[at - 1].lower
+    for number in range(at, len(tokens)):
+        word = tokens[number].lower
+        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        form = _form_here(tokens, number, plural, grouped)
+        if form and not (inside and (before in _ATTACHED or CLOSED.get(before) in ("DT", "PRP$", "CC"))):
+            return _Subject("", start, number, "person", form == "VBZ" or not plural)
+        attached = word in _ATTACHED
+        if number == at and not attached:
+            return None
+        inside = inside or attached
+        thing = {"NOUN", "ADJ"} & set(readings(word)) or not readings(word) or is_verb_form(word, "VBN")
+        closed = CLOSED.get(word, "")
+        if word in _people() or after == "'s" or word in word_lists("stories").animals:
+            return None
+        if closed not in ("DT", "PRP$", "CC") and not attached and not (thing and not closed):
+            return None
+        before = word
+    return None
+
+
+def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool) -> str:
+    """Return the form of a verb that agrees with its subject, "" for other words."""
+    word = tokens[number].lower
+    after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+    if word in _BEING:
+        return "being" if grouped or _BEING[word] != plural else ""
+    if word.endswith("ing"):
+        return "VBG" if is_verb_form(word, "VBG") and word not in word_lists("clipped").ing_nouns else ""
+    known = readings(word)
+    places = word_lists("clipped").prepositions | {"to", "and", "how", "what", "about", "while"}
+    governs = _is_governed(after) or after in places or ("VERB" in known and after and not after.endswith("ing"))
+    certain = "VERB" in known and (not {"NOUN", "ADJ"} & set(known) or (is_act(word) and (governs or not after)))
+    certain = certain or ("VERB" in known and (_is_governed(after) or after in places))
+    if word in word_lists("clipped").prepositions or word in CLOSED or not certain:
+        return ""
+    if is_verb_form(word, "VBZ") and (grouped or not plural):
+        return "VBZ"
+    return "VB" if plural and is_verb_form(word, "VB") else ""
+
+
+def _head(tokens: Sequence[Token], at: int) -> tuple[int, bool, bool] | None:
+    """Return the token after a noun for people, whether it is plural, and whether it is a group's: "a group of men"."""
+    lists, people, grouped = word_lists("stories"), _people(), False
+    determiners = lists.subject_determiners | {"various", "different", "few"}
+    determined = False
+    while at < len(tokens) and (tokens[at].lower in determiners or tokens[at].text.isdigit()):
+        at, determined = at + 1, True
+    if at + 2 < len(tokens) and tokens[at].lower in lists.groups and tokens[at + 1].lower == "of":
+        at, grouped = at + 2, True
+        at += tokens[at].lower in determiners
+    for number in range(at, min(at + 5, len(tokens))):
+        word = tokens[number].lower
+        after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
+        if word in people and after not in people:
+            plural = grouped or is_plural_noun(word) or word in ("people", "men", "women", "children")
+            opens = number == at and not determined and not plural and opens_order(word)
+            return None if after in ("'s", "'") or opens else (number + 1, plural, grouped)
+        known = readings(word)
+        describes = not known or {"NOUN", "ADJ"} & set(known) or is_verb_form(word, "VBN")
+        finite = is_verb_form(word, "VBZ") and word != "sports"
+        if not describes or finite or word in CLOSED or word.endswith("ing"):
+            return None
+        if word in word_lists("clipped").prepositions or word in lists.animals:
+            return None
+    return None
+
+
 def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
     """Return "a black dog" or "two dogs" if the noun can act."""
     lists = word_lists("stories")
@@ -249,6 +423,7 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
         word = tokens[at].lower
         behind = tokens[at + 1].lower if at + 1 < len(tokens) else ""
         heads = behind in lists.animals | lists.vehicles | lists.roles | lists.animate | word_lists("clipped").people
+        heads = heads and not (word in _people() and is_verb_form(behind, "VBZ"))  # "a man cooks"
         known = word in lists.animals | lists.vehicles | lists.roles
         if known and not (heads and behind not in ("man", "woman")):
             break
@@ -303,6 +478,7 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
     if rest is None:
         return "unclear"
     names = tuple(token.text for token in tokens[at:] if _NAME.fullmatch(token.text) and token.lower not in CLOSED)
+    names += _small_names(tokens[at:])
     question = f"Why {auxiliary} {subject.words}{adverbs} {verb} {rest}".rstrip(" .!") + "?"
     return event(question, Cast((*subject.names, *names)), verb_at=len(tokenize(subject.words + adverbs)))
 

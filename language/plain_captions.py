@@ -50,7 +50,7 @@ def _neutralised(words: list[str]) -> Iterator[str]:
     """Yield the words with "they" or "person" for every gendered word, also inside "man's"."""
     neutral, people = read_lexicon("clipped")["neutral"], word_lists("clipped").people
     for word, after in pairwise(words):
-        if word == "her" and not (is_noun(after) or after in ("own", "other")):
+        if word == "her" and not (is_noun(after) or after in ("own", "other", "home")):
             yield "them"
         elif word in ("male", "female") and (after in neutral or after in people):
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,8 @@ import yaml
 from ..core.errors import InputError
 
 FOLDER = Path(__file__).parent
+_TOGETHER = "sit|stand|walk|talk|sing|danc|play|laugh|eat|cook|perform|swim|rid|sleep|ly|liv|practic|work|fight"
+_MUTUAL = re.compile(rf"\b(?:each ?other|one another)\b|^(?:{_TOGETHER})\w?ing together\b")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class QuestionTemplate:
         type_ids: Released type id in (V, V′).
         answers: "yes" or "no" in (V, V′).
         complement: Id of Q′, or None.
+        several: Wording for phrases that need several people, such as "talking to each other".
     """
 
     id: str
@@ -63,6 +67,7 @@ class QuestionTemplate:
     type_ids: tuple[int, int]
     answers: tuple[str, str]
     complement: str | None
+    several: str
 
     def worded(self, phrases: Mapping[str, str], asked: Mapping[str, str]) -> str:
         """Word the question.
@@ -71,8 +76,9 @@ class QuestionTemplate:
             phrases: The phrases of A, B and C.
             asked: Their yes/no questions, for phrases with a subject.
         """
-        y = phrases.get(self.y or "")
-        return self.text.format(x=phrases[self.x], y=y, asked_x=asked.get(self.x))
+        x, y = phrases[self.x], phrases.get(self.y or "")
+        text = self.several if _MUTUAL.search(x) else self.text
+        return text.format(x=x, y=y, asked_x=asked.get(self.x))
 
 
 def read_table(name: str) -> dict[str, Any]:
@@ -114,7 +120,8 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
     """
     table = read_table(name)
     wordings = table["templates"]
-    if isinstance(table["questions"], str):
+    events = isinstance(table["questions"], str)
+    if events:
         table = read_table(table["questions"])
     return tuple(
         QuestionTemplate(
@@ -128,6 +135,9 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
             type_ids=(row["type_id"][0], row["type_id"][1]),
             answers=(row["answer"][0], row["answer"][1]),
             complement=row["complement"],
+            several=wordings[row["template"]]
+            if events
+            else table["several"].get(row["template"], wordings[row["template"]]),
         )
         for row in table["questions"]
     )

@@ -123,6 +123,7 @@ class Vocabulary:
         references: Wordings of references to an answer.
         answers: Wordings of an answer that something is compared with.
         windows: Wordings of parts of the video.
+        clauses: The same with the person as a subject, in questions that do not name the person.
     """
 
     objects: Mapping[str, Thing]
@@ -135,6 +136,7 @@ class Vocabulary:
     references: Mapping[str, str]
     answers: Mapping[str, str]
     windows: Mapping[str, str]
+    clauses: Mapping[str, str]
 
     def thing(self, name: str) -> Thing:
         """Return an object; an unknown one is singular with the article "a"."""
@@ -185,7 +187,9 @@ def load_agqa() -> Vocabulary:
         actions={row["phrase"]: ActionWords(charades=charades, **row) for charades, row in table["actions"].items()},
         kinds={name: QuestionKind(name, **row) for name, row in table["kinds"].items()},
         rules=rules,
-        **{part: table[part] for part in ("wordings", "engine_wordings", "references", "answers", "windows")},
+        **{
+            part: table[part] for part in ("wordings", "engine_wordings", "references", "answers", "windows", "clauses")
+        },
     )
 
 

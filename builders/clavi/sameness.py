@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...annotations.actions import Action, Segment
+from ...annotations.actions import Action, Segment, shares_verb, verbs_in
 
 COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS`, against rounding errors
 DIGITS = 4
@@ -47,9 +47,9 @@ def may_be_one(one: str, other: str) -> bool:
 def same_words(one: Action, other: Action) -> bool:
     """Return whether two phrases may mean the same by their lemmas, whatever their subjects.
 
-    The verb is the same, and the objects of one are among those of the other.
+    The verb of one is that of the other or occurs in it, and the objects of one are among those of the other.
     """
-    if one.verb != other.verb:
+    if not shares_verb(one, other):
         return one.key == other.key
     return one.objects <= other.objects or other.objects <= one.objects
 
@@ -123,7 +123,8 @@ def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurre
     words: list[set[int]] = [set() for _ in segments]
     by_verb: dict[str, list[int]] = {}
     for place, segment in enumerate(segments):
-        by_verb.setdefault(segment.action.verb, []).append(place)
+        for verb in verbs_in(segment.action):
+            by_verb.setdefault(verb, []).append(place)
         by_verb.setdefault(f"key {segment.action.key}", []).append(place)
 
     def note(one: int, other: int) -> None:

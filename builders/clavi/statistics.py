@@ -260,20 +260,28 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
 def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
     """Find the questions that every video gets, from rows that `restore_phrases` has seen."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
+    wordings: dict[str, Counter[str]] = {}
     videos = set()
     for row in questions:
         link = row["complement_question_id"] or ""
-        key = (row["question_id"][-2:], row["type"], row["template_id"], row["wording"], link[-2:])
+        key = (row["question_id"][-2:], row["type"], row["template_id"], link[-2:])
         counts.setdefault(key, Counter())[row["variant"], row["answer"]] += 1
+        wordings.setdefault(key[0], Counter())[row["wording"]] += 1
         videos.add(row["question_id"][:-3])
     slots = []
-    for (number, kind, _, wording, link), found in sorted(counts.items()):
+    for (number, kind, _, link), found in sorted(counts.items()):
+        wording = _main_wordings(wordings[number])
         v, v_prime = (
             found[variant, YES] / (found[variant, YES] + found[variant, NO] or 1)
             for variant in ("original", "complement")
         )
         slots.append(QuestionSlot(number, kind, wording, link or None, found.total() / len(videos), (v, v_prime)))
     return tuple(slots)
+
+
+def _main_wordings(counts: Counter[str]) -> str:
+    """Return the wordings of a question, the most frequent first; those of less than 1 % of the videos are left out."""
+    return " or ".join(wording for wording, count in counts.most_common() if count >= counts.total() / 100)
 
 
 # Blind baselines on questions

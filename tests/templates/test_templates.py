@@ -131,7 +131,18 @@ def test_the_wording_of_phrases_with_subjects() -> None:
 
 def test_phrases_with_subjects_have_the_same_questions() -> None:
     both = zip(load_questions(), load_questions("clavi_events"), strict=True)
-    assert all(replace(own, text="") == replace(other, text="") for own, other in both)
+    assert all(replace(own, text="", several="") == replace(other, text="", several="") for own, other in both)
+
+
+def test_mutual_actions_are_asked_of_people() -> None:
+    phrases = {"A": "talking to each other", "B": "eating", "C": "hugging one another"}
+    asked = {question.id: question.worded(phrases, {}) for question in load_questions()}
+    assert asked["e-a"] == "Were people talking to each other?"
+    assert asked["e-b"] == "Was someone eating?"
+    assert asked["be-a-end"] == "Were the people talking to each other at the end?"
+    assert load_questions()[0].worded({"A": "sitting together"}, {}) == "Were people sitting together?"
+    assert load_questions()[0].worded({"A": "putting a shelf together"}, {}) == "Was someone putting a shelf together?"
+    assert asked["ba-c-before-a"] == "Did hugging one another happen before talking to each other?"
 
 
 # Tables

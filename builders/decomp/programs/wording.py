@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Literal
 
 from ....templates.agqa import Vocabulary, load_agqa
+from ....templates.agqa_making import load_frames
 from . import questions as ask
 from .questions import VIDEO, Action, Object, Question, Window, notation
 
@@ -25,7 +26,7 @@ def word(question: Question, wording: Wording = "ours") -> str:
 
 class _Writer:
     def __init__(self, vocabulary: Vocabulary, engine: bool) -> None:
-        self.words, self.engine = vocabulary, engine
+        self.words, self.engine, self.gerunds = vocabulary, engine, load_frames().gerunds
 
     def fill(self, name: str, **slots: str) -> str:
         if self.engine and name in self.words.engine_wordings:
@@ -35,9 +36,8 @@ class _Writer:
     def question(self, question: Question) -> str:
         match question:
             case ask.ObjectExists(thing, window):
-                return self.fill(
-                    "object_exists", Does="Do" if self.plural(thing) else "Does", o=self.a(thing), t=self.window(window)
-                )
+                when = self.window(window) if thing == "person" else self.clause(window)
+                return self.fill("object_exists", Does="Do" if self.plural(thing) else "Does", o=self.a(thing), t=when)
             case ask.RelationExists(relation, window):
                 return self.fill("relation_exists", r_anything=self.anything(relation), t=self.window(window))
             case ask.Interaction(relation, thing, window):
@@ -101,6 +101,25 @@ class _Writer:
             return self.words.windows[window.word].format(**names)
         number = sha256(notation(window).encode()).digest()[0]
         return choices[number % len(choices)].format(**names)
+
+    def clause(self, window: Window) -> str:
+        """Word a part of the video in a question that is not about the person: "after the person undresses"."""
+        actions = [self.action(action).removesuffix(" themselves") for action in window.actions]
+        if self.engine or window == VIDEO or not all(action.split()[0] in self.gerunds for action in actions):
+            return self.window(window)
+        doing = dict(zip("ab", actions, strict=False))
+        does = {f"{name}_does": self.present(action) for name, action in doing.items()}
+        return self.words.clauses[window.word].format(**doing, **does)
+
+    def present(self, phrase: str) -> str:
+        """Put a gerund phrase into the present: "reaching for and grabbing it" becomes "reaches for and grabs it"."""
+        words = phrase.split()
+        verbs = [n for n, word in enumerate(words) if word in self.gerunds and (n == 0 or words[n - 1] == "and")]
+        for number in verbs:
+            base = self.gerunds[words[number]][0]
+            base = f"{base[:-1]}ie" if base.endswith("y") and base[-2] not in "aeiou" else base
+            words[number] = f"{base}es" if base.endswith(("s", "sh", "ch", "x", "o", "z")) else f"{base}s"
+        return " ".join(words)
 
     def action(self, action: Action) -> str:
         match action:

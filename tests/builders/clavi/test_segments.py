@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from stressreel.annotations.actions import Action, AnnotatedVideo, Mention, Segment
+from stressreel.annotations.drafts import action_of
 from stressreel.builders.clavi.controls import Controls
 from stressreel.builders.clavi.pairs import Candidate, Limits
 from stressreel.builders.clavi.plan import plan_clavi
@@ -23,6 +24,7 @@ from stressreel.builders.clavi.selection import balanced, balanced_over_videos, 
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import FrameTiming, as_rate
 from stressreel.core.plan import Plan
+from stressreel.language.free_phrases import free_phrase
 
 LIMITS = Limits(4.0, 36.0, 90.0, 0.0, decimal=True)
 Span = tuple[str, float, float]
@@ -130,6 +132,20 @@ def test_names_tell_apart_and_nouns_may_be_names() -> None:
     assert not may_be_one("the cat", "the mouse")
     assert same_meaning(told("Tom hit Jerry"), told("Tom hit"))
     assert not same_meaning(told("Tom hit Jerry"), told("Spike hit Jerry"))
+
+
+def test_an_inner_verb_may_be_the_same_action() -> None:
+    def sentence(text: str) -> Action:
+        action = action_of(free_phrase(text), text)
+        assert isinstance(action, Action)
+        return action
+
+    drinks = [sentence(f"a person {doing}") for doing in ("drinking from a glass", "holding a glass drinking")]
+    assert same_meaning(*drinks)
+    assert same_meaning(sentence("a person walks to the door to close the door"), sentence("a person closes the door"))
+    assert not same_meaning(sentence("a person holds a glass"), drinks[0])
+    clip = replace(video("V", A, B), segments=(Segment(drinks[0], 10, 15), Segment(drinks[1], 20, 25)))
+    assert not list(segment_pairs(clip, Sameness(), LIMITS, Counter()))
 
 
 def test_embeddings_find_what_lemmas_do_not() -> None:

@@ -79,6 +79,13 @@ def test_slots_restore_the_templates():
     ]
 
 
+def test_a_question_in_two_wordings_is_one_slot():
+    rows = [*questions(PAIRS), *({**row, "wording": "Did {A}?"} for row in questions(PAIRS))]
+    slots = count_slots(rows)
+    assert len(slots) == 19
+    assert slots[0].wording == "Was someone {A}? or Did {A}?"
+
+
 @pytest.mark.parametrize(
     ("a", "b"), [("holding box", "holding box lid"), ("holding box lid", "holding box"), ("box", "a box")]
 )
