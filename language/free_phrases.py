@@ -503,6 +503,8 @@ def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progre
         )
         joined = before in ("and", "then", ",") or before.endswith("ly")
         thing = "NOUN" in readings(token.text)
+        if before == "then" and thing and tokens[number - 2].lower not in ("and", ","):
+            return None  # "jumps into water then plays around"
         if joined and not progressive and (not thing or governs):
             written += text[place : token.start] + inflect(verb_lemma(token.text), "VB")
             place = token.end
