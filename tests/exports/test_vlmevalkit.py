@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -135,9 +136,16 @@ def test_the_real_package_gives_the_numbers_of_score(
         [*map(str, command), "--frames", "4"], capture_output=True, text=True, check=False, env={**os.environ, **place}
     )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "Evaluation Results" in done.stdout + done.stderr, (done.stdout + done.stderr)[-3000:]
-    status = json.loads(next((tmp_path / "logs").rglob("status.json")).read_text())
-    assert "eval_error" not in json.dumps(status) or '"eval_error": null' in json.dumps(status)
+    said = done.stdout + done.stderr
+    shown = [
+        json.loads(block) for block in re.findall(r"Evaluation Results:.*?^(\{.*?^\})", said, re.DOTALL | re.MULTILINE)
+    ]
+    assert shown, said[-3000:]
     more = ("--config", "ud") if name == "causal" else ()
     scored = run("stressreel", "score", outputs[name], "--predictions", tmp_path / "logs" / "tiny", *more)
     assert scored.code == 0, scored.err
+    scores = json.loads(next((tmp_path / "logs").glob("tiny.*scores/scores.json")).read_text())["headline"]
+    found = {key: value for block in shown for key, value in block.items()}
+    prefix = "ud." if name == "causal" else ""
+    for key, cell in scores.items():
+        assert found[prefix + key] == pytest.approx(cell["value"], nan_ok=True), key
