@@ -14,6 +14,7 @@ from stressreel.core.errors import UsageError
 pytest.importorskip("torch", reason="the simulation needs torch: pip install 'stressreel[probes]'")
 
 
+@pytest.mark.full
 def test_losses_are_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In small: two tokens of each modality, and one layer."""
     simulation = importlib.import_module("stressreel.evaluation.probes.simulation")
@@ -27,6 +28,9 @@ def test_losses_are_what_the_command_prints(tmp_path: Path, monkeypatch: pytest.
     assert out.read_bytes().startswith(b"\x89PNG")
     assert found.as_json() == json.loads(out.with_suffix(".json").read_text())
     assert found.to_pandas()[["alpha", "seed", "learnt"]].to_numpy().tolist() == [[0.2, 0, False]]
+
+
+def test_wrong_options_are_refused(tmp_path: Path) -> None:
     for option, value in (("--alphas", "0.5"), ("--alphas", "a"), ("--out", "s.jpg")):
         refuses(run("stressreel", "simulate-quag", option, value, cwd=tmp_path), code=2)
     for wrong in ({"alphas": 0.5}, {"alphas": ()}, {"steps": 0}, {"out": "s.jpg"}):

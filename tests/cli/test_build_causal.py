@@ -211,7 +211,7 @@ class TestUse:
             (("--annotations", "sample", "--splits", "UD,XX"), "XX, which is no division"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
-            (("--annotations", "sample", "--dry-run", "UD"), "stands alone"),
+            (("--annotations", "sample", "--dry-run", "UD"), "belongs to no option"),
             (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
             (("--annotations", "sample", "--dry-run", "--confuse", "3"), "0<=x<=2"),
         ],

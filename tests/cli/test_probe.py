@@ -129,10 +129,10 @@ def test_complements_are_those_of_the_paper(built: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--short-circuits", "sideways"), "allowed are all, or unimodal"),
-        (("--short-circuits", "text,text"), "allowed are all"),
+        (("--short-circuits", "sideways"), "allowed are `all`, or unimodal"),
+        (("--short-circuits", "text,text"), "allowed are `all`"),
         (("--operators", "mean"), "unknown operator"),
-        (("--operators", "average,average"), "named twice"),
+        (("--operators", "average,average"), "repeats one"),
         (("--layer", "99"), "no attention module matches 99"),
     ],
 )

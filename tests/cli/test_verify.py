@@ -207,7 +207,7 @@ def test_a_damaged_shard_is_named_once(copy: Path) -> None:
     (named,) = [line for line in said if path.name in line]
     assert named.startswith(f"videos/{path.name} cannot be read (Parquet magic bytes not found")
     assert not any("magic" in line for line in said if line != named)
-    no_card(copy, "cannot be read .*Fetch it again")
+    no_card(copy, "cannot be read .*Download it again")
 
 
 def test_a_missing_shard_is_named(copy: Path) -> None:

@@ -33,13 +33,14 @@ def show():
 )
 
 
-CASES = [(way, [page]) for page in ALONE for way in WAYS] + [(way, TOGETHER) for way in WAYS]
+CASES = (
+    [("script", ["README.md"])] + [(way, [page]) for page in ALONE for way in WAYS] + [(way, TOGETHER) for way in WAYS]
+)
 
 
 @pytest.mark.parametrize(
     ("way", "pages"),
     [
-        pytest.param("script", ["README.md"], id="script-README.md"),
         *(pytest.param(*case, marks=pytest.mark.full, id="-".join([case[0], *case[1]])) for case in CASES),
     ],
 )

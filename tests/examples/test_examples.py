@@ -59,6 +59,7 @@ def test_perturbed(clavi: Path, tmp_path: Path) -> None:
     assert "R@1 γa video" in found
 
 
+@pytest.mark.full
 def test_causal(built_causal: Path, tmp_path: Path) -> None:
     out, file = built_causal, tmp_path / "nearest.jsonl"
     example("causal", out, "--to", file)

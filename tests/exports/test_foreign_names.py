@@ -19,8 +19,8 @@ from stressreel.core.output import open_output
 from stressreel.data_cards.gallery.answers import _beside
 from stressreel.evaluation.metrics.folder import SCORES, _earlier_figures
 
-MORE = ["../../x", "a/b", "..", ".", "a\\b", "a\nb", "a\x00b", "x/../../y"]
-ODD = ["../x", "/tmp/stressreel-x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in MORE)]
+MORE = ["/tmp/stressreel-x", "../../x", "a/b", "..", ".", "a\\b", "a\nb", "a\x00b", "x/../../y"]
+ODD = ["../x", "a\x1b[2Jb", *(pytest.param(name, marks=pytest.mark.full) for name in MORE)]
 EXPORTS = {
     "files": ("export", "files", "--no-progress"),
     "webdataset": ("export", "webdataset", "--no-progress"),
