@@ -35,6 +35,7 @@ _PRONOUNS = frozenset(("he", "she", "him", "himself", "herself", "his", "her", "
 _PRONOUNS |= {"male", "female", "a", "b"}
 # What joins a place or dress to a person: "a man in a red apron".
 _ATTACHED = frozenset(("in", "with", "on", "from", "at", "near", "inside", "behind", "of", "wearing", "dressed"))
+_PASTS = {"saw": "see", "found": "find", "fell": "fall", "felt": "feel", "wound": "wind", "bound": "bind"}
 _OWN = ("his", "her", "their")
 _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
 
@@ -129,7 +130,9 @@ def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | No
 def _without_later(text: str) -> tuple[str, str]:
     """Cut off "after eating": a question whether it came before something else would ask for two orders."""
     cut = _LATER.search(text)
-    doing = cut is not None and cut.start() > 0 and is_verb_form(cut[1].lower(), "VBG")
+    before = [] if cut is None else [token.lower for token in tokenize(text[: cut.start()])]
+    acts = any(is_verb_form(word, form) for word in before for form in ("VBG", "VBZ"))
+    doing = cut is not None and acts and is_verb_form(cut[1].lower(), "VBG")
     return (text[: cut.start()], text[cut.end(1) - len(cut[1]) :]) if cut is not None and doing else (text, "")
 
 
@@ -442,7 +445,10 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
     plural = is_plural_noun(word) or word in ("children", "mice", "people")
     article = "the" if determiner in ("", "a", "an") else determiner
     words = " ".join([article, *(token.lower for token in tokens[begin : at + 1])])
-    kind = "person" if word in lists.roles else "other"
+    if not determiner and at == start and not plural and opens_order(word):
+        return None  # "cook the onions"
+    addressed = any(_is_name(token) for token in tokens[at + 1 :])  # "the king was calling Tom"
+    kind = "person" if word in lists.roles and not addressed else "other"
     return _Subject(words, start, at + 1, kind, not plural)
 
 
@@ -469,11 +475,13 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
         if at >= len(tokens) or not is_verb_form(tokens[at].lower, "VBG"):
             return "state"
         verb = tokens[at].lower
+        if any(token.lower in _BEING for token in tokens[at + 1 : at + 3]):
+            return "unclear"  # "the cat drawing was running"
     else:
         form = next((f for f in ("VBZ" if subject.singular else "VB", "VBD") if is_verb_form(word, f)), "")
         if not form or "VERB" not in readings(word):
             return "no_verb"
-        verb = word if form == "VB" else verb_lemma(word)
+        verb = _PASTS.get(word, word) if form == "VB" else verb_lemma(word)
     rest = _rest(text, tokens, at + 1, subject, progressive)
     if rest is None:
         return "unclear"

@@ -30,6 +30,7 @@ from .unmarked_lists import missing_marks
 from .words import Caption, Token
 
 _END = re.compile(r"[.!?;:…\n]+(?=\s|$)|\s/|/\s|[()\[\]\"“”]")
+_FRIED = re.compile(r"\b(stir|deep|pan|air) (fried)\b")
 _LONGEST = 80  # words
 
 
@@ -74,7 +75,8 @@ def _plain(text: str) -> str:
     once = [word for before, word in pairwise(["", *spaced]) if word != before]
     if not any(word != "," for word in once):
         raise Refused("empty")
-    return _compounds().sub(lambda match: match[0].replace(" ", "-"), " ".join(once)).strip(" ,")
+    joined = _FRIED.sub(r"\1-\2", " ".join(once))
+    return _compounds().sub(lambda match: match[0].replace(" ", "-"), joined).strip(" ,")
 
 
 def _turned(caption: Caption) -> Gerund:
@@ -97,6 +99,10 @@ def _turned(caption: Caption) -> Gerund:
     pairs = (tokens[order + 1 : order + 3] for order in orders[:-1])
     if any(len(two) == 2 and two[0].lower in lists.steps and two[1].lower in ("and", ",") for two in pairs):
         raise Refused("run_on")  # "peel slice and grate the cucumber"
+    for order, later in pairwise(orders):
+        opened = tokens[order].lower in ("cut", "split", "tear", "slice", "crack", "break", "pry", "slit")
+        if opened and tokens[later].lower == "open" and tokens[later - 1].lower not in lists.joints:
+            raise Refused("run_on")  # "cut the breads open and cut into triangles"
     if any(later == order + 1 for order, later in pairwise(orders)):
         raise Refused("run_on")  # "add cut pieces": which of them is the verb?
     _check_clauses(tokens, told, orders, stop, lists)
