@@ -28,6 +28,7 @@ test-full: .venv/dev
 # mypy wants the folder to have the package's name, and a clone may have any.
 lint: .venv/dev
 	$(BIN)/codespell
+	$(BIN)/python .ci/prose.py
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	rm -rf .venv/typed && mkdir -p .venv/typed && ln -s ../.. .venv/typed/stressreel

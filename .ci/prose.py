@@ -19,7 +19,7 @@ import yaml
 
 RULES = Path(__file__).with_name("prose.yaml")
 SUFFIXES = {".md", ".py", ".j2"}
-NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|https?://\S+")
+NOT_PROSE = re.compile(r"`[^`]*`|{%.*?%}|\]\([^)]*\)|https?://\S+")
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
@@ -42,12 +42,13 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 def findings(paths: list[Path]) -> Iterator[str]:
     """Yield one line for each match: place, the words found, and what to write instead."""
     rules = [
-        (re.compile(r"\b(?:" + "|".join(rule["words"]) + r")\b", re.IGNORECASE), rule["use"])
+        (re.compile(r"\b(?:" + "|".join(rule["words"]) + r")\b", re.IGNORECASE), rule["use"], rule.get("except", ()))
         for rule in yaml.safe_load(RULES.read_text(encoding="utf-8"))
     ]
     for path in paths:
+        here = [(pattern, use) for pattern, use, places in rules if not path.as_posix().startswith(tuple(places))]
         for number, line in prose(path):
-            for pattern, use in rules:
+            for pattern, use in here:
                 for match in pattern.finditer(NOT_PROSE.sub(lambda code: " " * len(code[0]), line)):
                     yield f'{path}:{number}: "{match[0]}": write: {use}'
 

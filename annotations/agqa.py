@@ -172,7 +172,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
         InputError: The file has changed, a row is damaged, or an id is not unique.
     """
     if stamp and file_stamp(path) != stamp:
-        raise InputError(f"{path} has changed since it was indexed. Start again with the file as it is now.")
+        raise InputError(f"{path} has changed since it was indexed. Run the command again.")
     rows: dict[str, QuestionRow] = {}
     with _opened(path) as handle:
         for start, end in spans:

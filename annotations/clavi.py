@@ -61,7 +61,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
             problems.add(path, None, repr(name), expected, json.dumps(entry))
         else:
             pairs.append(pair)
-    problems.raise_if_any("Use the file as released, or omit --pairs to select the pairs anew.")
+    problems.raise_if_any("Use the file as released, or omit --pairs to select pairs by the rules.")
     return pairs
 
 

@@ -229,7 +229,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
                 problems.add(path, line, None, "unique keys in an object", name)
         return values
 
-    return documents.parse_json(text, once, mend=False)
+    return documents.parse_json(text, once, replace_surrogates=False)
 
 
 def read_json(path: Path, problems: Problems) -> Any:

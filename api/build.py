@@ -100,7 +100,7 @@ def _run_build(
     info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
-        with fitting(out):  # shards that an earlier run, or somebody else, left there
+        with fitting(out):  # shards may be left over from an earlier run or another program
             write_card(FinishedOutput(out, done), benchmark.configs(done), card_of(benchmark))
 
     estimated = prepared.estimate if options.check_space else None

@@ -20,10 +20,10 @@ class Comparison(Result):
     """The differences of two models' scores.
 
     Attributes:
-        a: The one.
-        b: The other.
-        table: Score, A, B, the difference B - A with its interval, and what it shows.
-        interval: What the intervals are: sources, resamples, seed.
+        a: Name of the first scores.
+        b: Name of the second scores.
+        table: Score, A, B, the difference B - A with its interval, and a verdict.
+        interval: How the intervals were computed: sources, resamples, seed.
         remarks: How the two were paired.
     """
 
@@ -100,8 +100,8 @@ def compare(
         difference = differences(first, second, measure, seed=seed, resamples=resamples)
     except (LookupError, ValueError) as error:
         raise InputError(
-            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): what they share is no score of "
-            f"{one.about['benchmark']!r}. Score both again."
+            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): {one.about['benchmark']} has no score "
+            "for the counts that both contain. Score both again."
         ) from error
     rows = tuple(
         (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()
@@ -139,7 +139,7 @@ def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOp
 
 
 def verdict(low: float, high: float) -> str:
-    """Describe what an interval of B - A shows; nothing where there is none."""
+    """Describe what an interval of B - A shows; "" for an undefined interval."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -18,18 +18,18 @@ PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/
 
 @dataclass(frozen=True)
 class LanguageData(Result):
-    """What language data is here.
+    """The language data that is installed.
 
     Attributes:
-        found: What was found, and where, by what it is.
-        advice: What to do so that NLTK finds what was fetched; empty if it does.
+        found: By data set, what was found and where.
+        advice: How to make NLTK find the downloaded data; empty if it does.
     """
 
     found: Mapping[str, str]
     advice: str = ""
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return what was found as a table."""
+        """Return the findings as a table."""
         return (Table("data", "", ("what", "found"), tuple(self.found.items()), self.advice),)
 
     def __str__(self) -> str:

@@ -33,9 +33,9 @@ class Tasks(Result):
     """Tasks that were written for a harness.
 
     Attributes:
-        folder: Where they are.
-        group: What their names begin with.
-        tasks: What they ask.
+        folder: Their folder.
+        group: Prefix of their names.
+        tasks: The tasks.
         commands: Commands that run them and score their logs.
     """
 
@@ -59,15 +59,15 @@ class Tasks(Result):
 
 @dataclass(frozen=True)
 class Files(Result):
-    """Files that were written of an output.
+    """Files that were exported from an output.
 
     Attributes:
-        folder: Where they are.
-        count: How many: videos, or files of a layout.
-        kept: How many were there already; of tar shards, these.
+        folder: Their folder.
+        count: Number of videos, or of files of a published layout.
+        kept: Number of these, or of tar shards, that an earlier export had written.
         shards: Number of tar shards; None if there are none.
-        what: What is counted.
-        calls: What loads them.
+        what: Name of what is counted.
+        calls: Python calls that load them.
     """
 
     folder: Path
@@ -79,7 +79,7 @@ class Files(Result):
 
     def __str__(self) -> str:
         shards = "" if self.shards is None else f" in {self.shards:,} shard{'s' * (self.shards != 1)}"
-        there = f", of which {self.kept:,} were there already" if self.kept else ""
+        there = f", of which {self.kept:,} already existed" if self.kept else ""
         wrote = f"Wrote {self.count:,} {self.what} to {self.folder}{shards}{there}."
         return "\n".join([wrote, *(f"  {call}" for call in self.calls)])
 
@@ -169,7 +169,7 @@ def export_vlmevalkit(
         to: Folder for the tasks: new or empty.
         name: What the names of tasks begin with: <name>_<table>.
         split: The split to ask.
-        videos: Folder of the source videos, where `out` holds none and shows them as they are.
+        videos: Folder of the source videos, if `out` has none and shows them unchanged.
         force: Write over an earlier export in the folder; other files stay.
 
     Raises:

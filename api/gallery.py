@@ -20,12 +20,12 @@ class GalleryPages(Result):
 
     Attributes:
         page: The page to open.
-        noun: What it shows, such as "pair".
-        shown: How many of these.
-        total: How many the output has.
+        noun: Name of the items shown, such as "pair".
+        shown: Number of items shown.
+        total: Number of items in the output.
         videos: Number of videos, or pictures of them.
-        answered: How many have answers of a model; None if no answers are shown.
-        notes: What its readers should know.
+        answered: Number of items with answers of a model; None if no answers are shown.
+        notes: Warnings.
     """
 
     page: Path

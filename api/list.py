@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing(Result):
-    """What there is of a kind.
+    """All benchmarks, perturbations or build options.
 
     Attributes:
-        table: The table.
-        text: What the command prints.
-        declared: All that is declared, as JSON values.
+        table: The list as a table.
+        text: The text that the command prints.
+        declared: All fields, as JSON values.
     """
 
     table: Table
@@ -34,7 +34,7 @@ class Listing(Result):
         return (self.table,)
 
     def as_json(self) -> list[dict[str, Any]]:
-        """Return all that is declared."""
+        """Return all fields."""
         return self.declared
 
     def __str__(self) -> str:

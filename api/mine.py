@@ -1,4 +1,4 @@
-"""Find wrong options for any set of questions."""
+"""Mine distractors for any set of questions."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
 
     Raises:
         UsageError: An option or its value is not allowed, or a file is not there.
-        InputError: The questions cannot be read, or there are too few wrong options.
+        InputError: The questions cannot be read, or there are too few distractors.
         OutputError: A file cannot be written.
     """
     return run_mine(from_keywords(MineSettings, {"questions": questions, **options}))
 
 
 def run_mine(settings: MineSettings) -> MinedQuestions:
-    """Find wrong options, and write what is to be written."""
+    """Mine distractors, and write the output files."""
     from ..core.progress import showing
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow

@@ -41,7 +41,7 @@ class Output:
 
     @property
     def benchmark(self) -> Benchmark:
-        """The benchmark that it is of."""
+        """The benchmark that built it."""
         with fitting(self.path):
             return benchmark_of(self._output)
 
@@ -56,11 +56,11 @@ class Output:
             yield from self._output.whole(config, None, split)
 
     def items(self, config: str | None = None, split: str | None = None) -> Items:
-        """Return what is asked: ids, videos, texts, options and which is right.
+        """Return the questions: ids, videos, texts, options and correct options.
 
         Args:
-            config: The table, by default the first with questions.
-            split: A split or "all", by default test where there is one.
+            config: Name of the table; by default the first with questions.
+            split: Name of the split, or "all"; by default test, if it exists.
         """
         with fitting(self.path):
             return items_of_output(self._output, config, split)
@@ -69,7 +69,7 @@ class Output:
         """Return the MP4 file of a video, by the id in the first column of its table.
 
         Raises:
-            KeyError: There is none of that id.
+            KeyError: No video has this id.
         """
         with fitting(self.path):
             for config in self.benchmark.tables(self._output):

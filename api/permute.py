@@ -25,7 +25,7 @@ class Permutations(Result):
     Attributes:
         path: Their file.
         items: Number of items.
-        sets: Sets of each kind.
+        sets: Number of sets of each kind.
         columns: The columns of the file.
         wrote: "Wrote <path>", or "Wrote over <path>".
     """

@@ -27,13 +27,13 @@ LEGEND = "* a drop of two points or more, as the paper marks it, whose interval,
 
 @dataclass(frozen=True)
 class Probed(Result):
-    """What a model's scores lose when its fusion is impaired.
+    """The change of a model's scores when its fusion is impaired.
 
     Attributes:
         folder: Where predictions and tables were written.
-        tables: A table for each score: conditions, values, changes; last the attention distances, if measured.
+        tables: A table for each score, with conditions, values and changes; then the attention distances, if measured.
         content: The content of `probe.json`.
-        notes: What was not asked, and short-circuits that moved nothing.
+        notes: Questions that were not asked, and short-circuits that changed nothing.
     """
 
     folder: Path
@@ -45,7 +45,7 @@ class Probed(Result):
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
         """List the files that were written."""
         probed = self.folder / "probe"
-        return (f"Wrote {probed}.md, {probed}.json and the predictions beside them.",)
+        return (f"Wrote {probed}.md, {probed}.json and the predictions next to them.",)
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return the tables."""

@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a push sends.
+    """The files of a push, and their destination.
 
     Attributes:
         files: The files.
-        target: Where to.
-        licence: Why they may be passed on.
-        signed: Whether the output is signed before.
+        target: The repository and tag.
+        licence: Why they may be published.
+        signed: Whether the output is signed first.
     """
 
     files: tuple[File, ...]
@@ -46,20 +46,20 @@ class Contents:
                 f"to {self.target.name}, {'public' if self.target.public else 'private'} if it is new, "
                 f"tag {self.target.tag}",
                 f"licence: {self.licence}",
-                *([f"{SIGNATURE} is made before, and goes too"] if self.signed else []),
+                *([f"{SIGNATURE} is written first and pushed too"] if self.signed else []),
             ]
         )
 
 
 @dataclass(frozen=True)
 class Push(Result):
-    """What a push did.
+    """The result of a push.
 
     Attributes:
-        contents: What it sends.
-        report: What the checks before it found.
-        pushed: What was done on the Hub; None for a dry run, and if a check failed.
-        dry_run: Whether nothing was to be sent.
+        contents: The files and their destination.
+        report: The outcomes of the checks before the push.
+        pushed: The changes on the Hub; None for a dry run, or if a check failed.
+        dry_run: Whether this was a dry run, which sends nothing.
     """
 
     contents: Contents
@@ -74,7 +74,7 @@ class Push(Result):
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """Which checks failed."""
+        """Name the checks that failed."""
         failed = [outcome.name for outcome in self.report if not outcome.passed]
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []
@@ -90,7 +90,7 @@ class Push(Result):
         return "\n".join(filter(None, map(str, parts)))
 
     def closing(self) -> str:
-        """Summarize what was done on the Hub."""
+        """Summarize the changes on the Hub."""
         done, target, count = self.pushed, self.contents.target, len(self.contents.files)
         if done is None:
             return ""
@@ -98,17 +98,17 @@ class Push(Result):
         lines = [f"Nothing to push: {where} holds this output."]
         if done.made:
             lines = [
-                f"Pushed to {where}: {done.added:,} files sent, {count - done.added:,} there already, "
+                f"Pushed to {where}: {done.added:,} files sent, {count - done.added:,} unchanged, "
                 f"{done.deleted:,} deleted."
             ]
-        lines.append(f"All {count:,} files were read back by their hashes.")
+        lines.append(f"All {count:,} files match their hashes on the Hub.")
         if target.public and done.private:
-            lines.append("It stays private: it was there before. Its settings on the Hub change that.")
+            lines.append("The repository existed already and stays private. Its settings on the Hub can change that.")
         if done.kept:
             signed = any(file.name == SIGNATURE for file in self.contents.files)
-            unsigned = " They are not signed: whoever downloads all finds them added." * signed
+            unsigned = " They are not signed, so verification of a full download reports them as added." * signed
             kept = f"{', '.join(done.kept[:5])}{', …' * (len(done.kept) > 5)}"
-            lines.append(f"Files of others that stay: {kept}.{unsigned}")
+            lines.append(f"Other files in the repository were kept: {kept}.{unsigned}")
         earlier = f", on commit {done.tagged[:12]}, which has the same content" if done.tagged != done.commit else ""
         lines.append(f"Tag {target.tag}{earlier}.")
         return "\n".join([*lines, f'  load_dataset("{target.name}", revision="{target.tag}")'])

@@ -15,8 +15,8 @@ class Sample(Result):
     """A sample that was written.
 
     Attributes:
-        kind: Which.
-        folder: Where.
+        kind: Dataset whose format is used.
+        folder: Folder of the sample.
     """
 
     kind: str

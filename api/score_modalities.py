@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModalityImportance(Result):
-    """Which modality each question needs.
+    """The modality that each question needs.
 
     Attributes:
         config: The table that was scored.
         split: The split.
-        answers: What was read of each file.
+        answers: For each file, the numbers of answers that were read, missing and unreadable.
         found: The tables: categories, by annotated type if asked for, and means.
-        interval: What the intervals are: sources, resamples, seed.
-        scores: By modality, the modality importance score of each item.
+        interval: How the intervals were computed: sources, resamples, seed.
+        scores: By modality, the modality importance score of each item, shape (items,).
         category: The category of each item.
-        ids: The items.
-        written: Says which files were written.
+        ids: Ids of the items.
+        written: Messages about the files that were written.
     """
 
     config: str

@@ -13,12 +13,12 @@ from ..core.results import Result, Table, rows_json
 
 @dataclass(frozen=True)
 class PermutedScores(Result):
-    """What a model loses when features are permuted.
+    """The change of a model's accuracy when features are permuted.
 
     Attributes:
         config: The table that was scored.
         split: The split.
-        answers: What was read of each file and set.
+        answers: For each file and set, the numbers of answers that were read, missing and unreadable.
         table: Accuracies and differences by category.
     """
 

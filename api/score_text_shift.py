@@ -16,11 +16,11 @@ METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 
 @dataclass(frozen=True)
 class TextShift(Result):
-    """How far captions are from their originals.
+    """The distance of perturbed captions from their originals.
 
     Attributes:
         report: The content of `text_shift.json`; see `evaluation.metrics.text_shift.shift_report`.
-        written: Says where a figure was written.
+        written: Message about the figure that was written.
     """
 
     report: Mapping[str, Any]

@@ -21,7 +21,7 @@ class Signed(Result):
 
     Attributes:
         path: Its file.
-        files: How many files it signs.
+        files: Number of files that it signs.
     """
 
     path: Path

@@ -21,11 +21,11 @@ ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
 @dataclass(frozen=True)
 class Simulation(Result):
-    """Losses of the trained models.
+    """The losses of trained models.
 
     Attributes:
-        picture: The figure that was written; the numbers are beside it as JSON.
-        steps: Steps of training.
+        picture: The figure that was written; a JSON file next to it has the numbers.
+        steps: Number of training steps.
         outcomes: For each model coupling (`alpha`), seed, test loss (`mse`), the same under crossmodal
             short-circuiting, its increase in per cent, the linear loss, and whether the task was learnt.
     """
@@ -56,7 +56,7 @@ class Simulation(Result):
             for one in self.outcomes
         ]
         if not all(one["learnt"] for one in self.outcomes):
-            lines.append("What is not learnt says nothing about fusion: give more --steps.")
+            lines.append("Models that did not learn the task show nothing about fusion: increase --steps.")
         return "\n".join(lines)
 
 

@@ -509,7 +509,7 @@ def mine(
 
     Raises:
         UsageError: An option or its value is not allowed, or a file is not there.
-        InputError: The questions cannot be read, or there are too few wrong options.
+        InputError: The questions cannot be read, or there are too few distractors.
         OutputError: A file cannot be written.
     """
     ...

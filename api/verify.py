@@ -116,10 +116,10 @@ def sources_of(
     annotations: Path | str | None,
     inputs: Mapping[str, Any] | None,
 ) -> Sources | None:
-    """Return what an output is to be built again from; None if nothing was given.
+    """Return the inputs to build an output again from; None if none are given.
 
     Raises:
-        UsageError: A folder or file is not there.
+        UsageError: A folder or file does not exist.
     """
     from ..builders.rebuilt import Sources
 
@@ -136,11 +136,11 @@ def sources_of(
 def published(
     signed_by: Path | str | None, identity: str | None, issuer: str | None, fingerprint: str | None
 ) -> dict[str, Check]:
-    """Return the checks of what whoever made an output published elsewhere: a key, an identity, a fingerprint.
+    """Return the checks against what the maker published elsewhere: a key, an identity, a fingerprint.
 
     Raises:
-        UsageError: A file is not there, a fingerprint is none, or options do not go together.
-        InputError: A file holds no key.
+        UsageError: A file does not exist, the fingerprint is malformed, or options conflict.
+        InputError: A file contains no key.
         MissingExtraError: model-signing is not installed.
     """
     from ..exports.hub.signature import signature_check
@@ -152,7 +152,8 @@ def published(
         wanted = fingerprint.strip().lower()
         if not FINGERPRINT.fullmatch(wanted):
             raise UsageError(
-                f"--fingerprint {shortened(fingerprint)} is none: give 16 to 64 hexadecimal digits, from the first on."
+                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Give its first 16 to 64 hexadecimal "
+                "digits."
             )
         checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
     if signed_by is not None or identity is not None:
@@ -163,11 +164,11 @@ def published(
 
 def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
     if not found.startswith(wanted):
-        yield f"the fingerprint is {found}, not {wanted}: this is another version, or was changed"
+        yield f"the fingerprint is {found}, not {wanted}: this is another version, or it was modified"
 
 
 def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder of `sources`; `sample` is the built-in sample that fits the output.
+    """Return the folder of `sources`; for `sample`, that of the built-in sample of the output's benchmark.
 
     Raises:
         UsageError: There is no such folder.

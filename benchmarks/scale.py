@@ -265,7 +265,7 @@ def spent_cpu() -> float:
     below, total = {os.getpid()}, time.process_time() + ended.ru_utime + ended.ru_stime
     stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
     parts = {int(text.split()[0]): text.rpartition(")")[2].split() for text in stats}
-    for number in sorted(parts):  # children have higher numbers, until these start anew
+    for number in sorted(parts):  # children have higher numbers, until numbering restarts
         if int(parts[number][1]) in below:
             below.add(number)
             total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # its own, and of its ended ones

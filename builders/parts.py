@@ -1,4 +1,4 @@
-"""What a benchmark offers, with what stands in where it declares nothing of its own."""
+"""The parts of a benchmark for an output, with defaults for those that it does not declare."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return what a table and split of an output asks with options; see `benchmark.Benchmark.choices`."""
+    """Return the multiple-choice questions of a table and split of an output; see `Benchmark.choices`."""
     from ..evaluation.blind.questions import blind_questions
 
     benchmark = benchmark_of(output)
@@ -54,13 +54,13 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[B
 
 
 def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) -> dict[str, Check]:
-    """Return all checks that fit an output, cheap ones first.
+    """Return all checks that apply to an output, cheap ones first.
 
     Args:
         output: The output.
-        sources: What it is to be built again from; None if that is not at hand. Where it can be built again, that looks
-            at all that its rows alone could tell.
-        again: What is made again.
+        sources: The inputs to build it again from; None if they are not available. If it can be built again, checks
+            that only read its rows are left out.
+        again: The videos to render again.
     """
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
@@ -84,13 +84,13 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) ->
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the check of what follows from other rows, which code of another version may have made otherwise."""
+    """Return the check of rows derived from other rows, which needs the version of stressreel that built them."""
     from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
         built_by = output.info.get("tools", {}).get("stressreel")
         if benchmark.derived is None or built_by != __version__:
-            yield NotChecked(f"what follows from other rows: stressreel {built_by} built this, this is {__version__}")
+            yield NotChecked(f"rows derived from other rows: stressreel {built_by} built this, this is {__version__}")
         else:
             yield from check_derived(output, configs, benchmark.derived(output))
 
@@ -98,7 +98,7 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
 
 
 def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
-    """Return the checks of what embedded videos show."""
+    """Return the checks that decode embedded videos."""
     from .runtime.decoded import check_decoded, check_shown
 
     checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, workers)}
@@ -108,7 +108,7 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
 
 
 def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: Again) -> dict[str, Check]:
-    """Return the checks that build an output again; one that says why, if that cannot be."""
+    """Return the checks that build an output again; if that is impossible, one check that reports why."""
     from .rebuilt import prepare_again
     from .runtime.rebuild import Rebuild
 
@@ -124,12 +124,12 @@ def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Source
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores, with what is written beside them.
+    """Scores, with the figures of the benchmark.
 
     Attributes:
         scores: The scores.
         config: The table that was scored.
-        figures: Pictures of the benchmark's own, by file name; None if it has none.
+        figures: PNG files by name; None if the benchmark draws no figures.
     """
 
     scores: Scores
@@ -160,8 +160,8 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of a tally's cells.
 
     Args:
-        name: What was scored: a benchmark, or "open-ended".
-        cells: The cells.
+        name: Name of the benchmark, or "open-ended".
+        cells: Names of the cells.
     """
     from ..evaluation.metrics import open_ended
 
@@ -169,7 +169,7 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
 
 
 def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
-    """Choose a table of an output with open questions, and read its rows with their right texts.
+    """Choose a table of an output with open questions, and read its rows with their correct texts.
 
     Raises:
         InputError: The benchmark has no open questions.
@@ -188,7 +188,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
 
 
 def card_of(benchmark: Benchmark) -> Card:
-    """Return what the card of a benchmark says."""
+    """Return the card of a benchmark; by default, one with its summary."""
     from ..data_cards.card import Card
 
     if benchmark.card:
@@ -197,7 +197,7 @@ def card_of(benchmark: Benchmark) -> Card:
 
 
 def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:
-    """Return how predictions on a benchmark are scored."""
+    """Return the scoring of a benchmark; by default, accuracy."""
     from ..evaluation.metrics.scoring import accuracy_scoring
 
     return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
@@ -214,7 +214,7 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
 
 
 def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return what a gallery shows of an output; a benchmark without pages of its own gets one for each item."""
+    """Return the gallery of an output; by default, it has one page for each item."""
     from ..data_cards.gallery.generic import item_gallery
 
     if benchmark.gallery:
@@ -224,7 +224,7 @@ def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -
 
 
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:
-    """Return the files of an output in the layout that its benchmark's authors publish.
+    """Return the files of an output in the layout of the benchmark's published release.
 
     Raises:
         InputError: There is no such layout.
@@ -233,7 +233,7 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     from ..evaluation.metrics.inputs import ALL, choose_split
 
     if benchmark.layout is None:
-        raise InputError(f"{output.path} is of {benchmark.name}, which has no published layout to be written in.")
+        raise InputError(f"{output.path} is an output of build-{benchmark.name}, which has no published layout.")
     table = benchmark.question_tables(output.info)[0]
     chosen = choose_split(output, table, split)
     splits = output.splits(table)
@@ -247,15 +247,13 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
 
     Raises:
         InputError: There is no such question.
-        UsageError: The benchmark has no more to say than right or wrong.
+        UsageError: The benchmark has no explanations of answers.
     """
     from ..evaluation.metrics.predictions import of_output
 
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     if scoring.explain is None:
-        raise UsageError(
-            f"--question: the answers of {benchmark.name} are right or wrong, and there is no more to say."
-        )
+        raise UsageError(f"--question: {benchmark.name} has no explanations of single answers. Omit it.")
     table = benchmark.question_tables(output.info)[0]
     return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))

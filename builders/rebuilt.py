@@ -1,4 +1,4 @@
-"""A finished output prepared once more: the settings that it records, with the inputs that a verifier has."""
+"""Prepare the build of a finished output again, from its recorded settings and the inputs that are available."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True)
 class Sources:
-    """What a verifier has of what an output was built from.
+    """The inputs of a build that are available for verification.
 
     Attributes:
-        folders: Where annotations and videos are looked for, the likelier first.
-        videos: The folder of the videos, if it is known.
-        given: Options of the build, by keyword: what they name is not looked for.
+        folders: Folders that are searched for annotations and videos, in this order.
+        videos: The folder of the videos, if known.
+        given: Options of the build, by keyword; their files are not searched for.
     """
 
     folders: Sequence[Path] = ()
@@ -37,7 +37,7 @@ class Sources:
 
 
 def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
-    """Return what a build writes first into `build.json`: the command, settings, inputs and versions."""
+    """Return the first entries of `build.json`: the command, settings, inputs and versions."""
     return {
         "builder": prepared.plan.builder,
         "dataset_version": settings.version,
@@ -51,20 +51,20 @@ def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -
 def prepare_again(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources
 ) -> tuple[Prepared, dict[str, Any]] | NotChecked | str:
-    """Prepare the build of an output once more.
+    """Prepare the build of an output again.
 
     Returns:
-        What `prepare` and `opening` return; or why there is none: something is not here, or nothing can have been built
-        like that.
+        The results of `prepare` and `opening`; or why there are none: a `NotChecked` if something is not available, a
+        text if the record is invalid.
 
     Raises:
-        UsageError: An option that was given is none of the benchmark's, or has a value that is not allowed.
+        UsageError: The benchmark does not have an option that was given, or its value is not allowed.
     """
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
         return NotChecked(
-            f"stressreel {built_by} built this, and this is {__version__}: pip install stressreel=={built_by} in an "
-            "environment of its own can build it again",
+            f"stressreel {built_by} built this, and this is {__version__}. To build it again, pip install "
+            f"stressreel=={built_by} in a separate environment",
             "version",
         )
     settings, problems = read_command(output.info, benchmark.settings)
@@ -95,7 +95,7 @@ def prepare_again(
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Take options of a build as keywords.
+    """Check options of a build, given as keywords.
 
     Raises:
         UsageError: There is no such option, or its value is not allowed.
@@ -105,8 +105,8 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in options:
             raise UsageError(
-                f"--{name.replace('_', '-')} is an option of neither verify nor {benchmark.program}. Give the "
-                "options that name what it was built from, such as --videos DIR."
+                f"--{name.replace('_', '-')} is not an option of verify or {benchmark.program}. Allowed are options "
+                "that name inputs of the build, such as --videos DIR."
             )
         try:
             values[name] = options[name].check(value)
@@ -116,7 +116,7 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
-    """Return an option as it is to be given again: what it records, or the path of what that names."""
+    """Return the value of an option for the new build: the recorded one, or the path found for it."""
     option = each.option
     if option.record == "never" and each.kind == "path":
         return sources.videos
@@ -126,11 +126,11 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
         values = value if isinstance(value, tuple) else (value,)
         paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
         if None in paths:
-            return NotChecked(f"what --{each.flag} named is not here: give it, or --annotations or --sources")
+            return NotChecked(f"the input of --{each.flag} was not found: give it, or --annotations or --sources")
         found = [str(path) if each.kind == "text" else path for path in paths]
         return tuple(found) if isinstance(value, tuple) else found[0]
     if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
-        return NotChecked(f"--{each.flag} was given to the build: give it too")
+        return NotChecked(f"--{each.flag} was given to the build: give it here too")
     return value
 
 

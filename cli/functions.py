@@ -23,21 +23,21 @@ FORMATS = {"json": "Print JSON.", "markdown": "Print Markdown.", "dot": "Print a
 
 @dataclass(frozen=True)
 class Command:
-    """What the command line adds to a function of the API.
+    """A command of the command line that calls a function of the API.
 
     Attributes:
         summary: Its line in `stressreel --help`.
         function: Name of the function, if it differs from the command's, such as `list_`.
-        formats: Output formats besides text, of `FORMATS`.
+        formats: Output formats in addition to text, from `FORMATS`.
         examples: Command lines for the help.
         flags: Positional parameters that are options on the command line.
-        names: Option names of keywords that are called differently on the command line.
-        given: Metavar of the remaining words, which `adapt` gets as `given`; "" if there are none.
-        loose: Whether these words may be missing, and may be options that the command does not know.
-        adapt: Turns the values from click into the arguments of the function.
-        other: A keyword of another function, and that function's name: the command also has its options, and calls it
-            if that keyword is given.
-        help: For a group of subcommands: its help.
+        names: Option names of keywords that have another name on the command line.
+        given: Metavar of the remaining words, which are passed to `adapt` as `given`; "" if there are none.
+        loose: Whether these words may be missing, and may be options that are not declared.
+        adapt: Converts the values from click into the arguments of the function.
+        other: A keyword of another function, and the name of that function. The command also has its options, and calls
+            it if that keyword is given.
+        help: Help of a group of subcommands.
         subcommands: The commands of the group.
     """
 
@@ -59,8 +59,8 @@ def function_command(words: str, command: Command) -> click.Command:
     """Make the command of an API function: positional parameters become arguments, keywords become options.
 
     Args:
-        words: The words of the command line, such as "score open-ended".
-        command: What the command line adds.
+        words: Name of the command with its groups, such as "score open-ended".
+        command: Its entry in the table of commands.
     """
     function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
@@ -136,7 +136,7 @@ def _api_function(name: str) -> Callable[..., Any]:
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
     """Call an API function, print its result, and return the exit code.
 
-    A parameter `each` gets a callback that prints parts of the result as soon as they are known.
+    If the function has a parameter `each`, it gets a callback that prints parts of the result as they arrive.
     """
     live = "each" in inspect.signature(function).parameters and form == "text"
     if live:

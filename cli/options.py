@@ -136,7 +136,7 @@ class Raw(_ParamType):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Leave the value as it is."""
+        """Return the value unchanged."""
         return value
 
 

@@ -92,13 +92,13 @@ def once(pairs: Pairs) -> dict[str, Any]:
     return found
 
 
-def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, mend: bool = True) -> Any:
+def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, replace_surrogates: bool = True) -> Any:
     r"""Parse JSON.
 
     Args:
         text: The JSON.
         make_object: Makes an object from its names and values; by default, the last of equal names counts.
-        mend: Whether to replace lone surrogates ("\ud800"), which no file can hold, by "\ufffd".
+        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which no file can hold, by "\ufffd".
 
     Raises:
         ValueError: It is not JSON (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.
@@ -106,7 +106,7 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
         raise ValueError(f"it has {count:,} values, and no file of this kind more than {MOST_VALUES:,}")
-    if mend and HALF.search(text):
+    if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:
         value = json.loads(text, object_pairs_hook=make_object)

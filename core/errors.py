@@ -11,7 +11,7 @@ StressreelError
 ├── HubError         the Hugging Face Hub refused or failed                     (also RuntimeError)
 └── ProbeError       a probe did not reach the modules it should impair         (also RuntimeError)
 
-A message says what is wrong, what was given, what is allowed and what to do; the command line prints it as one
+A message names the problem, the value given, the values allowed and the remedy; the command line prints it as one
 paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--debug` shows it).
 """
 

@@ -22,7 +22,7 @@ def command_reference() -> str:
 def _walk(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Yield the path, the command and a context of a command and of all below it, but for `stressreel build`'s."""
+    """Yield path, command and context of a command and its subcommands, except those of `stressreel build`."""
     context = command.context_class(command, info_name=name, parent=parent, **command.context_settings)
     yield context.command_path, command, context
     if isinstance(command, click.Group) and context.command_path != "stressreel build":
@@ -58,7 +58,7 @@ def _row(option: click.Option, context: click.Context) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Write a paragraph of a help text; one that click is told not to wrap stays as it is."""
+    """Write a paragraph of a help text; one that click must not wrap becomes a code block."""
     return _fenced(text.removeprefix("\b\n")) if text.startswith("\b\n") else _prose(text)
 
 

@@ -41,8 +41,8 @@ def video_name(video: dict[str, Any]) -> str:
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Make the files of tasks, and what `output.json` says of them; see `task_folder.write_tasks`.
 
-    A row of the TSV has the columns of VLMEvalKit (`index`, `video`, `question` as it is asked, `answer`, the options
-    `A` to `E`) and `sample`, JSON with what shows the video and judges an answer.
+    A row of the TSV has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, the options
+    `A` to `E`) and `sample`, JSON with the fields that locate the video and judge an answer.
 
     Raises:
         InputError: Rows of the output are missing.

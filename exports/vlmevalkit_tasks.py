@@ -70,7 +70,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return {"root": str(root), "data_file": str(table)}
 
     def build_prompt(self, line: Any, video_llm: bool = False) -> list[dict[str, str]]:
-        """Return the video, or its frames, and the question as it is asked by all harnesses."""
+        """Return the video, or its frames, and the same prompt as in all harnesses."""
         row = self.data.iloc[line] if isinstance(line, int) else line
         if video_llm:
             shown = [{"type": "video", "value": str(Path(self.data_root) / f"{row['video']}.mp4")}]

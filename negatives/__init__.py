@@ -1,1 +1,1 @@
-"""Wrong options for multiple choice: hard negatives by sentence embeddings, random ones, and their order."""
+"""Distractors for multiple choice: hard negatives by sentence embeddings, random distractors, and their order."""

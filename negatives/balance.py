@@ -3,7 +3,7 @@
 If the distractors of a question were draws from the same distribution of texts as its correct option, no model of
 question and options could beat chance. That density over the candidates is estimated in rounds: a model of question
 and option learns to separate correct options from sampled ones, its log-odds are added to the energies of the
-candidates, and distractors are sampled anew. A second stage does the same with whole option sets, because the most
+candidates, and distractors are sampled again. A second stage does the same with whole option sets, because the most
 central or the longest option is a property of the set. A row is only scored by models that were trained without it.
 
 Sampling cannot remove every signal; the rest is left to flags (`subset`): a borrowed answer is an option of several

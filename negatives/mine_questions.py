@@ -123,12 +123,13 @@ def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSetting
     for kind, some in items.items():
         texts: dict[str, set[str]] = {}
         for item in some:
-            texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.lends else ())
+            texts.setdefault(item.pool, set()).update({text_key(item.text)} if item.is_donor else ())
         pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
         if len(fewest) < choice.mining.num_options - 1:
             raise InputError(
-                f"{'split ' + repr(pool) if pool else 'the questions'} can lend {len(fewest)} different {kind}s, too "
-                f"few for {choice.mining.num_options} options; nothing was written. {advice(choice)}"
+                f"{'split ' + repr(pool) if pool else 'the questions'} have {len(fewest)} different {kind}s to "
+                f"choose distractors from, too few for {choice.mining.num_options} options; nothing was written. "
+                f"{advice(choice)}"
             )
 
 
@@ -138,9 +139,9 @@ def _refuse_short(mined: Mapping[str, Sequence[Mined]], choice: MineSettings) ->
     if short:
         kind, first = short[0]
         raise InputError(
-            f"{len(short)} of {sum(map(len, mined.values()))} questions find fewer than {need} wrong options; nothing "
-            f"was written. The first is {first.id} ({kind}): {len(first.negatives)} of the {first.looked_at} questions "
-            f"that were looked at. {advice(choice)}"
+            f"{len(short)} of {sum(map(len, mined.values()))} questions have fewer than {need} distractors; nothing "
+            f"was written. The first is {first.id} ({kind}): {len(first.negatives)} found among {first.looked_at} "
+            f"questions. {advice(choice)}"
         )
 
 
@@ -149,24 +150,28 @@ def _warnings(items: Mapping[str, Sequence[Item]], options: MinedOptions, settin
         pools = {item.id: item.pool for item in items[kind]}
         rights = {name: (pools[name], text_key(text)) for name, text in options.texts[kind].items()}
         wrong = {one.id: [(pools[one.id], text_key(negative.text)) for negative in one.negatives] for one in found}
-        lent = Counter(key for keys in wrong.values() for key in keys)
-        count = Counter(rights.values()) + lent
+        uses = Counter(key for keys in wrong.values() for key in keys)
+        count = Counter(rights.values()) + uses
         right = 0.0
         for one in found:
             counts = [count[rights[one.id]], *(count[key] for key in wrong[one.id])]
             right += (counts[0] == min(counts)) / counts.count(min(counts))
         share, chance = right / len(found), 1 / settings.num_options
         tenth = max(1, len(set(rights.values())) // 10)
-        most = sum(times for _, times in lent.most_common(tenth)) / max(sum(lent.values()), 1)
+        most = sum(times for _, times in uses.most_common(tenth)) / max(sum(uses.values()), 1)
         spreads = settings.max_lend == 0 or settings.max_lend > 1.2
-        remedy = "A smaller --max-lend spreads them" if spreads else "Some answers resemble no other, or cannot be lent"
+        remedy = (
+            "A smaller --max-lend spreads them"
+            if spreads
+            else "Some answers resemble no other answer, or cannot be distractors"
+        )
         if share > MUCH * chance:
             yield (
                 f"{kind}s: the option that occurs least often is correct for {share:.1%} of the questions "
                 f"(chance {chance:.1%}). {remedy}."
             )
         if most > CONCENTRATED:
-            yield f"{kind}s: a tenth of the texts lend {most:.1%} of the wrong options. {remedy}."
+            yield f"{kind}s: a tenth of the texts make up {most:.1%} of the distractors. {remedy}."
 
 
 def _rows(questions: Sequence[QuestionRow], mined: MinedOptions, choice: MineSettings) -> list[dict[str, Any]]:
@@ -199,7 +204,7 @@ def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice:
 
 
 def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> None:
-    """Write a random sample of questions, options side by side, for people to look for second correct answers.
+    """Write a random sample of questions with their options side by side, to be read for second correct answers.
 
     Raises:
         OutputError: The file cannot be written.
@@ -242,13 +247,13 @@ def _summary(options: MinedOptions, settings: MiningSettings) -> tuple[str, ...]
     mined = options.mined
     lines = [f"{len(next(iter(mined.values()))):,} questions with {settings.num_options} options"]
     if options.guessable is not None:
-        lines.append(f"  {len(options.guessable):,} questions are blind_guessable, outside of the balanced subset")
+        lines.append(f"  {len(options.guessable):,} questions are blind_guessable, so not in the balanced subset")
     for kind, found in mined.items():
         wrong = [negative for one in found for negative in one.negatives]
         mean = sum(negative.cos_text for negative in wrong) / len(wrong)
         most = Counter(negative.id for negative in wrong).most_common(1)[0]
         lines.append(
-            f"  {kind}s: mean cosine of wrong options and right one {mean:.3f}; {most[0]} lends its {kind} most often, "
+            f"  {kind}s: mean cosine of distractors and correct option {mean:.3f}; most frequent donor {most[0]}, "
             f"{most[1]} times"
         )
         wide = sum(one.looked_at > settings.top_k for one in found)

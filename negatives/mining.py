@@ -97,14 +97,14 @@ class Item:
         question: The question.
         text: The correct text.
         pool: Items borrow from one another within a pool only, such as a split.
-        lends: Whether its text may be borrowed.
+        is_donor: Whether its text may be borrowed.
     """
 
     id: str
     question: str
     text: str
     pool: str = ""
-    lends: bool = True
+    is_donor: bool = True
 
 
 def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> list[Item]:
@@ -116,7 +116,7 @@ def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> lis
             row.question,
             row.texts[target],
             row.pool,
-            lends=row.split == train or text_key(row.texts[target]) not in trained,
+            is_donor=row.split == train or text_key(row.texts[target]) not in trained,
         )
         for row in rows
     ]
@@ -145,8 +145,8 @@ def mine_by_score(
     to the whole pool; their texts rank behind the previous ones.
 
     A text is used at most `max_lend` times its even share, rounded up: the distractors that the pool needs, divided by
-    the rows that lend, times the rows that it is correct for. If more rows want it, it goes to those with the best
-    scores, ties broken by a seeded draw; the others take their next best among up to 16·top_k questions. Rows that then
+    the donors, times the rows that the text is correct for. If more rows want it, those with the best scores get it,
+    with ties broken by a seeded draw; the others take their next best among up to 16·top_k questions. Rows that then
     still have too few take their best regardless of the limit.
 
     Args:
@@ -204,7 +204,7 @@ class _Pool:
         self._limit = settings.same_question if settings.same_question <= 1 else None
         numbers: dict[str, int] = {}
         self.text_of = np.array([numbers.setdefault(text_key(item.text), len(numbers)) for item in items], np.int64)
-        self._uses = lending_limits(self.text_of.tolist(), [item.lends for item in items], settings)
+        self._uses = use_limits(self.text_of.tolist(), [item.is_donor for item in items], settings)
         self._words = [content_words(item.text) if settings.same_text <= 1 else frozenset[str]() for item in items]
         row_of = {item.id: row for row, item in enumerate(items)}
         # The items of a large group share one list, and then the set made from it.
@@ -221,7 +221,7 @@ class _Pool:
         for number, rows in enumerate(rows_by_question.values()):
             self._question_of[rows] = number
         self._donors = [
-            np.array([row for row in rows if items[row].lends], np.int64) for rows in rows_by_question.values()
+            np.array([row for row in rows if items[row].is_donor], np.int64) for rows in rows_by_question.values()
         ]
         self._sizes = np.array([len(rows) for rows in self._donors], np.int64)
         digests = b"".join(digest_for(seed, "ties", item.id)[:8] for item in items)
@@ -232,7 +232,7 @@ class _Pool:
         near = nearest(self._asked, None, REACH * self.settings.top_k, below=self._limit)
         askers = [_Asker(self, row, near[int(self._question_of[row])]) for row in range(len(self.items))]
         if self.settings.max_lend == 0:
-            return [asker.fill().mined() for asker in tracked(askers, "mining wrong options", "question")]
+            return [asker.fill().mined() for asker in tracked(askers, "mining distractors", "question")]
         return self._shared(askers)
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
@@ -257,7 +257,7 @@ class _Pool:
     def random(self, seed: int) -> Iterator[Mined]:
         """Yield random distractors of each row."""
         used = [0] * len(self._uses)
-        for row, item in enumerate(tracked(self.items, "drawing wrong options", "question")):
+        for row, item in enumerate(tracked(self.items, "sampling distractors", "question")):
             taken: list[int] = []
             full: list[int] = []
             looked_at = 0
@@ -269,7 +269,7 @@ class _Pool:
                 if len(taken) == self.need:
                     break
                 looked_at += 1
-                if other == row or other in self._apart[row] or not self.items[other].lends:
+                if other == row or other in self._apart[row] or not self.items[other].is_donor:
                     continue
                 if self._limit is not None and self._cos_question(row, other) >= self._limit:
                     continue
@@ -374,7 +374,7 @@ class _Pool:
         rules = (
             np.isin(np.arange(len(self.items)), list(self._apart[row])),
             same,
-            ~np.fromiter((item.lends for item in self.items), np.bool_, len(self.items)),
+            ~np.fromiter((item.is_donor for item in self.items), np.bool_, len(self.items)),
             np.ones(len(self.items), np.bool_),  # the rest says the same as the correct text, or as one taken
         )
         counts = {}
@@ -489,16 +489,16 @@ def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
     yield from (number for number in rng.permutation(size).tolist() if number not in seen)
 
 
-def lending_limits(text_of: Sequence[int], lends: Sequence[bool], settings: MiningSettings) -> list[float]:
+def use_limits(text_of: Sequence[int], is_donor: Sequence[bool], settings: MiningSettings) -> list[float]:
     """Return how often each text may be used: `max_lend` times its even share, rounded up.
 
     Args:
         text_of: The text of each row, by number from 0.
-        lends: Whether the text of each row may be borrowed.
+        is_donor: Whether the text of each row may be borrowed.
         settings: How to choose.
     """
     if settings.max_lend == 0:
         return [np.inf] * (max(text_of, default=-1) + 1)
-    share = (settings.num_options - 1) * len(text_of) / max(sum(lends), 1)
-    rows = Counter(text for text, lent in zip(text_of, lends, strict=True) if lent)
+    share = (settings.num_options - 1) * len(text_of) / max(sum(is_donor), 1)
+    rows = Counter(text for text, may in zip(text_of, is_donor, strict=True) if may)
     return [float(np.ceil(settings.max_lend * share * rows[text])) for text in range(max(text_of, default=-1) + 1)]

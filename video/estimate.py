@@ -29,7 +29,7 @@ LOOKED = 256  # sources whose headers are read
 STRETCH = 12  # frames encoded together, at least
 LONGEST = 48  # and at most
 STRETCHES = 3, 8, 16  # at least; of one source; of many
-PIXELS = 60e6  # encoded as they are, about: a second of CPU
+PIXELS = 60e6  # that take about a second of CPU to encode
 KEY_EVERY = 250  # x264 puts a key frame at least so often
 
 

@@ -56,7 +56,7 @@ def write_sample(kind: str, folder: Path) -> None:
     temporary: Path | None = None
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} holds something already; it stays as it is. Give a new or empty folder.")
+            raise InputError(f"{folder} is not empty. Give a new or empty folder.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         with Working("drawing the sample"):

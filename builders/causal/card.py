@@ -1,4 +1,4 @@
-"""What the card of a CausalChaos build says; the words are in `card.md.j2`."""
+"""The figures, tables and fields of the card of a CausalChaos build; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ EXAMPLES = 3
 NOTES = {
     "rows": "rows read",
     "episodes": "episodes",
-    "rows_that_overlap_another": "rows whose clip has a frame in common with that of another row",
-    "rows_with_the_frames_of_another": "rows whose clip an earlier row has",
-    "questions_repeated": "rows whose question an earlier row asks in the same words",
-    "answers_repeated": "rows whose answer an earlier row gives in the same words",
-    "explanations_repeated": "rows whose explanation an earlier row gives in the same words",
-    "explanations_equal_to_their_answer": "rows whose explanation is their answer",
-    "texts_with_runs_of_spaces": "rows in which runs of spaces became one",
+    "rows_that_overlap_another": "rows whose clip overlaps that of another row",
+    "rows_with_the_frames_of_another": "rows with the same clip as an earlier row",
+    "questions_repeated": "rows with the same question as an earlier row, word for word",
+    "answers_repeated": "rows with the same answer as an earlier row, word for word",
+    "explanations_repeated": "rows with the same explanation as an earlier row, word for word",
+    "explanations_equal_to_their_answer": "rows whose explanation repeats the answer",
+    "texts_with_runs_of_spaces": "rows in which runs of spaces were replaced by one",
 }
 for _target in NAMES:
     NOTES[f"{_target}s_with_fewer_options"] = f"questions (over all divisions) with too few {_target} options"
     NOTES |= {
-        f"{_target}s_kept_from_these_{reason.replace(' ', '_')}": f"{_target}s not lent to these: {reason}"
+        f"{_target}s_kept_from_these_{reason.replace(' ', '_')}": f"excluded {_target}s for these questions: {reason}"
         for reason in REFUSALS
     }
     NOTES[f"{_target}s_that_needed_more_candidates"] = (
-        f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were looked at"
+        f"questions (over all divisions) whose first candidates gave too few {_target} options, so more were searched"
     )
 
 
 @dataclass(frozen=True)
 class BaselineShare:
-    """What one blind baseline gets right.
+    """The accuracy of one blind baseline.
 
     Attributes:
-        name: Of the baseline.
-        right: Questions that it gets right; of equally good options it takes each with equal chance.
-        total: Questions.
-        chance: Share that chance gets right.
+        name: Name of the baseline.
+        right: Expected number of correct answers; ties between options are broken at random.
+        total: Number of questions.
+        chance: Accuracy of chance.
     """
 
     name: str
@@ -68,36 +68,36 @@ class BaselineShare:
 
     @property
     def share(self) -> float:
-        """Share that is right."""
+        """The accuracy."""
         return self.right / self.total
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share, by Wilson's score (binomial)."""
+        """The 95 % interval of the accuracy, by Wilson's score (binomial)."""
         middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
         half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
         return max(0.0, middle - half), min(1.0, middle + half)
 
     @property
     def verdict(self) -> str:
-        """Whether chance lies in the interval."""
+        """How the interval lies relative to chance."""
         low, high = self.interval
         return "above chance" if low > self.chance else "below chance" if high < self.chance else "chance"
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """The wrong options of one table, for one target.
+    """Statistics of the distractors of one table, for one target.
 
     Attributes:
-        table: The table.
+        table: Name of the table.
         target: "answer" or "explanation".
-        kinds: How many there are of each kind.
-        cos_text: Their cosines with the right option.
-        cos_question: Cosines of the questions, of mined ones.
-        places: How often the right option stands at each place.
-        most: The question that lends most often, and how often.
-        letters: Mean length of the right and of the wrong options.
+        kinds: Number of distractors of each kind.
+        cos_text: Their cosines with the correct option.
+        cos_question: Cosines of the questions, for mined distractors.
+        places: Number of questions by the index of the correct option.
+        most: The most frequent donor, and how often it is one.
+        letters: Mean characters of correct options and of distractors.
     """
 
     table: str
@@ -112,16 +112,16 @@ class Wrong:
 
 @dataclass(frozen=True)
 class CausalStatistics:
-    """Everything that the card says, counted from the tables.
+    """The statistics on the card, computed from the tables.
 
     Attributes:
         frames: Length of each distinct clip, in frames.
-        words: Words of questions, answers and explanations.
-        wrong: See `Wrong`.
-        episodes: Episodes in each split, by division.
-        examples: A question of the test, and what it is made of.
+        words: Numbers of words of questions, answers and explanations.
+        wrong: Statistics of the distractors, by table and target.
+        episodes: Number of episodes in each split, by division.
+        examples: The first rows of the test.
         confused: Rows of `causal_confusion` for examples.
-        questions: All questions.
+        questions: Number of questions.
     """
 
     frames: list[int]
@@ -134,7 +134,7 @@ class CausalStatistics:
 
 
 def measure_causal(output: FinishedOutput) -> CausalStatistics:
-    """Count everything that the card says."""
+    """Compute the statistics of the card."""
     every = list(output.whole(OPEN))
     clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
     texts = ("question", "answer", "explanation")
@@ -165,7 +165,7 @@ def _shows(row: Row) -> bool:
 
 
 def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
-    """Count the wrong options of one table, for one target."""
+    """Compute the statistics of the distractors of one table, for one target."""
     options, index, sources = NAMES[target]
     wrong = [
         (text, source)
@@ -174,7 +174,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
         if source["kind"] != RIGHT
     ]
     mined = [source for _, source in wrong if source["kind"] in ("hard", "random", "carried")]
-    lenders = Counter(source["qid"] for source in mined)
+    donors = Counter(source["qid"] for source in mined)
     return Wrong(
         table,
         target,
@@ -182,7 +182,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
         Spread.of([source["cos_text"] for _, source in wrong]) if wrong else None,
         Spread.of([source["cos_question"] for source in mined]) if mined else None,
         dict(sorted(Counter(row[index] for row in rows).items())),
-        max(lenders.items(), key=lambda one: (one[1], one[0]), default=("", 0)),
+        max(donors.items(), key=lambda one: (one[1], one[0]), default=("", 0)),
         (
             sum(len(row[options][row[index]]) for row in rows) / len(rows),
             sum(len(text) for text, _ in wrong) / max(len(wrong), 1),
@@ -191,7 +191,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
 
 
 def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[BaselineShare]]]]:
-    """Return what blind guessers get right, by table, split and target."""
+    """Return the accuracy of the blind baselines, by table, split and target."""
     return {
         table: {
             split: {
@@ -211,7 +211,7 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Basel
 
 
 def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
-    """Return the cells of the tables of blind baselines: of the test, or of the last split where there is none."""
+    """Return the cells of the tables of blind baselines, for the test, or the last split if there is no test."""
     found = {}
     for table, splits in guesses(info).items():
         split = "test" if "test" in splits else list(splits)[-1]
@@ -235,13 +235,13 @@ TITLES = {
 
 
 def card() -> Card:
-    """Return what the card of a CausalChaos build says."""
+    """Return the card of a CausalChaos build."""
     template = Path(__file__).parent / "card.md.j2"
     return Card(template, measure_causal, context, front_matter, figures, biases, NOTES)
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
-    """Write what the best blind guesser of every table, split and target gets right."""
+    """Describe the accuracy of the best blind baseline on every table, split and target."""
     found = []
     for table, parts in guesses(output.info).items():
         for split, targets in parts.items():
@@ -250,14 +250,14 @@ def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
                     continue
                 best = max(blind, key=lambda guess: guess.share)
                 found.append(
-                    f"{table}, {split}, {target}s: of the untrained guessers that do not see the video the best "
-                    f"({MEANINGS[best.name]}) gets {best.share:.1%} right; chance is {best.chance:.1%}."
+                    f"{table}, {split}, {target}s: the best untrained blind baseline ({MEANINGS[best.name]}) has an "
+                    f"accuracy of {best.share:.1%}; chance is {best.chance:.1%}."
                 )
     return found
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML head that depend on the benchmark."""
+    """Return the metadata fields that depend on the benchmark."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -267,7 +267,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
-    """Return the fields of the template."""
+    """Return the variables of the template."""
     info = output.info
     plain = {
         name: count
@@ -313,7 +313,7 @@ def clips_png(frames: Sequence[int]) -> bytes:
 
 
 def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineShare]]]]) -> bytes:
-    """Draw what blind guessers get right in the test of every table, with 95 % intervals; the line is chance."""
+    """Draw the accuracy of blind baselines on the test of every table, with 95 % intervals; the line is chance."""
     tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
     there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}
     names = [name for name in MEANINGS if name in there]
@@ -337,7 +337,7 @@ def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineSha
             _plain(axes, "x")
         panels[0].set_yticks(range(len(names)), [name.replace("_", " ") for name in names])
         panels[0].invert_yaxis()
-        panels[0].set_xlabel("% right", color=PALE)
+        panels[0].set_xlabel("accuracy, %", color=PALE)
         handles, labels = panels[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside lower right", ncols=len(labels))
 

@@ -49,7 +49,7 @@ def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[F
                         continue
                     known = source["qid"] in asked
                     if source["kind"] in MINED and not _allowed(source, settings.mining):
-                        yield f"{table}: {row['qid']}: option {place} is too near to the right one, or its question is"
+                        yield f"{table}: {row['qid']}: option {place}, or its question, is too similar"
                     for name, cosine in (("cos_text", texts[place]), ("cos_question", questions[place])):
                         if (name == "cos_text" or known) and abs(source[name] - cosine) > ROOM:
                             yield f"{table}: {row['qid']}: option {place}: {name} is {source[name]}, not {cosine:.4f}"

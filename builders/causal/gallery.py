@@ -19,11 +19,11 @@ from .tables import CLIPS, RIGHT, SOURCE_FIELDS, question_tables
 
 TWINS = ("negation", "swap")
 NUMBERS = ("cos_question", "cos_text", "score")
-BLOCKS = (  # what is asked: label, letter in scores, options, right one, where they come from, column of predictions
+BLOCKS = (  # label, letter in scores, and columns: options, correct index, sources, predictions
     ("Answer", "A", "options", "answer_index", "sources", None),
     ("Explanation", "E", "explanation_options", "explanation_index", "explanation_sources", "explanation"),
 )
-FACETS = (Facet("table", "Table"), Facet("split", "Split"), Facet("kind", "Wrong options"), Facet("source", "Episode"))
+FACETS = (Facet("table", "Table"), Facet("split", "Split"), Facet("kind", "Distractors"), Facet("source", "Episode"))
 ASKED_FACETS = (Facet("asked", "Asked"), Facet("chosen", "Chosen", ("kind",)))
 
 

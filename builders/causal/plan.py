@@ -213,7 +213,7 @@ class _Planner:
                 reasons = f"; of its split it cannot have {', '.join(refused)}" if refused else ""
                 pool = ", or --pool all" if self.settings.pool == "split" else ""
                 raise InputError(
-                    f"{len(bare)} questions have no wrong option in their split of {scheme} (the first is "
+                    f"{len(bare)} questions have no distractor in their split of {scheme} (the first is "
                     f"{bare[0].id}): it has too few questions{reasons}. Give more rows{pool}."
                 )
             few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
@@ -454,7 +454,7 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
 
 
 def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Count by target and kind the confusions that are options, the ambiguous ones, and why others are none."""
+    """Count by target and kind the confusions that are options, the ambiguous ones, and why others failed."""
     counts: dict[str, Any] = {}
     for target in TARGETS:
         for results in outcomes.values():

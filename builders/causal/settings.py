@@ -26,7 +26,7 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
     named = {name.lower() for name in comma_separated(given)}
     unknown = sorted(name.upper() for name in named - set(SCHEMES))
     if unknown:
-        raise ValueError(f"names {', '.join(unknown)}, which is no division. Divisions: UD, PS, UN.")
+        raise ValueError(f"names the unknown division {', '.join(unknown)}. Divisions: UD, PS, UN.")
     return tuple(scheme for scheme in SCHEMES if scheme in named)
 
 
@@ -58,7 +58,7 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     Attributes:
         annotations: CausalChaos' `Annotations.csv`, a file in its layout, or the word `sample`.
-        columns: The file's names of columns, such as "question=Q".
+        columns: Names of columns that differ, such as "question=Q".
         videos: Folder of the episodes.
         fps_map: Frames per second that annotated frames were counted at, by episode.
         offsets: Frames to add to the annotated ones, by episode.
@@ -66,7 +66,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         splits: Divisions to build.
         places: The order that PS uses; see `builders.causal.divisions.by_place`.
         mining: How distractors are chosen.
-        confuse: Most distractors replaced in `causal_confusion`; 0 for no such config.
+        confuse: Largest number of distractors that `causal_confusion` replaces in a question; 0 omits that config.
         twins: "balanced": distractors are confused too, see `negatives.confused_options`. "right": the correct option
             only.
         cast: File of names in addition to those found in the annotations.
@@ -77,7 +77,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
-        only: The split that is written, or "all"; a copy of `split` for the plan.
+        only: The split that is written, or "all": a copy of `split` that the plan records.
     """
 
     annotations: str = option(

@@ -19,22 +19,24 @@ NAMES: dict[Target, tuple[str, str, str]] = {
     "answer": ("options", "answer_index", "sources"),
     "explanation": ("explanation_options", "explanation_index", "explanation_sources"),
 }
-"""The columns with the options of a target, the place of the right one, and where each comes from."""
+"""The columns with the options of a target, the index of the correct option, and the source of each option."""
 
 SOURCE_FIELDS = (
-    Column("qid", "string", "the question whose right option this is, or was before it was changed"),
-    Column("kind", "string", "`right`, `hard`, `carried` (over from another question), `random`, `negation` or `swap`"),
+    Column("qid", "string", "the question whose correct option this is, or was before it was changed"),
+    Column(
+        "kind", "string", "`right`, `hard`, `carried` (adapted from another question), `random`, `negation` or `swap`"
+    ),
     Column("cos_question", "float64", "cosine of the two questions (SBERT)"),
-    Column("cos_text", "float64", "cosine with the right option"),
-    Column("score", "float64", "what it was chosen by"),
+    Column("cos_text", "float64", "cosine with the correct option"),
+    Column("score", "float64", "the score by which it was chosen"),
 )
 CONFUSION_FIELDS = (
     Column("target", "string", "`answer` or `explanation`"),
-    Column("of", "string", "`right` or `wrong`: which option was turned round"),
+    Column("of", "string", "`right` or `wrong`: which option was confused"),
     Column("kind", "string", "`negation` or `swap`"),
-    Column("place", "int32", "its place among the options; null if it is not among them"),
-    Column("text", "string", "what was made of the option; null if nothing could be"),
-    Column("note", "string", "why it could not be made or used, or why it may be read in two ways; else empty"),
+    Column("place", "int32", "its index among the options; null if it is not an option"),
+    Column("text", "string", "the confusion; null if none could be made"),
+    Column("note", "string", "why it could not be made or used, or why it is ambiguous; else empty"),
 )
 ASKED = (
     Column("qid", "string", "the question"),
@@ -47,34 +49,34 @@ ASKED = (
 CHOICES = (
     *ASKED,
     Column("options", "strings", "answers to choose from"),
-    Column("answer_index", "int32", "which is right, from 0"),
+    Column("answer_index", "int32", "index of the correct answer, from 0"),
     Column("explanation_options", "strings", "explanations to choose from"),
-    Column("explanation_index", "int32", "which is right, from 0"),
-    Column("sources", "records", "where each of `options` comes from", fields=SOURCE_FIELDS),
-    Column("explanation_sources", "records", "where each of `explanation_options` comes from", fields=SOURCE_FIELDS),
+    Column("explanation_index", "int32", "index of the correct explanation, from 0"),
+    Column("sources", "records", "the source of each of `options`", fields=SOURCE_FIELDS),
+    Column("explanation_sources", "records", "the source of each of `explanation_options`", fields=SOURCE_FIELDS),
     Column(
         "blind_guessable",
         "bool",
-        "false in the balanced subset, where models that see no video are right by chance; null without one",
+        "false in the balanced subset, where models without video are at chance; null if there is no such subset",
     ),
 )
 MEANINGS: dict[Scheme, str] = {
     "ud": "questions divided uniformly at random",
-    "ps": "questions divided by their place in the episode",
-    "un": "questions divided by episodes: those of validation and test are unseen in train",
+    "ps": "questions divided by their position in the episode",
+    "un": "questions divided by episode: those of validation and test are unseen in train",
 }
 CONFUSED_CONFIG = Config(
     CONFUSED,
-    "the test questions of the first division, wrong options replaced by negations and exchanges",
-    (*CHOICES, Column("confusions", "records", "what became of each way to confuse", fields=CONFUSION_FIELDS)),
+    "the test questions of the first division, with distractors replaced by negations and swaps",
+    (*CHOICES, Column("confusions", "records", "the result of each attempt to confuse", fields=CONFUSION_FIELDS)),
 )
 OPEN_CONFIG = Config(
     OPEN,
-    "every question with its right answer and explanation; its splits are those of the first division",
+    "every question with its correct answer and explanation, in the splits of the first division",
     (
         *ASKED,
-        Column("answer", "string", "the right answer"),
-        Column("explanation", "string", "the right explanation"),
+        Column("answer", "string", "the correct answer"),
+        Column("explanation", "string", "the correct explanation"),
         *(Column(f"split_{scheme}", "string", f"its split in `{scheme}`; null if not built") for scheme in SCHEMES),
     ),
 )
@@ -86,7 +88,7 @@ CLIPS_CONFIG = Config(
         Column("episode", "string", "the video"),
         Column("start_frame", "int32", "first annotated frame"),
         Column("end_frame", "int32", "the frame after its last"),
-        Column("first_frame", "int32", "the frame of the video file that the clip begins with"),
+        Column("first_frame", "int32", "the frame of the video file at which the clip begins"),
         Column("num_frames", "int32", "frames"),
         Column("fps", "float64", "frames divided by seconds"),
         Column("width", "int32", "pixels"),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR_IN = 0.185
-STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # pixels, but for the number of frames in a strip
+STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # frames in a strip, then pixels
 SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
 MOST_BARS = 160
 MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered output may claim thousands

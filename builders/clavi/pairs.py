@@ -64,7 +64,7 @@ class Limits:
         shortest, longest: Of A and of B.
         span: Maximum from the start of A to the end of B.
         gap: Minimum from the end of A to the start of B.
-        decimal: Whether lengths are rounded to `DIGITS`, so that 40.1 − 4.1 is 36, as it is not in binary.
+        decimal: Whether lengths are rounded to `DIGITS`, so that 40.1 − 4.1 is 36, unlike in binary.
     """
 
     shortest: float = SHORTEST_S

@@ -210,8 +210,8 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
         unknown = {unit.source_id for unit in plan.units} - timing.rates.keys()
         if unknown:
             found.append(
-                f"the frame rate of {len(unknown):,} videos is unknown, as they are missing; {USUAL_RATE} frames a "
-                "second are assumed; set another rate with --fps"
+                f"the frame rate of {len(unknown):,} videos is unknown because they are missing; {USUAL_RATE} frames "
+                "per second are assumed; set another rate with --fps"
             )
     return found
 

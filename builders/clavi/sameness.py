@@ -23,7 +23,7 @@ AMONG = frozenset(("and", "or", "the", "a", "an", "of", "his", "her", "their", "
 
 @lru_cache(maxsize=1 << 16)
 def subject_words(subject: str) -> frozenset[str]:
-    """Return the words of a subject that name somebody: "Tom and the dog" has Tom and dog."""
+    """Return the words of a subject that name an actor: "Tom and the dog" has Tom and dog."""
     words = (word.removesuffix("'s").strip(",.'") for word in subject.split())
     return frozenset(word for word in words if word and word.lower() not in AMONG)
 

@@ -80,7 +80,7 @@ class Proposer:
         return self.part("between", *pair) if pair else VIDEO
 
     def part(self, word: str, *actions: Action) -> Window:
-        """Return a part of the video; equal parts are one object, as they are looked up often."""
+        """Return a part of the video; equal parts are one object, because they are looked up often."""
         found = self.windows.get((word, actions))
         if found is None:
             found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]

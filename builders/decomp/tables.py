@@ -62,7 +62,7 @@ GRAPHS = Config(
 )
 VIDEOS = Config(
     "videos",
-    "the videos, as they are in the source",
+    "the source videos, unchanged",
     (
         Column("video_id", "string", "the video"),
         Column("num_frames", "int32", "frames"),

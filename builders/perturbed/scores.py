@@ -288,7 +288,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             elsewhere += 1
         elif each.clip not in clip_place:
             unknown[each.label] = None
-        elif each.setting not in by_name or each.answer is None:  # null is a missing answer, not a wrong one
+        elif each.setting not in by_name or each.answer is None:  # null is a missing answer, not an incorrect one
             continue
         elif key in values:
             doubled[each.label] = None

@@ -35,7 +35,7 @@ VIDEO = Column("video", "video", "MP4, H.264")
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
     """Return the visual tables of a suite: `clean` and one for each perturbation."""
     columns = (*COLUMNS, VIDEO) if videos else COLUMNS
-    configs = [Config(CLEAN, "the clips as they are, encoded like the others", columns, default=True, key_columns=2)]
+    configs = [Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2)]
     for name in names:
         corruption = check_name(name)
         meaning = f"{corruption.family}; levels are {corruption.unit}"

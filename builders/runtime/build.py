@@ -147,7 +147,7 @@ def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str
     if without and not options.allow_missing:
         raise BuildError(
             f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
-            f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to leave it as it is."
+            f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to keep it."
         )
     say(f"{output.name} is complete already; --fresh builds it again")
     return done

@@ -1,4 +1,4 @@
-"""Embedded videos, decoded: what their rows say of them, whose frames they show, and whether decord sees the same."""
+"""Check embedded videos by decoding them: their rows, the frames that they share, and their frames in decord."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from ...video.decode import shape_of, with_index
 from ...video.thumbnails import UNDECODABLE, look_at, misplaced
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
-ROOM = 1e-7  # between floats, as a share
+ROOM = 1e-7  # relative tolerance of floats
 SAMPLE = 20  # videos that decord reads
-MOST_SEEN = 10_000  # videos whose facts are kept
+MOST_SEEN = 10_000  # videos whose facts are cached
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
-    """Every video decodes to what its row says of frames, rate, size and length.
+    """Check that every video has the frames, rate, size and length of its row.
 
-    Where the build encoded them, each file has its one picture track, sound only if that was kept, and no notes.
+    A file that the build encoded must have one video track, an audio track only if audio is kept, and no metadata.
     """
     settings = output.info["settings"]
-    tracks: list[tuple[str, ...]] = []  # that a file may have; none where files were taken over as they were
+    tracks: list[tuple[str, ...]] = []  # allowed in a file; empty if files were copied unchanged
     if "crf" in settings:
         picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
         tracks = [(picture,), (picture, "aac")] if settings.get("audio") == "keep" else [(picture,)]
@@ -53,7 +53,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
 
 def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
-    """Decode the video of a row, and compare the two; `tracks` are those that a file of a build's own may have."""
+    """Decode the video of a row and compare both; `tracks` are those allowed in a file that the build encoded."""
     key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
     if key not in _seen:
         if len(_seen) == MOST_SEEN:
@@ -72,24 +72,24 @@ _seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = 
 
 
 def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
-    """Decode a video: its shape, by how much of them lengths may differ from the row's, and what is wrong with it."""
+    """Decode a video, and return its shape, the relative tolerance of rate and length, and its problems."""
     try:
         if not tracks:
             return shape_in(video), 0.0, []
         look = look_at(video["bytes"] or b"", pictures=False)
         ((width, height),) = look.sizes
         values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
-        # MP4 keeps durations in the order of decoding, so what the last frame has may be another one's.
+        # MP4 stores durations in decoding order, so the last frame may have that of another one.
         slack = float(np.ptp([*look.durations[:-1]] or 0)) * float(look.time_base / look.seconds)
     except (*UNDECODABLE, VideoError, ArithmeticError) as error:
         return {}, 0.0, [f"its video cannot be decoded ({error})"]
     problems = [f"its tracks are {', '.join(look.tracks)}"] if look.tracks not in tracks else []
-    problems += [f"the file carries a note, {tag}" for tag in look.tags]
+    problems += [f"the file has the metadata {tag}" for tag in look.tags]
     return dict(zip(SHAPE, values, strict=True)), slack, problems
 
 
 def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
-    """Describe an embedded video that is of any kind."""
+    """Return the shape of an embedded video in any format."""
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
         path = Path(folder) / f"video{Path(video['path'] or '').suffix}"
         path.write_bytes(video["bytes"] or b"")
@@ -98,16 +98,16 @@ def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A video that shows the frames of another one.
+    """A video that shows the frames of another video.
 
     Attributes:
-        table: Its table.
-        split: Its split.
-        key: Its row: the values of the table's key columns.
-        of_key: The row of the other video.
-        order: int64: the frame of the other video at each position.
-        of_table: The other's table.
-        timed: Whether a frame is shown as long as in the other video; if not, each position is.
+        table: Table of the video.
+        split: Split of the video.
+        key: Values of the key columns of its row.
+        of_key: Values of the key columns of the other video's row.
+        order: The frame of the other video at each position, int64, shape (frames,).
+        of_table: Table of the other video.
+        timed: Whether each frame has its duration in the other video; if not, each position has.
     """
 
     table: str
@@ -120,7 +120,7 @@ class Shown:
 
 
 def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) -> Iterator[str]:
-    """Every video that shows another's frames shows them in the order that its row says, as long and as large."""
+    """Check that videos show the frames of other videos in the order of their rows, with equal durations and sizes."""
     settings = output.info["settings"]
     # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
@@ -132,7 +132,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) ->
             places[table] = _places(output, table, len(key))
         return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
 
-    once = {(each.table, each.key): each for each in shown}  # rows that are repeated are another check's
+    once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
     calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
@@ -142,10 +142,10 @@ def shown_problems(each: Shown, content: bytes, of: bytes, furthest: float) -> l
     """Decode a video and the one whose frames it shows, and compare them.
 
     Args:
-        each: What is said of them.
-        content: The video.
-        of: The other one.
-        furthest: How far apart two thumbnails of a frame may be, root mean square in grey levels.
+        each: The expected relation.
+        content: Bytes of the video.
+        of: Bytes of the other video.
+        furthest: Largest distance between thumbnails of the same frame, root mean square in grey levels.
     """
     title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
@@ -153,22 +153,22 @@ def shown_problems(each: Shown, content: bytes, of: bytes, furthest: float) -> l
     except UNDECODABLE as error:
         return [f"{title}: it cannot be compared with {other} ({error})"]
     if here.num_frames != len(each.order) or there.num_frames <= each.order.max(initial=0):
-        return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows say otherwise"]
+        return [f"{title}: it has {here.num_frames} frames, {other} {there.num_frames}; the rows state other numbers"]
     if here.sizes != there.sizes or here.tracks != there.tracks:
-        problems.append(f"its size or its tracks are not those of {other}")
+        problems.append(f"its size or its tracks differ from those of {other}")
     durations = there.durations[each.order] if each.timed else there.durations
-    some = np.s_[: None if each.timed else -1]  # of the last, see `row_problems`
+    some = np.s_[: None if each.timed else -1]  # the last may have another frame's, see `_facts`
     if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
-        problems.append(f"its frames are shown longer or shorter than in {other}")
+        problems.append(f"the durations of its frames differ from those in {other}")
     apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
     wrong = {place for place, _ in misplaced(here.pictures, there.pictures, each.order)}
     if wrong := wrong | {*np.flatnonzero(apart > furthest).tolist()}:
-        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not those of {other} that the rows say")
+        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not the frames of {other} that the rows name")
     return [f"{title}: {problem}" for problem in problems]
 
 
 def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
-    """Up to 20 videos at equal distances have in decord the frames that they have in PyAV."""
+    """Check that up to 20 videos, evenly spaced, have the same frames in decord as in PyAV."""
     if find_spec("decord") is None:
         yield NotChecked(f"decord is not installed: {command_for('decord')}")
         return
@@ -185,7 +185,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
-    """Find the shard of every row of a table, and its number there, by its first columns."""
+    """Return, by the first columns of each row of a table, its shard and its number in the shard."""
     found = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]

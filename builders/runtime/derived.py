@@ -1,4 +1,4 @@
-"""Rows that follow from other rows of the same output, compared with those that are there."""
+"""Check rows that follow from other rows of the same output."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...core.schema import Config, Row
 
 @dataclass(frozen=True)
 class Derived:
-    """The row that a table must have next.
+    """The expected next row of a table.
 
     Attributes:
-        table: The table.
-        split: The split.
+        table: Name of the table.
+        split: Name of the split.
         row: Storage values of the columns that follow from other rows.
     """
 
@@ -27,21 +27,21 @@ class Derived:
 
 
 Derivation = Derived | Finding
-"""A row, or a problem, or what was left open."""
+"""An expected row, a problem, or something that could not be checked."""
 
 
 def check_derived(
     output: FinishedOutput, configs: Sequence[Config], derived: Iterable[Derivation]
 ) -> Iterator[Finding]:
-    """Compare rows with those that follow from others, each table and split in its order.
+    """Compare rows with those derived from other rows, in the order of each table and split.
 
-    A table that is out of step, by the columns of its key, is named once and not looked at further. A table of which
-    nothing was derived is not looked at.
+    At the first row whose key differs, a table is reported once and skipped from there on. Tables without derived rows
+    are not read.
 
     Args:
         output: The output.
         configs: Its tables.
-        derived: The rows in order, those of several tables and splits mixed; and problems that are none of a column.
+        derived: The expected rows in order, of tables and splits in any order; and problems that concern no column.
     """
     by_name = {config.name: config for config in configs}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
@@ -60,8 +60,8 @@ def check_derived(
         keys = by_name[each.table].key
         found = next(rows, None)
         if found is None or any(found[name] != each.row[name] for name in keys):
-            there = "the rows end" if found is None else _named(found, keys) + " stands"
-            yield f"{each.table}/{each.split}: {there} where {_named(each.row, keys)} must be; not looked at further"
+            there = "the rows end" if found is None else f"found {_named(found, keys)}"
+            yield f"{each.table}/{each.split}: {there} where {_named(each.row, keys)} is expected; the rest is skipped"
             streams[place] = None
             continue
         for line in differences(found, each.row):
@@ -71,12 +71,12 @@ def check_derived(
             rows = streams.get((table, split), output.rows(table, by_name[table].plain, split))
             if rows and (extra := next(rows, None)):
                 named = _named(extra, by_name[table].key)
-                yield f"{table}/{split}: {named} and what comes after it should not be there"
-    yield Compared(f"{count:,} rows, described from others")
+                yield f"{table}/{split}: {named} and the rows after it are not expected"
+    yield Compared(f"{count:,} rows, derived from others")
 
 
 def differences(found: Row, expected: Row) -> Iterator[str]:
-    """Yield a line for each column of a row that is not what it must be: "column is X, not Y"."""
+    """Yield a line for each column of a row that differs: "column is X, not Y"."""
     for name, value in expected.items():
         if not _same(found[name], value):
             yield f"{name} is {_short(found[name])}, not {_short(value)}"

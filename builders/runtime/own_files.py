@@ -1,4 +1,4 @@
-"""The files that an output holds: which are its own, which may lie beside them, and what says that it was signed."""
+"""The files of an output: which belong to it, which others are tolerated, and whether it is signed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BUILD, CROISSANT, FIGURES = "build.json", "croissant.json", "figures"
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
-"""What resumes, the Hub's downloads and git leave; no program takes any of it for tables."""
+"""Files of resumable builds, of downloads from the Hub and of git; no program loads them as tables."""
 
 
 def own_names(output: FinishedOutput) -> list[str]:
-    """Name the files that every output has, its shards and figures, there or not; and what else there is of it."""
+    """Name the files that an output should have, whether they exist or not, and its optional files that exist."""
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(read_own(card, errors="replace")) if card.is_file() else []
@@ -41,13 +41,13 @@ def lies_in(name: str, places: Iterable[str]) -> bool:
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
-    """Name the files of an output that neither a build nor a command of ours leaves there, such as other shards."""
+    """Name the files that do not belong to an output, such as other shards."""
     known = set(own_names(output))
     yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
-    """Say that an output is signed, before its files are written again; on standard error, if nobody else says it."""
+    """Warn, before files of an output are rewritten, if it is signed; by default on standard error."""
     if (folder / SIGNATURE).is_file():
         tell_signed(folder, say or (lambda text: print(printable(text), file=sys.stderr, flush=True)))
 
@@ -55,6 +55,6 @@ def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
 def tell_signed(name: Path | str, say: Callable[[str], None]) -> None:
     """Warn that the signature of an output becomes invalid when it is written to."""
     say(
-        f"note: {name} is signed ({SIGNATURE}): once its files change, the signature no longer holds. It is left as it "
-        "is; sign again with `stressreel sign`."
+        f"note: {name} is signed ({SIGNATURE}). If its files change, the signature becomes invalid; sign again with "
+        "`stressreel sign`."
     )

@@ -1,6 +1,7 @@
-"""Units on a Ray cluster: one task a unit, from the driver that keeps the journal; files go into the store, facts back.
+"""Render units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
 
-Ray Core alone is used: no actors, and no data in its object store but the pickled builder.
+The driver keeps the journal. Only Ray Core is used: no actors, and no data in its object store except the pickled
+builder.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ from .executor import ONE_THREAD, Result, longest_first, render_unit
 from .store import FolderStore, SharedFolderStore, Store
 
 QUEUED = 2
-"""Units handed to the cluster for each CPU: one that is rendered, and one that waits."""
+"""Units submitted per CPU: one is rendered, and one waits."""
 TRIES = 3
-"""How often a unit is begun whose worker died, or whose store could not be reached."""
+"""Most attempts at a unit whose worker died, or whose store could not be reached."""
 LOOK_EVERY_S = 5.0
 ALONE_S = 60.0
-"""How long no node may be there before the build gives up."""
+"""Time without any CPU after which the build fails."""
 PROBE_S = 120.0
 OBJECT_STORE = 100_000_000  # bytes; Ray allows no fewer than 75 MB
 OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
-"""Variables that workers get as they are here."""
+"""Variables that are passed on to workers."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class RayCluster:
     """The machines of a Ray cluster.
 
     Attributes:
-        address: "host:port" of its head; None for the cluster that this machine is in, or for one that is started here
-            for the time of the build.
-        workers: Most units at a time; None for as many as the cluster has CPUs.
-        tools: Versions that decide the content, as the plan has them; a worker with others is refused.
+        address: "host:port" of its head; None for the cluster of this machine, or for a new local one that ends with
+            the build.
+        workers: Largest number of units at a time; None for one per CPU of the cluster.
+        tools: Versions in the plan that determine the content; workers with others are refused.
     """
 
     address: str | None = None
@@ -69,13 +70,13 @@ class RayCluster:
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units on the cluster; see `Executor`.
 
-        A unit whose worker or node died, or whose store was away for a moment, is begun anew, `TRIES` times in all. No
-        other failure is tried again.
+        A unit whose worker or node died, or whose store was temporarily unreachable, is rendered again, up to `TRIES`
+        times in all. Other failures are not retried.
 
         Raises:
             MismatchError: A worker has other versions than the plan.
             OutputError: A worker does not see the store's folder, or cannot write there.
-            BuildError: The cluster has no CPU, a node has no stressreel, or workers died again and again.
+            BuildError: The cluster has no CPU, a node does not have stressreel, or workers died repeatedly.
         """
         if not units:
             return
@@ -96,12 +97,12 @@ class RayCluster:
 
 @dataclass(frozen=True)
 class _Job:
-    """What every worker is told once.
+    """The data that every worker gets once.
 
     Attributes:
-        tools: Versions that it has to have.
-        token: A file that it has to see; None if the store is no folder.
-        folder: The driver's working folder, as paths may be relative.
+        tools: Versions that it must have.
+        token: A file that it must see; None if the store is not a folder.
+        folder: The driver's working folder, since paths may be relative.
         pickled: The builder and the store.
     """
 
@@ -112,14 +113,14 @@ class _Job:
 
 
 def _initialized() -> bool:
-    """Whether somebody else in this process uses Ray, and will go on."""
+    """Whether the caller has already initialized Ray in this process."""
     return bool(import_extra("ray", what="--executor ray").is_initialized())
 
 
 def _drive(
     ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
 ) -> Iterator[Result]:
-    """Keep the cluster busy, and yield results as they come; `cancel` what runs in the end, if the driver stays."""
+    """Submit units and yield results as they arrive; with `cancel`, running tasks are cancelled at the end."""
     waiting = deque(units)
     running: dict[Any, Unit] = {}
     begun: Counter[str] = Counter()
@@ -135,7 +136,7 @@ def _drive(
                 seen = now if cpus or seen < 0 else seen
                 if now - seen > ALONE_S:
                     raise BuildError(
-                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have none. "
+                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have no CPUs. "
                         "Finished work is kept: start nodes, and run the same command again to continue."
                     )
                 room = workers or max(QUEUED * cpus, 1)
@@ -145,7 +146,7 @@ def _drive(
                 begun[unit.id] += 1
                 running[work.remote([job], unit, pause)] = unit
             found, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
-            if found:  # whatever else is there, too
+            if found:  # also take all others that are done
                 found, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
             for ref in found:
                 unit = running.pop(ref)
@@ -153,8 +154,8 @@ def _drive(
                     result: Facts | Skip | StressreelError = ray.get(ref)
                 except lost as error:
                     result = BuildError(
-                        f"{unit.id} of video {unit.source_id} was begun {begun[unit.id]} times, and each time its "
-                        f"worker or the worker's machine died ({_first_line(error)}). Is memory short? Give fewer "
+                        f"{unit.id} of video {unit.source_id} was started {begun[unit.id]} times, and each time its "
+                        f"worker or the worker's machine died ({_first_line(error)}). If memory is short, give fewer "
                         "--workers. Finished work is kept: run the same command again to continue."
                     )
                     if begun[unit.id] < TRIES:
@@ -171,13 +172,13 @@ def _drive(
                     raise result
                 yield unit, result
     finally:
-        for ref in running if cancel else ():  # else they end with the driver, and Ray 2.60 may crash over both
+        for ref in running if cancel else ():  # else they end with the driver; doing both may crash Ray 2.60
             with suppress(ray.exceptions.RayError, RuntimeError, ValueError):
                 ray.cancel(ref, force=True)
 
 
 def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | StressreelError:
-    """Render a unit in a worker; what goes wrong is handed back, as an exception would come with Ray's words around."""
+    """Render a unit in a worker. Errors are returned, because Ray would wrap an exception in a message of its own."""
     time.sleep(pause)
     try:
         builder, store = _prepared(job[0])
@@ -188,10 +189,10 @@ def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | Stress
 
 @lru_cache(maxsize=1)
 def _prepared(ref: Any) -> tuple[Builder, Store]:
-    """Look once in each worker whether it is fit for a job, and unpack its builder."""
+    """Check, once per worker, that it has the versions and sees the folder of a job, and unpack its builder."""
     job: _Job = import_extra("ray").get(ref)
     own_process()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver hears Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
     with suppress(OSError):
         os.chdir(job.folder)
     here = _versions_here(job.tools)
@@ -201,7 +202,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
     ]  # fmt: skip
     if others:
         raise MismatchError(
-            f"the worker on {socket.gethostname()} would make other content than the plan says:\n  "
+            f"the worker on {socket.gethostname()} has other versions than the plan:\n  "
             + "\n  ".join(others)
             + "\nInstall the same versions on all machines of the cluster."
         )
@@ -214,12 +215,12 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
             f"the worker on {socket.gethostname()} cannot unpack the builder: {error}. Install the package of the "
             "benchmark on all machines of the cluster."
         ) from error
-    gc.freeze()  # so that the collection after each unit does not look through Ray and the packages
+    gc.freeze()  # so that the collection after each unit does not traverse Ray and the packages
     return builder, store
 
 
 def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the versions of these tools in this process; None for what is not there, or is no package or program."""
+    """Return the versions of tools in this process; None for those that are not installed."""
 
     def of(name: str) -> str | None:
         if name != "ffmpeg":
@@ -234,10 +235,10 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def _joined(cluster: RayCluster) -> Iterator[Any]:
-    """Join a cluster, or start one on this machine; leave it, or end it, afterwards. A caller's own stays as it is.
+    """Join a cluster or start one on this machine, and leave or end it afterwards; the caller's own is left running.
 
     Raises:
-        BuildError: Ray does not let this process in.
+        BuildError: Ray cannot be started or joined.
     """
     ray = import_extra("ray", what="--executor ray")
     if ray.is_initialized():
@@ -260,7 +261,7 @@ def _init(ray: Any, cluster: RayCluster) -> None:
         except ConnectionError:
             if cluster.address:
                 raise
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is told to anybody
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
             ray.init(
                 address="local",
                 num_cpus=cluster.workers or os.cpu_count(),
@@ -274,32 +275,32 @@ def _init(ray: Any, cluster: RayCluster) -> None:
 
 
 def check_address(address: str) -> None:
-    """Look whether there may be a cluster, before a build is prepared.
+    """Check the address of a cluster, before a build is prepared.
 
     Raises:
-        UsageError: It is no address, or nobody answers there.
+        UsageError: The address is invalid, or the connection fails.
     """
     host, _, port = address.rpartition(":")
     if address == "auto":
         return
     if not host or not port.isdigit() or "/" in address:
         raise UsageError(
-            f"--ray-address {address} is no address of a Ray cluster. Give host:port of its head, or auto for the "
-            "cluster that this machine is in; ray:// and http:// do not do, as the build itself has to run on one of "
-            "the cluster's machines."
+            f"--ray-address {address} is not an address of a Ray cluster. Give host:port of its head, or auto for the "
+            "cluster of this machine. ray:// and http:// are not supported, because the build itself must run on a "
+            "machine of the cluster."
         )
     try:
         socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
     except (OSError, OverflowError) as error:
         raise UsageError(
-            f"--ray-address {address}: nobody answers there ({error}). `ray start --head` prints the address of a "
-            "cluster; leave the option out to use this machine alone."
+            f"--ray-address {address}: the connection failed ({error}). `ray start --head` prints the address of a "
+            "cluster; omit the option to use only this machine."
         ) from error
 
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Keep the handlers of Ctrl-C and of a request to end, which Ray sets anew."""
+    """Restore the handlers of SIGINT and SIGTERM, which Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -313,7 +314,7 @@ def _own_signals() -> Iterator[None]:
 
 @contextmanager
 def _token(store: Store) -> Iterator[str | None]:
-    """Leave a file in the store's folder for as long as units are rendered: whoever sees it sees the folder."""
+    """Keep a file in the store's folder while units are rendered; a worker that sees it sees the folder."""
     if not isinstance(store, FolderStore):
         yield None
         return
@@ -327,14 +328,14 @@ def _token(store: Store) -> Iterator[str | None]:
 
 
 def _check_nodes(ray: Any, token: str | None) -> None:
-    """Look at every node before work starts: whether it sees the token, and has stressreel.
+    """Check, before work starts, that every node sees the token and has stressreel.
 
     Raises:
         OutputError: A node does not see the store's folder.
-        BuildError: A node does not answer, or has no stressreel.
+        BuildError: A node does not answer, or does not have stressreel.
     """
 
-    def look(token: str | None) -> tuple[bool, bool]:  # as an inner function it travels whole
+    def look(token: str | None) -> tuple[bool, bool]:  # an inner function is pickled by value
         import importlib.util
         import os
 
@@ -351,29 +352,29 @@ def _check_nodes(ray: Any, token: str | None) -> None:
     answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_S) if asked else ([], [])
     if silent:
         raise BuildError(
-            f"{_listed([asked[ref] for ref in silent])} of the Ray cluster did not answer within {PROBE_S:.0f} s. Look "
-            "at `ray status`, and run the same command again."
+            f"{_listed([asked[ref] for ref in silent])} of the Ray cluster did not answer within {PROBE_S:.0f} s. "
+            "Check `ray status`, and run the same command again."
         )
     try:
         found = {asked[ref]: ray.get(ref) for ref in answered}
     except ray.exceptions.RayError as error:
-        raise BuildError(f"a node of the Ray cluster fails at once: {_first_line(error)}") from error
+        raise BuildError(f"a node of the Ray cluster fails immediately: {_first_line(error)}") from error
     if unseen := [name for name, (sees, _) in found.items() if not sees]:
         raise _unseen(unseen, token or "")
     if without := [name for name, (_, has) in found.items() if not has]:
-        raise BuildError(f"{_listed(without)} of the Ray cluster: there is no stressreel. Install it on all machines.")
+        raise BuildError(f"{_listed(without)} of the Ray cluster: stressreel is missing. Install it on all machines.")
 
 
 def _variables() -> dict[str, str]:
-    """Return what the environment of workers has besides: one thread for each, what they read of ours, no secrets."""
+    """Return the environment variables of workers: one thread each, and those of ours that they read; no secrets."""
     return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
 
 
 def _unseen(names: Sequence[str], token: str) -> OutputError:
     return OutputError(
         f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not see {Path(token).parent}, "
-        "where workers put what they rendered. Give an --out that all machines see under the same path (NFS, Lustre), "
-        "or build on one machine: --executor processes."
+        "where workers write their files. Give an --out that all machines see under the same path (NFS, Lustre), or "
+        "build on one machine: --executor processes."
     )
 
 

@@ -1,8 +1,7 @@
-"""A build made again from its sources and compared with what lies in an output: what no forger gets past.
+"""Build an output again from its sources and compare both, so that forged content is found.
 
-The benchmark's own `prepare` has planned it again. What its builder says of every unit is compared with the rows that
-are there, and a sample of the videos, or all of them, with what is rendered again. Nothing here knows what a forger may
-have changed, and nothing in the output decides what is looked at.
+The build is planned by the benchmark's own `prepare`. The rows of every unit are compared with those in the output, and
+all videos, or a sample, are rendered again and compared. The output does not decide what is checked.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ from .derived import differences
 from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
-RENDERED = 5  # units with other rows are rendered: what `look` finds of a broken file may differ
+RENDERED = 5  # units with differing rows are rendered, because `look` may differ on a broken file
 OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256")
-MOST_OTHERWISE = 0.2  # of the rows that another engine chose
+MOST_OTHERWISE = 0.2  # largest share of rows that another engine may choose differently
 
 
 @dataclass(frozen=True)
 class Again:
-    """What is made again.
+    """Which videos are rendered again.
 
     Attributes:
-        sample: How many videos, or "all"; None for all of up to 60, else 20 and two of each kind.
-        seed: Of their draw.
-        decode: Whether any are.
-        workers: Processes.
+        sample: Number of videos, or "all"; None for all of up to 60, else 20 and at least two of each kind.
+        seed: Seed of the sample.
+        decode: Whether videos are rendered at all.
+        workers: Number of processes.
     """
 
     sample: int | str | None = None
@@ -59,15 +58,15 @@ class Again:
 
 @dataclass(frozen=True)
 class Video:
-    """A video of an output, and the file that it must be.
+    """A video of an output, and the rendered file that it must equal.
 
     Attributes:
-        title: Its table and key.
-        kind: Its table, and its key but for the first column: perturbation and severity, for example.
-        shard: The file in which it lies.
-        row: The number of its row there.
-        unit: The number of its unit in the plan.
-        file: The file that its unit renders.
+        title: Its table and key, for messages.
+        kind: Its table, and its key without the first column, such as perturbation and severity.
+        shard: Path of its shard.
+        row: Number of its row in the shard.
+        unit: Number of its unit in the plan.
+        file: Name of the file that its unit renders.
     """
 
     title: str
@@ -79,13 +78,13 @@ class Video:
 
 
 class Place(NamedTuple):
-    """A row as it lies in an output.
+    """A row of an output.
 
     Attributes:
-        shard: The number of its shard.
-        number: Its own number in that.
+        shard: Number of its shard.
+        number: Number of the row in the shard.
         row: Its storage values, with the hashes of videos in place of their bytes.
-        line: What its hash is taken of.
+        line: The text that is hashed.
     """
 
     shard: int
@@ -96,7 +95,7 @@ class Place(NamedTuple):
 
 @dataclass
 class Table:
-    """The rows of a config and split as they lie in an output, read once and in order."""
+    """The rows of a config and split of an output, read once and in order."""
 
     config: Config
     split: str
@@ -117,7 +116,7 @@ class Table:
         return f"{self.config.name}/{self.split}"
 
     def title(self, row: Row) -> str:
-        """Name a row for people."""
+        """Return the key of a row for messages."""
         return " ".join(str(row[name]) for name in self.config.key)
 
     def take(self, count: int) -> Iterator[Place]:
@@ -136,7 +135,7 @@ class Table:
 
 
 class Rebuild:
-    """A build planned again, to be compared with an output, in the order of the methods."""
+    """A build planned again and compared with an output, by the check methods in their order."""
 
     def __init__(
         self,
@@ -147,15 +146,15 @@ class Rebuild:
         tools: Mapping[str, str],
         again: Again,
     ):
-        """Take what `prepare` returned.
+        """Compare a prepared build with outputs.
 
         Args:
             plan: The plan.
             builder: Its builder.
-            chosen: What floating point decides; None if nothing.
-            info: What a build writes first into `build.json`.
+            chosen: Choices that depend on floating-point rounding; None if there are none.
+            info: The first entries of `build.json`, as the new build would write them.
             tools: The versions that the output records.
-            again: What is made again.
+            again: Which videos are rendered again.
         """
         self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
@@ -168,7 +167,7 @@ class Rebuild:
         self._otherwise: Counter[bool] = Counter()
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Every unit gives the rows that are there: each column, in their order, in the shards that they fill."""
+        """Check that every unit gives the rows of the output: all columns, in order, in the same shards."""
         configs = {config.name: config for config in self.plan.configs}
         tables: dict[str, Table] = {}
         for name, splits in output.info["counts"].items():
@@ -186,7 +185,7 @@ class Rebuild:
         rendered = 0
         for number, (unit, facts) in enumerate(self._looked(listed)):
             while name is not None and numbers.get(name, -1) < number:
-                yield f"{name} is there, and is not built" + (" in this place" if name in numbers else "")
+                yield f"{name} is in the output, but is not built" + (" at this position" if name in numbers else "")
                 for entry in entries:
                     list(tables[entry.table].take(entry.rows) if entry.table in tables else ())
                 name, entries = _following(stated)
@@ -200,7 +199,7 @@ class Rebuild:
                 if there and facts.reason == "missing_video":
                     self._absent[unit.source_id] += 1
                 elif there:
-                    yield f"{unit.id} is there, and cannot be built: {facts.detail}"
+                    yield f"{unit.id} is in the output, but cannot be built: {facts.detail}"
                 continue
             built = self._built(unit, facts, configs)
             problems = list(self._differing(built, tables, found))
@@ -217,29 +216,31 @@ class Rebuild:
                 if place in found:
                     self._note_videos(number, tables[place], made, found[place])
         if name is not None:
-            yield f"{name} is there, and is not built"
+            yield f"{name} is in the output, but is not built"
         for table in tables.values():
             if next(table.found, None) is not None:
-                yield f"{table.name}: there are rows of no unit"
+                yield f"{table.name}: there are rows that belong to no unit"
             elif table.misplaced or table.shard + 1 != len(table.shards):
-                yield f"{table.name}: its {len(table.shards)} shards do not begin where a build begins them"
+                yield f"{table.name}: its {len(table.shards)} shards do not begin at the rows where a build begins them"
         self._skips = in_order(self.plan, left_out, skips)
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
         )
         if self._absent:
             names = ", ".join(sorted(self._absent)[:5])
-            yield NotChecked(f"{self._absent.total()} units whose source videos are not here: {names}", "videos")
+            yield NotChecked(
+                f"{self._absent.total()} units, because their source videos are missing: {names}", "videos"
+            )
 
     def _looked(self, listed: Mapping[str, Any]) -> Iterator[tuple[Unit, Facts | Skip]]:
-        """Find the facts of all units; what is listed as skipped is rendered, as a fault may show in decoding alone."""
+        """Find the facts of all units; units listed as skipped are rendered, as some faults only show then."""
         calls = ((self.builder, unit, unit.id in listed) for unit in self.plan.units if self.builder.renders(unit))
         found = on_processes(look_again, calls, self.again.workers)
         for unit in self.plan.units:
             yield unit, next(found) if self.builder.renders(unit) else {}
 
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
-        """Return the rows of a unit by table, as they are stored."""
+        """Return the storage values of the rows of a unit, by table."""
         built: dict[str, list[Row]] = defaultdict(list)
         for name, row in self.builder.rows(unit, facts):
             built[f"{name}/{unit.split}"].append(configs[name].encode(row))
@@ -248,7 +249,7 @@ class Rebuild:
     def _hashed(
         self, unit: Unit, stated: Sequence[UnitRows], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
     ) -> Iterator[str]:
-        """Compare the hashes of a unit's rows and videos with those that are stated."""
+        """Compare the hashes of a unit's rows and videos with those in the output."""
         hasher = UnitHasher(unit.id)
         for name, places in found.items():
             table = tables[name]
@@ -256,23 +257,23 @@ class Rebuild:
                 hasher.add(name, line)
                 for column in table.config.videos:
                     if row[column]["sha256"] != row["sha256"]:
-                        yield f"{name}: {table.title(row)}: the video does not have its sha256"
+                        yield f"{name}: {table.title(row)}: the video does not match its sha256"
                     if row[column]["path"] != table.config.file_name(row):
-                        yield f"{name}: {table.title(row)}: its file is called {row[column]['path']}"
+                        yield f"{name}: {table.title(row)}: its file has the wrong name {row[column]['path']}"
         for rows, again in zip_longest(stated, hasher.done()):
             if again is not None:
                 self._fingerprint.add(again)
             if rows != again:
-                yield f"units.parquet does not say what {unit.id} has"
+                yield f"units.parquet does not match the rows of {unit.id}"
 
     def _differing(
         self, built: Mapping[str, Sequence[Row]], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
     ) -> Iterator[str]:
-        """Compare the rows of a unit with those that are there, but for what is known of its files alone."""
+        """Compare the rows of a unit with those of the output, except values that only rendered files determine."""
         for name in {**built, **found}:
             rows, places = built.get(name, ()), found.get(name, ())
             if len(rows) != len(places):
-                yield f"{name}: {len(places)} rows where {len(rows)} are built"
+                yield f"{name}: {len(places)} rows, but {len(rows)} are built"
             for row, (_, _, there, _) in zip(rows, places, strict=False):
                 table = tables[name]
                 free = self.chosen.columns.get(table.config.name, ()) if self.chosen else ()
@@ -290,20 +291,20 @@ class Rebuild:
                 self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
 
     def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
-        """What an engine of another kind chose keeps the rules, and is mostly what is chosen here."""
+        """Check that choices of another embedding engine obey the rules and mostly equal those made here."""
         if self.chosen is None:
             return
         count, total = self._otherwise[True], self._otherwise.total()
         if count > MOST_OTHERWISE * total:
-            yield f"{count} of {total} rows choose otherwise than here, more than rounding explains"
+            yield f"{count} of {total} rows have other choices than here, more than rounding explains"
         yield from self.chosen.check(output)
         yield Note(
-            f"chosen by {self._tools.get(ENGINE, 'an unknown engine')}, here it is {self._here.get(ENGINE)}: held to "
-            f"the rules of choosing, not to the choices; {count} of {total} rows choose otherwise than here"
+            f"chosen with {self._tools.get(ENGINE, 'an unknown engine')}, here with {self._here.get(ENGINE)}: checked "
+            f"by the rules, not by the choices; {count} of {total} rows have other choices than here"
         )
 
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
-        """`build.json` says what a build writes into it: settings, inputs, counts, skips, notes, fingerprints."""
+        """Check the entries of `build.json`: settings, inputs, counts, skips, notes and fingerprints."""
         tools, here = self._tools, self._here
         plan = replace(self.plan, identity={**self.plan.identity, "tools": tools})
         counts = count_rows(self.plan, self._counts)
@@ -311,31 +312,31 @@ class Rebuild:
         for line in changed(_plain(output.info), _plain(expected)):
             open_ = (OF_ROWS if self._absent else ()) + (OF_CHOICES if self.chosen else ())
             if not line.startswith(open_):
-                yield f"build.json, and what a build writes: {line}"
+                yield f"build.json, and the entry that a build writes: {line}"
         yield Compared(f"{len(expected)} entries of build.json")
         for name in sorted({*tools, *here} - ({ENGINE} if self.chosen else set())):
             if tools.get(name) != here.get(name):
                 was, now = tools.get(name, "not used"), here.get(name, "not used")
-                yield NotChecked(f"what {name} {was} makes, which is recorded; here it is {now}", "tools")
+                yield NotChecked(f"the results of {name} {was}, which the output records; here it is {now}", "tools")
 
     def check_videos(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Videos rendered again from their sources are those that are there."""
+        """Check that videos rendered again from their sources equal those of the output."""
         if self._videos and not self.again.decode:
-            yield NotChecked("that the videos show what their sources show: --no-decode")
+            yield NotChecked("the content of the videos, because of --no-decode")
             return
         chosen = drawn(self._videos, self.again.sample, self.again.seed)
-        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # videos are encoded by integers
+        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # encoding uses integers only
         for problems in on_processes(videos_again, self._jobs(chosen, same=same), self.again.workers):
             yield from problems
         yield Compared(f"{len(chosen):,} of {len(self._videos):,} videos rendered again")
         if len(chosen) < len(self._videos):
             yield NotChecked(
-                f"{len(self._videos) - len(chosen):,} of {len(self._videos):,} videos were not rendered again: "
-                f"--sample all does (the draw: --sample {len(chosen)} --seed {self.again.seed})"
+                f"{len(self._videos) - len(chosen):,} of {len(self._videos):,} videos were not rendered again; use "
+                f"--sample all for all of them (this sample: --sample {len(chosen)} --seed {self.again.seed})"
             )
 
     def _jobs(self, chosen: Sequence[Video], *, same: bool) -> Iterator[tuple[Any, ...]]:
-        """Yield what to render, each with the files wanted of it as they lie in the output."""
+        """Yield the units or parts to render, with the videos of the output to compare."""
         read = row_reader(["video"])
         for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
             unit = self.plan.units[number]
@@ -354,12 +355,12 @@ def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | 
 
 
 def _plain(info: Mapping[str, Any]) -> Any:
-    """Return what `build.json` holds as JSON gives it back."""
+    """Return the content of `build.json` after a round trip through JSON."""
     return parse_json(canonical_json(info))
 
 
 def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[Video]:
-    """Draw videos: two of each kind first, as far as they go, then any."""
+    """Sample videos: two of each kind first, then any."""
     if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
@@ -374,7 +375,7 @@ def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[
 
 
 def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
-    """Find the facts of a unit, by rendering it where its builder can't look, or on request."""
+    """Find the facts of a unit; it is rendered if its builder has no `look`, or if `render` is true."""
     missing = builder.missing(unit)
     if missing is not None:
         return missing
@@ -387,7 +388,7 @@ def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
 
 
 def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
-    """Render a unit for its facts."""
+    """Render a unit and return its facts."""
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
             return builder.render(unit, Path(folder))
@@ -402,7 +403,7 @@ def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, b
         builder: Renders it.
         unit: The unit.
         wanted: The title and content of a video by the name of its file.
-        same: Whether the tools recorded are those here, which then give the same bytes.
+        same: Whether the recorded tools are those here, so that the bytes must be the same.
 
     Returns:
         Problems, one line each.
@@ -421,6 +422,6 @@ def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, b
         return [f"{unit.id}: it cannot be rendered again ({error.detail})"]
     found = {name: differs(content, again[name], exact[name]) for name, content in unlike.items()}
     if same:
-        other = "it is not the file that the same tools make, though it shows nearly the same"
+        other = "its frames are nearly the same, but the same tools make another file"
         found = {name: problem or other for name, problem in found.items()}
     return [f"{wanted[name][0]}: {problem}" for name, problem in found.items() if problem]

@@ -1,10 +1,10 @@
-"""Several processes that build one output, each a share of the units: `--shard I/N` in a job array.
+"""Build one output in several processes, each with a share of the units: `--shard I/N` in a job array.
 
-They meet in the output folder alone. A process writes the receipts of its share to a journal of its own, which no other
-writes to, and holds the share by a lock of its own. Only the beginning and the end need the output's lock, which is
-waited for: whoever has finished its share looks whether another one is still running or units lack receipts, and packs
-if not. A share is let go before that look, so the one that looks last sees all that is there, and one of two that
-finish at once packs while the other waits.
+The processes communicate only through the output folder. Each locks its share and writes the receipts to a journal of
+its own. Only the start and the end of a share need the lock of the output, for which processes wait. A process that has
+finished its share checks whether other shares are running or units lack receipts, and packs if not. It releases its
+share before this check, so the last process to check sees all shares finished; if two finish at once, one packs while
+the other waits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def run_share(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any] | None:
-    """Render a share of a plan, from where it was left, and pack if it is the last.
+    """Render a share of a plan, continuing an earlier run, and pack if it is the last to finish.
 
     Args:
         plan: The plan, the same in all processes.
@@ -50,9 +50,9 @@ def run_share(
         The content of `build.json`; None if other shares are not finished.
 
     Raises:
-        InputError: The plan is empty, or videos are missing and not allowed to be.
-        MismatchError: Another plan was started here.
-        BuildError: Too many skips, or a worker failed.
+        InputError: The plan is empty, or videos are missing without `--allow-missing`.
+        MismatchError: The folder has an unfinished build of another plan.
+        BuildError: Too many units were skipped, or a worker failed.
         OutputError: The folder cannot be written, or another process renders this share.
     """
     if not plan.units:
@@ -76,7 +76,7 @@ def run_share(
         if done := finished(output, plan, options, say):
             return done
         if held := output.shares_held():
-            say(f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}), the last packs")
+            say(f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}). The last one packs.")
             return None
         journal = output.journal()
         if journal.packing is None:
@@ -85,7 +85,7 @@ def run_share(
             if lacking:
                 say(
                     f"share {share} is finished; {len(lacking):,} of {len(work):,} {plan.noun}s belong to shares that "
-                    "did not start or did not finish. Run these (again): the last one packs."
+                    "did not start or did not finish. Run these shares (again): the last one packs."
                 )
                 return None
             skips = in_order(plan, journal.parts_left_out, journal.skipped)

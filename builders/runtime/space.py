@@ -1,4 +1,4 @@
-"""Whether the disk has room for a build, looked at before work starts."""
+"""Check before a build starts that the disk has enough free space."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from ...core.errors import OutputError
 from ...video.estimate import Estimate
 
 Needs = Callable[[bool], float]
-"""Most bytes that a build has on disk at a time; given whether to look closely, which takes seconds."""
+"""Returns the peak bytes of a build on disk; called with whether to estimate them closely, which takes seconds."""
 
-ERROR = 0.3  # of an estimate that looked closely
-AMPLE = 4.0  # times an estimate from usual contents is enough in any case
+ERROR = 0.3  # relative, of a close estimate
+AMPLE = 4.0  # times a rough estimate is always enough
 
 
 def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
-    """Compare what a build needs with what is free.
+    """Compare the size of a build with the free space.
 
-    What an earlier run left in the output folder counts as room: either it is gone on with, or it is removed.
+    Files of an earlier run in the output folder count as free space, because they are either reused or removed.
 
     Args:
         out: The output folder.
-        needs: See `Needs`. It looks closely only if space might be short.
+        needs: See `Needs`. The close estimate is made only if space might be short.
         say: Prints a warning if space might not be enough.
 
     Raises:
-        OutputError: It cannot be enough, even if the estimate is too high by its error.
+        OutputError: The space is not enough, even if the estimate is too high by its error.
     """
     there = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     free = shutil.disk_usage(folder_that_exists(out)).free
@@ -37,21 +37,22 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
     left = needs(True) - there
     if left <= free:
         if left * (1 + ERROR) > free:
-            say(f"warning: {_gigabytes(free)} are free in {out}; about {_gigabytes(left)} are needed, ±{ERROR:.0%}")
+            say(f"warning: {out} has {_gigabytes(free)} free, and about {_gigabytes(left)} (±{ERROR:.0%}) are needed")
         return
-    short = f"{out}: about {_gigabytes(left)} are needed" + (f" beside the {_gigabytes(there)} there" if there else "")
+    short = f"{out}: about {_gigabytes(left)} are needed"
+    short += f" in addition to the {_gigabytes(there)} there" if there else ""
     if left * (1 - ERROR) <= free:
-        say(f"warning: {short} (±{ERROR:.0%}), and {_gigabytes(free)} are free. It may not be enough.")
+        say(f"warning: {short} (±{ERROR:.0%}), and {_gigabytes(free)} are free, which may not be enough")
         return
     raise OutputError(
-        f"not enough space in {short} at a time (±{ERROR:.0%}), and {_gigabytes(free)} are free. Free some, give --out "
-        "on another disk, build less (--limit, fewer perturbations or severities) or smaller (a higher --crf); "
-        "--dry-run says what takes how much. --no-check-space builds anyway."
+        f"not enough space in {short} at a time (±{ERROR:.0%}), and {_gigabytes(free)} are free. Free some space, give "
+        "--out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a higher "
+        "--crf). --dry-run shows the size of each part; --no-check-space builds anyway."
     )
 
 
 def folder_that_exists(path: Path) -> Path:
-    """Return a path, or the nearest folder above it that is there."""
+    """Return a folder, or its nearest parent that exists."""
     path = path.absolute()
     return next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
 
@@ -61,12 +62,12 @@ def _gigabytes(count: float) -> str:
 
 
 def in_words(estimate: Estimate, workers: int, out: Path | None) -> list[str]:
-    """Write what a build takes: a table by perturbation and severity where there are several, then everything together.
+    """Describe the size and time of a build: a table by perturbation and severity if there are several, and the total.
 
     Args:
         estimate: The estimate.
-        workers: Processes; those for which there is no core make nothing faster.
-        out: The output folder, if it is known, for the space that is free there.
+        workers: Number of processes; more than there are cores save no time.
+        out: The output folder, if known, to add its free space.
     """
     total = estimate.total
     at_a_time = min(workers, os.cpu_count() or 1)
@@ -74,7 +75,7 @@ def in_words(estimate: Estimate, workers: int, out: Path | None) -> list[str]:
         *(_table(estimate) if len(estimate.parts) > 1 else []),
         f"about {size(total.size)} and {duration(total.cpu_s)} of CPU, which is {duration(total.cpu_s / at_a_time)} "
         f"with {workers} worker{'s' * (workers > 1)}",
-        f"on disk at most {size(estimate.disk)} at a time, while it is packed"
+        f"at most {size(estimate.disk)} on disk at a time, during packing"
         + (f"; {size(shutil.disk_usage(folder_that_exists(out)).free)} are free in {out}" if out else ""),
         estimate.basis,
     ]
@@ -96,7 +97,7 @@ def _table(estimate: Estimate) -> list[str]:
 
 
 def size(count: float) -> str:
-    """Write bytes for people, to three digits: "375 MB", "13.8 GB"."""
+    """Format bytes with three digits: "375 MB", "13.8 GB"."""
     for unit in ("kB", "MB", "GB"):
         count /= 1000
         if count < 999.5:
@@ -105,7 +106,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Write seconds for people: "260 s", "12 minutes", "5.3 hours"."""
+    """Format seconds: "260 s", "12 minutes", "5.3 hours"."""
     if seconds < 600:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     if seconds < 6000:

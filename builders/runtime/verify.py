@@ -1,4 +1,4 @@
-"""Checks of a finished output that hold for every benchmark, and the report of all checks."""
+"""The checks of a finished output that apply to every benchmark, and the report of all checks."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from ...core.shards import ShardError, measure, read_footer, shard_path
 from .own_files import unaccounted
 
 SHOWN = 10
-SAID = "it could not be checked: see what is damaged or missing above"
+SAID = "not checked: see the damaged or missing files above"
 UNSOURCED = (
-    "A forger could still have changed what follows from nothing else here, such as clips and annotations: "
+    "Content that follows from no other rows, such as clips and annotations, could still have been forged: "
     "--sources DIR builds it again."
 )
-UNSIGNED = "Nothing here says who made it: --signed-by KEY checks a signature, --fingerprint HEX what a paper gives."
-VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # the Hub's viewer shows so many rows, and reads at most so much for them
+UNSIGNED = "The maker is not verified: use --signed-by KEY for a signature, or --fingerprint HEX for a published value."
+VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # rows on a page of the Hub's viewer, and the most bytes it reads for them
 
 UNREADABLE = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError),
@@ -43,16 +43,16 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found.
+    """The outcome of a check.
 
     Attributes:
         name: Name of the check.
         problems: The first problems, one line each.
-        count: How many there are.
-        not_checked: What it had to leave open, and what to give so that it can be checked.
-        notes: What users should know although nothing is wrong.
-        unverified: What `--allow-unverified` calls that which was asked for and had to be left open.
-        compared: What it looked at, and how much of it.
+        count: Number of problems.
+        not_checked: What could not be checked, and what is needed to check it.
+        notes: Remarks that are not problems.
+        unverified: Names, for `--allow-unverified`, of requested checks that were not possible.
+        compared: The number and kind of what was checked.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether there is no problem, and all that was asked for could be checked."""
+        """Whether there is no problem, and every requested check was possible."""
         return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:
@@ -80,14 +80,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """What all checks of an output found; iterating yields the outcomes.
+    """The outcomes of all checks of an output; iterating yields them.
 
     Attributes:
         output: The output.
         fingerprint: Its fingerprint.
-        outcomes: What each check found.
-        by_sources: Whether a part was made again from the sources.
-        by_maker: Whether it was compared with what its maker published elsewhere: a key, an identity, a fingerprint.
+        outcomes: The outcome of each check.
+        by_sources: Whether it was built again from the sources.
+        by_maker: Whether it was compared with a key, an identity or a fingerprint that its maker published.
     """
 
     output: str
@@ -116,7 +116,7 @@ class Verification(Result):
         return "\n".join([*map(str, self.outcomes), self.closing()])
 
     def closing(self) -> str:
-        """Write the verdict, and what a forger could still have changed."""
+        """Write the verdict, and what could still have been forged."""
         left_open = [UNSOURCED] * (not self.by_sources) + [UNSIGNED] * (not self.by_maker)
         return "\n".join([self.verdict(), *left_open])
 
@@ -131,7 +131,7 @@ class Verification(Result):
         if unverified:
             names = " ".join(f"--allow-unverified {name}" for outcome in self.outcomes for name in outcome.unverified)
             verdict += f"; not verified: {', '.join(unverified)} ({names} accepts that)"
-        return verdict + (f"; left something open: {', '.join(left_open)}" if left_open else "")
+        return verdict + (f"; incomplete: {', '.join(left_open)}" if left_open else "")
 
     def as_tables(self) -> tuple[Table, ...]:
         """Return the checks as a table."""
@@ -160,12 +160,12 @@ class Verification(Result):
 
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
-    """Run checks in order; one that cannot read what it needs has failed, and what is damaged is named once.
+    """Run checks in order. A check that cannot read its files fails; each damaged file is reported once.
 
     Args:
         output: The output.
         checks: The checks by name.
-        allowed: What may be left open; see `NotChecked`.
+        allowed: Names of what may stay unverified; see `NotChecked`.
     """
     told: set[str] = set()
     output.complete()
@@ -196,7 +196,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Return why a check ended early: what is damaged, unless a check has said so; `counts` says what is missing."""
+    """Return why a check ended early; damaged files that were reported before, and missing files, are not repeated."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -208,7 +208,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
     """Return the checks of every output, from `files` to `load_dataset`.
 
     Args:
-        configs: The tables that it has.
+        configs: The tables of the output.
     """
     return {
         "files": check_files,
@@ -219,11 +219,11 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 
 
 def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks of what the rows of every output tell, if they cannot be built again.
+    """Return the checks that only read the rows of an output, for when it cannot be built again.
 
     Args:
-        configs: The tables that it has.
-        command: What builds such outputs.
+        configs: The tables of the output.
+        command: The command of the benchmark.
     """
     return {
         "hashes": lambda output: check_hashes(output, configs),
@@ -234,14 +234,14 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
 
 
 def check_files(output: FinishedOutput) -> Iterator[Finding]:
-    """Nothing lies in the output that a build or a command did not leave: programs may load it with the tables."""
+    """Check that the output contains only files of a build or a command; programs may load others with the tables."""
     for name in unaccounted(output):
-        yield f"{name} is no file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
+        yield f"{name} is not a file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
     yield Compared(f"{len(output.files()):,} files")
 
 
 def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Every shard has the columns, types and features of its config."""
+    """Check that every shard has the columns, types and features of its config."""
     for config in configs:
         expected = config.schema()
         for path in output.shards(config.name):
@@ -260,12 +260,12 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 def _differences(found: pa.Schema, expected: pa.Schema) -> str:
     here, there = ({field.name: str(field.type) for field in schema} for schema in (found, expected))
     names = [name for name in {**there, **here} if here.get(name) != there.get(name)]
-    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'there')}" for name in names]
+    lines = [f"{name} is {here.get(name, 'absent')}, not {there.get(name, 'present')}" for name in names]
     return ", ".join(lines) or "their order"
 
 
 def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """The shards are the ones that `build.json` promises, with as many rows."""
+    """Check that the shards and their numbers of rows are those in `build.json`."""
     expected_tables = output.info["counts"]
     if sorted(expected_tables) != sorted(config.name for config in configs):
         yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
@@ -277,16 +277,16 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
             named |= {shard_path(config, split, number, len(paths)).split("/")[1] for number in range(len(paths))}
             rows = sum(read_footer(path).num_rows for path in paths)
             if rows != count:
-                yield f"{config}/{split} has {rows} rows, build.json says {count}"
+                yield f"{config}/{split} has {rows} rows, but {count} in build.json"
         for name in sorted(found ^ named):
             yield f"{config}/{name} is {'not expected' if name in found else 'missing'}"
     yield Compared(f"{output.num_rows:,} rows")
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """The rows of every unit have their hash, the fingerprints follow from these, and every video has its hash."""
+    """Check the hash of the rows of every unit, the fingerprints computed from these, and the hash of every video."""
     if not (output.path / UNITS).is_file():
-        yield f"there is no {UNITS}, which says what each unit has in each table"
+        yield f"there is no {UNITS}, which lists the rows of each unit"
         return
     rows = {
         f"{config.name}/{split}": (config, output.rows(config.name, config.plain, split))
@@ -300,21 +300,21 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
             yield f"{stated.table}: the rows of {stated.unit_id} are not those that were built"
     for table, (_, rest) in rows.items():
         if next(rest, None) is not None:
-            yield f"{table}: there are rows of no unit"
+            yield f"{table}: there are rows that belong to no unit"
     parts = fingerprint.parts()
     for key in sorted({*parts, *output.info["fingerprints"]}):
         value = output.info["fingerprints"].get(key, "")
         if parts.get(key) != value:
-            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, build.json says {value[:16]}"
+            yield f"{key}: fingerprint {str(parts.get(key))[:16]}, but {value[:16]} in build.json"
     if fingerprint.hexdigest() != output.info["fingerprint"]:
-        yield f"fingerprint {fingerprint.hexdigest()[:16]}, build.json says {output.info['fingerprint'][:16]}"
+        yield f"fingerprint {fingerprint.hexdigest()[:16]}, but {output.info['fingerprint'][:16]} in build.json"
     for config in configs:
         yield from check_video_hashes(output, config)
     yield Compared(f"{output.num_rows:,} rows")
 
 
 def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
-    """Every embedded video has its hash and its name."""
+    """Check the hash and the file name of every embedded video."""
     for split in output.splits(config.name) if config.videos else ():
         for row in output.rows(config.name, [*config.key, "sha256", *config.videos], split):
             key, file = row[config.key[0]], config.file_name(row)
@@ -322,20 +322,20 @@ def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
                 if row[name]["path"] != file:
                     yield f"{config.name}/{split}: the file of {key} is {row[name]['path']}, not {file}"
                 if hashlib.sha256(row[name]["bytes"] or b"").hexdigest() != row["sha256"]:
-                    yield f"{config.name}/{split}: the bytes of {key} do not have their sha256"
+                    yield f"{config.name}/{split}: the bytes of {key} do not match their sha256"
 
 
 def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """The first columns of every table, those that are its key, name a row that comes once."""
+    """Check that no two rows of a table have the same key."""
     for config in configs:
         counts = Counter(tuple(row[name] for name in config.key) for row in output.rows(config.name, config.key))
         for values, count in counts.items():
             if count > 1:
-                yield f"{config.name}: {', '.join(config.key)} {', '.join(map(str, values))} comes {count} times"
+                yield f"{config.name}: {', '.join(config.key)} {', '.join(map(str, values))} occurs {count} times"
 
 
 def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """No source video is in two splits."""
+    """Check that no source video is in two splits."""
     places: dict[str, set[str]] = {}
     for config in configs:
         if any(column.name == "source_id" for column in config.columns):
@@ -350,7 +350,7 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
     """Note the splits whose first rows the Hub's viewer may refuse to show.
 
-    It reads at most 300,000,000 bytes for a page of 100 rows, of row groups by their page index where they have one.
+    It reads at most 300,000,000 bytes for a page of 100 rows, by the page index of row groups that have one.
     """
     for config in configs:
         for split in output.splits(config.name):
@@ -358,12 +358,12 @@ def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
             if size > VIEWER_BYTES:
                 yield Note(
                     f"{config.name}/{split}: its first {VIEWER_ROWS} rows have about {size / 1e6:,.0f} MB; the viewer "
-                    f"of the Hub reads at most {VIEWER_BYTES / 1e6:,.0f} MB and may not show them. They can be loaded."
+                    f"of the Hub reads at most {VIEWER_BYTES / 1e6:,.0f} MB and may not show them. Loading them works."
                 )
 
 
 def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
-    """Return the bytes of the first rows before compression, each taken to be as large as its row group's mean."""
+    """Estimate the uncompressed bytes of the first rows from the means of their row groups."""
     size, left = 0.0, VIEWER_ROWS
     for path in output.shards(config, split):
         metadata = read_footer(path)
@@ -378,9 +378,9 @@ def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
 
 
 def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """`datasets.load_dataset` opens every config, with its features and the rows of every split.
+    """Check that `datasets.load_dataset` opens every config with its features and the rows of every split.
 
-    Tables without videos are loaded whole; those with videos are streamed, so that nothing large is copied.
+    Tables without videos are loaded completely; those with videos are streamed, so that nothing large is copied.
     """
     import datasets
 
@@ -388,7 +388,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
         yield SAID
         return
     if foreign := other_files(output.path, configs, output.info["counts"]):
-        yield f"{foreign}, so it was not loaded: that could fetch or read anything"
+        yield f"{foreign}, so the output was not loaded: loading it could fetch or read arbitrary files"
         return
     datasets.disable_progress_bars()
     try:
@@ -403,7 +403,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
                 del loaded
     except ShardError:
         raise
-    except Exception as error:  # whatever load_dataset raises is what its users would meet
+    except Exception as error:  # any error of load_dataset is one that users would get
         yield f"{type(error).__name__}: {error}"
     finally:
         datasets.enable_progress_bars()
@@ -414,10 +414,10 @@ def _compare_loaded(loaded: Mapping[str, object], config: Config, output: Finish
 
     expected = datasets.Features.from_arrow_schema(config.schema())
     if set(loaded) != set(output.splits(config.name)):
-        yield f"{config.name}: splits {', '.join(loaded)}, not {', '.join(output.splits(config.name))}"
+        yield f"{config.name}: its splits are {', '.join(loaded)}, not {', '.join(output.splits(config.name))}"
     for split, table in loaded.items():
         if getattr(table, "features", None) != expected:
-            yield f"{config.name}/{split}: other features than the config has"
+            yield f"{config.name}/{split}: its features are not those of the config"
         if isinstance(table, datasets.Dataset) and len(table) != output.info["counts"][config.name].get(split):
             yield f"{config.name}/{split}: {len(table)} rows"
         if isinstance(table, datasets.IterableDataset):

@@ -43,7 +43,7 @@ _Stream = np.random.BitGenerator
 _WORDS = 1 << 16  # what one word can be
 _BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; part of the definition of the stream
 _ROW_BITS = 12  # log2 of the slots of one grey level in the table of shot noise
-_PIECE = 12 << 10  # 64-bit words asked for at once: below what glibc maps, and so pages in, anew each time
+_PIECE = 12 << 10  # 64-bit words asked for at once: less than glibc maps afresh, and thus pages in, each time
 
 
 def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
@@ -222,9 +222,10 @@ def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
 
 
 def _below(words: _Words, limit: int) -> _Index:
-    """Find the words below a limit, in order; as they are few, find first the eights that have any.
+    """Find the words below a limit, in order; since they are few, first find the groups of eight that have any.
 
-    `numpy.flatnonzero` branches at every hit, which costs more than the search, unless a tenth is set: hence `filler`.
+    `numpy.flatnonzero` branches at every hit, which costs more than the search unless a tenth is set; `filler` ensures
+    that.
     """
     eights = -(-words.size // 8)
     low = _SCRATCH.low[: 8 * eights]
@@ -274,7 +275,7 @@ class _Alias(NamedTuple):
         Light columns are filled in order from one heavy column; when that has become light, the next one fills it.
 
         Args:
-            mass: (rows, width), at least 0 but for rounding errors.
+            mass: (rows, width), at least 0 except for rounding errors.
 
         Returns:
             The tables.

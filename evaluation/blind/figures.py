@@ -42,7 +42,7 @@ class Figure:
     """The accuracy of one baseline.
 
     Attributes:
-        guesser: The baseline.
+        guesser: Name of the baseline.
         meaning: What it does.
         family: Whether it learns from questions with known answers.
         share: Accuracy on all questions, with its interval over source videos.

@@ -15,8 +15,8 @@ from .fitting import Fold, cross_fitted, features, fit, folds
 from .questions import Arranged, BlindQuestion, Embed, Floats, arrange
 from .trained import ENCODER, GUESSERS, NO_QUESTION, Measured, measured
 
-PLACE = "the place that is right most often in what was learnt"
-STACKED = "weighs all cues and trained guessers together (conditional logit, cross-fitted)"
+PLACE = "the position that is most often correct in training"
+STACKED = "weighs all cues and trained baselines together (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
 """The baselines that `guess_options` runs without training, in words."""
 COMBINED = ("question_network", "full_network", "trees")

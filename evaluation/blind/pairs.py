@@ -19,7 +19,7 @@ ALIKE = {
     "alike": "the two options that are most alike (SBERT)",
 }
 PAIRED = "weighs all cues of both options and their likeness (conditional logit, cross-fitted)"
-TWICE = "twice the same guesser: "
+TWICE = "the same baseline twice: "
 
 
 def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:

@@ -59,7 +59,7 @@ def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[Bl
 
     Args:
         items: The items.
-        kinds: The kind of each; all the same by default.
+        kinds: The kind of each; by default, all have the same.
     """
     return [
         BlindQuestion(name, text, tuple(options), int(right), source, kind or "")

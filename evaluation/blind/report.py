@@ -11,7 +11,7 @@ from ...core.results import Cell, Estimate, Result, Table, cell_json, markdown_t
 from ..metrics.scores import interval_line
 from .figures import Audited, Figure
 
-SHOWN = 12  # guessers on a screen; the file has all
+SHOWN = 12  # baselines printed; the file has all
 VERSION = 1
 
 
@@ -64,10 +64,10 @@ class Audit(Result):
         asked = ("config", "split", "part")
         right = ("guesser", "family", "chance", "right [95 % interval]", "balanced subset", "what it does")
         cues = ("cue", "alone", "lost without")
-        title = f"What is right without the video: {self.about['name']}"
+        title = f"Accuracy without the video: {self.about['name']}"
         return (
             Table("guessers", title, asked + right, tuple(figures)),
-            Table("worth", "What each cue is worth", asked + cues, tuple(worth)),
+            Table("worth", "Contribution of each cue", asked + cues, tuple(worth)),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -85,8 +85,8 @@ class Audit(Result):
     def as_markdown(self) -> str:
         """Return the content of `audit.md`."""
         interval = interval_line(self.about["interval"])
-        lines = [f"# What is right without the video: {as_text(self.about['name'])}", "", interval, ""]
-        lines += ["![Guessers](audit.png)", "", markdown_table(headline(self.audits)), ""]
+        lines = [f"# Accuracy without the video: {as_text(self.about['name'])}", "", interval, ""]
+        lines += ["![Accuracy of the baselines](audit.png)", "", markdown_table(headline(self.audits)), ""]
         for one in self.audits:
             lines += [markdown_table(figures_table(one)), ""]
             if one.audit.worth:
@@ -127,9 +127,9 @@ def headline(audits: Sequence[Titled]) -> Table:
                 best.guesser if best else "",
             ]
         rows.append(tuple(row))
-    headings = ("asked", "questions", "chance", "highest, % [95 % interval]", "guesser", "best elsewhere")
-    more = ("balanced subset", "highest there", "guesser there")
-    return Table("highest", "What is right without the video", headings + more * subsets, tuple(rows))
+    headings = ("asked", "questions", "chance", "highest, % [95 % interval]", "baseline", "best elsewhere")
+    more = ("balanced subset", "highest there", "baseline there")
+    return Table("highest", "Accuracy without the video", headings + more * subsets, tuple(rows))
 
 
 def figures_table(one: Titled, most: int | None = None) -> Table:
@@ -144,19 +144,21 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
     learnt = (
         f"trained on {audit.learnt:,} questions of train"
         if audit.learnt
-        else "trained ones learn from the other source videos"
+        else "trained baselines learn from the other source videos"
     )
     title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)} %; {learnt}"
-    headings = ("guesser", "right, % [95 % interval]", *(["balanced subset"] if subset else []), "what it does")
-    more = f"{len(ranked) - most} more guessers get less." if most and len(ranked) > most else ""
+    headings = ("baseline", "right, % [95 % interval]", *(["balanced subset"] if subset else []), "what it does")
+    more = f"{len(ranked) - most} more baselines score lower." if most and len(ranked) > most else ""
     return Table("guessers", title, headings, rows, more)
 
 
 def worth_table(one: Titled) -> Table:
     """Return a table of the contribution of each cue."""
     rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
-    note = "Conditional logits, cross-fitted: on one cue alone, and on all less that on all others."
-    return Table("worth", f"{one.title}: what each cue is worth", ("cue", "alone, %", "to all, points"), rows, note)
+    note = (
+        "Conditional logits, cross-fitted: on one cue only, and the difference between all cues and all but this one."
+    )
+    return Table("worth", f"{one.title}: contribution of each cue", ("cue", "alone, %", "to all, points"), rows, note)
 
 
 def _audit_json(one: Titled) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """What an answer means: the rules by which a text, letter or number is read as one of the options.
 
-Nothing of the package is imported: `stressreel export` gives this file, as it is, to evaluation harnesses.
+Nothing of the package is imported: `stressreel export` copies this file, unchanged, for evaluation harnesses.
 
 Answers are what a model wrote, of any length: each rule takes time in proportion to it. So no pattern has two repeats
 beside one another that can share characters out in many ways, nor a repeat that is tried from each of its characters.
@@ -24,7 +24,7 @@ ASKED = ("answer", "final_answer", "choice", "option")  # of an answer in JSON
 QUOTES = " \"'`*_“”«»"
 ASCII = frozenset(map(chr, range(128)))
 
-# What stands around an answer and is none.
+# Text around an answer that is not part of it.
 THOUGHT = re.compile(r"^.*</(?:think|thinking|reasoning|thought)>", re.DOTALL | re.IGNORECASE)
 FENCE = re.compile(r"^```\w*")
 FRAME = re.compile(
@@ -53,7 +53,7 @@ REFUSAL = re.compile(
 JUDGED = re.compile(r"^\W*(?:is|was|would be|seems) (?!(?:the )?(?:correct|right|answer|best|my)\b)", re.IGNORECASE)
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-# What may follow "no" without a mark between them: "no it was before" is an answer, "no idea" is none.
+# What may follow "no" without a mark between them: "no it was before" is an answer, "no idea" is not.
 CLAUSE = re.compile(r"\s+(?:it|he|she|they|i|we|you|the|this|that|these|there|because|since|as|but|not)\b")
 OTHER = re.compile(r"(\bnot |n't )?\b(yes|no|true|false)\b(?! (?:doubt|one|longer|other|more|question|hesitation)\b)")
 
@@ -83,7 +83,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
     two letters or a number that is also an option's text, or none fits, the answer is not readable.
 
     Args:
-        value: The answer as it stands in the file.
+        value: The answer in the file.
         options: The options; `YES_NO` for questions of yes and no, which have numbers but no letters.
         first: Number of the first option: 0 or 1.
 

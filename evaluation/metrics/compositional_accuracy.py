@@ -6,8 +6,8 @@ Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXi
 
 * **Accuracy** of a group: mean over correct answers of the accuracy on the questions that have them, so always
 answering the most frequent one does not score well. Overall is the same over all questions.
-* **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with a wrong one; **RWR-n**
-with n wrong ones. **Delta** = RWR − CA. Children of banned kinds or without a correct answer are ignored; a parent
+* **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with a wrong child; **RWR-n**
+with n wrong children. **Delta** = RWR − CA. Children of banned kinds or without a correct answer are ignored; a parent
 without other children does not count. By rule each (parent, rule) counts, by group of the parent each parent with the
 children of all its rules; unnamed CA, RWR and Delta are over all rules.
 * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It

@@ -68,7 +68,7 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
     """Return the predictions in logged lines or samples.
 
     Several tasks about one item (its answer, its explanation) are merged into one row. Repeated answers stay separate
-    rows, as it is unknown which run counts.
+    rows, because it is unknown which run counts.
 
     Raises:
         InputError: A line or sample is not of a task that `stressreel export` wrote.

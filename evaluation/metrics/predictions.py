@@ -378,7 +378,7 @@ def match(
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled[name] += 1
-        elif row.get(answer_name) is not None:  # null is a missing answer, not a wrong one
+        elif row.get(answer_name) is not None:  # null is a missing answer, not an incorrect one
             given[name] = row[answer_name]
     wanted = set(ids)
     missing = [name for name in ids if name not in given]

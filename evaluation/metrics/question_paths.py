@@ -44,7 +44,7 @@ class QuestionPath:
         steps: All questions of the graph, children before parents, the root last.
         edges: The rules, by position in `steps`.
         error_edges: Pairs of parent and child on the error path. It starts at the root if that is wrong, and continues
-            to every child that is wrong, or that is not judged and leads to a wrong one.
+            to every child that is wrong, or that is not judged and leads to a wrong answer.
         contradictions: Parents, with the rule, whose answer contradicts those to its children.
     """
 

@@ -48,7 +48,7 @@ class Reply:
     effect: Mapping[str, float] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields as they are stored in a journal."""
+        """Return the fields for a journal."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

@@ -157,7 +157,7 @@ def push(
     """Upload the files of an output in one commit, and tag it.
 
     Only files that differ are sent, and large ones that an interrupted push has uploaded are not sent again. The commit
-    names its parent: if others have pushed in the meantime, it is made once more on top of theirs, unless they changed
+    names its parent: if others have pushed in the meantime, it is made again on top of theirs, unless they changed
     files of the output. Finally every file is checked against its hash on the Hub.
 
     Args:
@@ -174,7 +174,7 @@ def push(
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)
-        found = inspect(api, target, info)  # somebody else may have made it meanwhile
+        found = inspect(api, target, info)  # another client may have created it in the meantime
     tables = found.tables | frozenset(info["counts"])
     snapshot = found.snapshot or _existing(api, target.name)
     changes = changes_to(snapshot, files, tables)
@@ -246,7 +246,7 @@ def _commit(
             if now.commit != snapshot.commit:
                 if moved or left != changes:
                     raise HubError(
-                        f"somebody else pushed to {name} in the meantime: commit {now.commit[:12]} has replaced "
+                        f"another client pushed to {name} in the meantime: commit {now.commit[:12]} has replaced "
                         f"{snapshot.commit[:12]}. Nothing of this output was committed. Check the repository, then run "
                         "the same command again."
                     ) from error

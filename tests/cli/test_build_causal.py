@@ -208,7 +208,7 @@ class TestUse:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (("--annotations", "sample", "--splits", "UD,XX"), "XX, which is no division"),
+            (("--annotations", "sample", "--splits", "UD,XX"), "the unknown division XX"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
             (("--annotations", "sample", "--dry-run", "UD"), "belongs to no option"),

@@ -229,4 +229,4 @@ def test_few_questions_asked_often_borrow_from_many_and_what_still_tells_is_said
     done = mine(*arguments, "--max-lend", 0, "--ties", "id")
     assert done.code == 0
     assert "occurs least often" in done.err
-    assert "a tenth of the texts lend" in done.err
+    assert "a tenth of the texts make up" in done.err

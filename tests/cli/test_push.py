@@ -68,7 +68,7 @@ def test_a_push_says_what_went_and_never_the_token(written: Path, hub: Hub) -> N
     assert repository.private
     count = len(repository.files()) - 1
     assert f"Pushed to {hub.url}/datasets/org/clavi (private), commit {repository.head[:12]}: {count} files" in done.out
-    assert f"All {count} files were read back" in done.out
+    assert f"All {count} files match their hashes on the Hub" in done.out
     assert 'load_dataset("org/clavi", revision="v1.2.0")' in done.out
     assert f"upload: {count}/{count} files" in done.err
     assert repository.commits[repository.head][0].endswith("\nVerified before.")

@@ -159,7 +159,7 @@ def test_certificates(out: Path, pair: Pair, tmp_path: Path) -> None:
 
 
 def test_writers_say_beforehand_that_it_will_not_hold(signed: Path, pair: Pair) -> None:
-    said = f"note: {signed} is signed (model.sig): once its files change, the signature no longer holds."
+    said = f"note: {signed} is signed (model.sig). If its files change, the signature becomes invalid;"
     done = run("stressreel", "card", signed)
     assert done.err.startswith(said)
     assert problems(signed, pair.public) == []  # the card is the same

@@ -132,8 +132,8 @@ def test_report_and_exit_code(copy: Path) -> None:
     assert "FAIL  card" in done.out
     assert "1 of" in done.out
     assert [line.partition(":")[0] for line in done.out.splitlines()[-2:]] == [
-        "A forger could still have changed what follows from nothing else here, such as clips and annotations",
-        "Nothing here says who made it",
+        "Content that follows from no other rows, such as clips and annotations, could still have been forged",
+        "The maker is not verified",
     ]
 
 
@@ -142,9 +142,9 @@ def test_what_was_built_from_is_named_as_the_build_names_it(built: Path) -> None
     done = run("stressreel", "verify", built, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert done.code == 0, done.out
     assert "built again" in done.out
-    assert "--    videos\n        not checked: that the videos show what their sources show: --no-decode" in done.out
-    assert "left something open: videos" in done.out
-    refuses(run("stressreel", "verify", built, "--charade", sample), "--charade is an option of neither", code=2)
+    assert "--    videos\n        not checked: the content of the videos, because of --no-decode" in done.out
+    assert "incomplete: videos" in done.out
+    refuses(run("stressreel", "verify", built, "--charade", sample), "--charade is not an option of verify", code=2)
     refuses(run("stressreel", "verify", built, "more"), "'more' is neither an option nor the value of one", code=2)
     refuses(run("stressreel", "verify", built, "--sources", "nowhere"), "Give the folder of the source", code=2)
 
@@ -213,7 +213,7 @@ def test_a_damaged_shard_is_named_once(copy: Path) -> None:
 def test_a_missing_shard_is_named(copy: Path) -> None:
     shard(copy, "pairs", "test").unlink()
     said = problems(copy)
-    assert any(line.startswith("pairs/test has 0 rows, build.json says ") for line in said)
+    assert any(line.startswith("pairs/test has 0 rows, but ") for line in said)
     assert not any("Error" in line for line in said)
     no_card(copy, "table pairs, split test: found 0 rows, but .* were built")
 

@@ -190,7 +190,7 @@ def test_a_stopped_export_of_files_continues(
     (folder / "videos" / "train" / ".a.mp4.7.tmp.mp4").write_bytes(b"left by a writer that was killed")
     stamps = {path: path.stat().st_mtime_ns for path in kept}
     done = export("files", output.path, folder)
-    assert f"of which {len(kept)} were there already" in done.out
+    assert f"of which {len(kept)} already existed" in done.out
     assert {path: path.stat().st_mtime_ns for path in kept} == stamps
     assert content(folder) == content(exported("files", "clavi"))
 
@@ -218,7 +218,7 @@ def test_a_stopped_export_of_shards_continues(
     kept[2].write_bytes(kept[2].read_bytes()[:-1] + b"x")
     stamps = [path.stat().st_mtime_ns for path in kept[:2]]
     done = export("webdataset", output.path, folder)
-    assert "of which 2 were there already" in done.out
+    assert "of which 2 already existed" in done.out
     assert [path.stat().st_mtime_ns for path in kept[:2]] == stamps
     assert content(folder) == content(exported("webdataset", "clavi"))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from stressreel.annotations.causalchaos import read_causalchaos
 from stressreel.core.errors import InputError
 from stressreel.negatives.embeddings_cache import embed
-from stressreel.negatives.mining import Item, MiningSettings, lending_limits, text_key
+from stressreel.negatives.mining import Item, MiningSettings, text_key, use_limits
 from stressreel.negatives.mining import mine_by_score as mine
 from stressreel.negatives.options import Mined, Negative, arrange
 
@@ -255,12 +255,14 @@ def test_equal_cosines_go_by_lots_that_the_seed_draws_for_each_pair() -> None:
 @pytest.mark.parametrize("max_lend", [1, 1.5, 3])
 def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: float) -> None:
     n = 200
-    rows = [replace(item, text=f"answer {place % 150}", lends=place % 10 != 9) for place, item in enumerate(items(n))]
+    rows = [
+        replace(item, text=f"answer {place % 150}", is_donor=place % 10 != 9) for place, item in enumerate(items(n))
+    ]
     questions, texts = around(n, 1, 0.7), around(150, 2, 3)[np.arange(n) % 150]
     settings_ = MiningSettings(negatives=negatives, max_lend=max_lend, same_question=2, same_text=0.99, top_k=20)
     mined = mine(rows, questions, texts, settings_)
     lent = Counter(negative.text for one in mined for negative in one.negatives)
-    may = Counter(row.text for row in rows if row.lends)
+    may = Counter(row.text for row in rows if row.is_donor)
     assert set(lent) <= set(may)
     share = 4 * n / sum(may.values())
     over = sum(max(0, lent[text] - int(np.ceil(max_lend * share * may[text]))) for text in lent)
@@ -272,8 +274,8 @@ def test_no_text_lends_more_than_its_share_allows(negatives: str, max_lend: floa
 
 def test_lending_limits_are_rounded_up() -> None:
     four = MiningSettings(num_options=5, max_lend=1.2)  # an even share of 4 for each row
-    assert lending_limits([0, 0, 1, 2], [True] * 4, four) == [10, 5, 5]  # 9.6 and 4.8
-    assert lending_limits([0, 0, 1, 2], [True, False, True, False], four) == [10, 10, 0]
+    assert use_limits([0, 0, 1, 2], [True] * 4, four) == [10, 5, 5]  # 9.6 and 4.8
+    assert use_limits([0, 0, 1, 2], [True, False, True, False], four) == [10, 10, 0]
 
 
 def test_a_text_that_is_wanted_too_often_stays_with_those_whom_it_fits_best() -> None:

@@ -214,7 +214,7 @@ Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | Lengt
 
 
 class QuestionType(NamedTuple):
-    """Names of a type of question; `{word}` and `{Edge}` are filled from its fields, as they are or capitalised.
+    """Names of a type of question; `{word}` and `{Edge}` are filled from its fields, unchanged or capitalised.
 
     Attributes:
         notation: Name in the short notation; all fields that it does not use follow in brackets.

@@ -25,9 +25,9 @@ MUST = [Derived("questions", "test", {"id": name, "words": (name,)}) for name in
         (ROWS, ["a rule is broken", *MUST], ["a rule is broken"]),
         (ROWS, [NotChecked("why"), *MUST], [NotChecked("why")]),
         ([{**ROWS[0], "words": []}, *ROWS[1:]], MUST, ["questions/test: a: words is [], not ('a',)"]),
-        (ROWS[:2], MUST, ["questions/test: the rows end where c must be; not looked at further"]),
-        (ROWS[1:], MUST, ["questions/test: b stands where a must be; not looked at further"]),
-        (ROWS, MUST[:2], ["questions/test: c and what comes after it should not be there"]),
+        (ROWS[:2], MUST, ["questions/test: the rows end where c is expected; the rest is skipped"]),
+        (ROWS[1:], MUST, ["questions/test: found b where a is expected; the rest is skipped"]),
+        (ROWS, MUST[:2], ["questions/test: c and the rows after it are not expected"]),
     ],
 )
 def test_each_difference_is_said_once(found: list[Row], derived: list[Derivation], lines: list[object]) -> None:
@@ -40,7 +40,7 @@ def test_a_split_of_which_nothing_follows_has_no_rows() -> None:
         Path(), {"counts": {"questions": {"train": 3, "test": 3}}}, {"questions": {"train": ROWS, "test": ROWS}}
     )
     assert list(check_derived(output, [TABLE], MUST))[:-1] == [
-        "questions/train: a and what comes after it should not be there"
+        "questions/train: a and the rows after it are not expected"
     ]
 
 

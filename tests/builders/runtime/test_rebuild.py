@@ -102,10 +102,10 @@ def test_inputs_that_are_nowhere_are_asked_for(build_once: Callable[..., Path], 
     out = build_once("build-clavi", "--charades", cached_sample("charades"), "--no-render", "--limit", 2)
     report = verify(out, sources=tmp_path)
     assert report.failed
-    assert "--charades named is not here" in str(report)
+    assert "the input of --charades was not found" in str(report)
     assert not verify(out, inputs={"charades": cached_sample("charades")}).failed
     assert not verify(out, annotations=cached_sample("charades")).failed
-    with pytest.raises(UsageError, match="--charade is an option of neither verify nor build-clavi"):
+    with pytest.raises(UsageError, match="--charade is not an option of verify or build-clavi"):
         verify(out, inputs={"charade": "x"})
     with pytest.raises(UsageError, match="crf"):
         verify(out, inputs={"crf": 99})
