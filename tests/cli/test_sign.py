@@ -181,7 +181,7 @@ class TestPush:
 
     def test_it_signs_before(self, out: Path, pair: Pair, hub: Hub) -> None:
         dry = run("stressreel", "push", out, "org/a", "--dry-run", "--sign", "--key", pair.key)
-        assert "model.sig is made before, and goes too" in dry.out
+        assert "model.sig is written first and pushed too" in dry.out
         assert not (out / "model.sig").exists()
         done = run("stressreel", "push", out, "org/a", "--sign", "--key", pair.key)
         assert done.code == 0, done.err
