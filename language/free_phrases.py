@@ -103,7 +103,7 @@ def _read(text: str) -> Gerund | Event | str:
 
 
 def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | None) -> Gerund | str:
-    """Return what the person does whose verb is at `subject.stop`, or whoever the text is about."""
+    """Return the action of the person whose verb is at `subject.stop`, or of the person that the text is about."""
     text, later = _without_later(text)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"

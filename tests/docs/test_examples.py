@@ -77,7 +77,9 @@ def fault(block: Block, statement: str) -> str:
         return ""
     words = shlex.split(re.sub(r"^([A-Z_]+=\S+ )+", "", statement), comments=True)
     if words[:2] == ["pip", "install"]:
-        extras = {name for group in re.findall(r"(?:\.|stressreel)\[(.*?)\]", " ".join(words)) for name in group.split(",")}
+        extras = {
+            name for group in re.findall(r"(?:\.|stressreel)\[(.*?)\]", " ".join(words)) for name in group.split(",")
+        }
         return f"no such extra: {', '.join(extras - EXTRAS)}" if extras - EXTRAS else ""
     if words[0] == "make":
         targets = re.findall(r"^(\S+):", (ROOT / "Makefile").read_text("utf-8"), re.M)
