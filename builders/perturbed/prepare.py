@@ -13,6 +13,7 @@ from ...annotations.msrvtt import read_msrvtt
 from ...annotations.samples.cache import cached_sample
 from ...annotations.youcook2 import read_youcook2
 from ...core.errors import InputError, UsageError
+from ...core.extras import import_extra
 from ...core.plan import Plan, noted
 from ...core.version import tool_versions
 from ...corruptions.registry import check_name, check_text_name
@@ -47,7 +48,10 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
     bias, tools = has_bias(settings), tools_of(settings)
     given, settings = settings, decided(settings)
     texts = [check_text_name(name) for name in settings.text_perturbations]
-    packages = ("numpy", *(["opencv-python-headless"] if shows(settings) else []))
+    packages = ["numpy"]
+    if shows(settings):
+        import_extra("cv2", what=settings.perturbations[0] if settings.perturbations else "perturbing videos")
+        packages.append("opencv-python-headless")
     versions = tool_versions(render=settings.render, packages=packages)
     if settings.render and any(check_name(name).scope == "file" for name in settings.perturbations):
         versions["ffmpeg"] = ffmpeg_version()
