@@ -475,8 +475,10 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
         if at >= len(tokens) or not is_verb_form(tokens[at].lower, "VBG"):
             return "state"
         verb = tokens[at].lower
-        if any(token.lower in _BEING for token in tokens[at + 1 : at + 3]):
-            return "unclear"  # "the cat drawing was running"
+        behind = [token.lower for token in tokens[at + 1 : at + 3]]
+        past = behind and verb != "being" and (behind[0] == "wanted" or _is_past(behind[0]))
+        if past or set(behind) & set(_BEING):
+            return "unclear"  # "the cat drawing was running", "the cat drawing wanted to play"
     else:
         form = next((f for f in ("VBZ" if subject.singular else "VB", "VBD") if is_verb_form(word, f)), "")
         if not form or "VERB" not in readings(word):
@@ -491,6 +493,10 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
     return event(question, Cast((*subject.names, *names)), verb_at=len(tokenize(subject.words + adverbs)))
 
 
+def _is_past(word: str) -> bool:
+    return is_verb_form(word, "VBD") and not is_verb_form(word, "VB") and set(readings(word)) == {"VERB"}
+
+
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
     """Return the words after the verb with coordinated verbs in their base form; None if that is uncertain."""
     written, place = "", tokens[at].start if at < len(tokens) else len(text)
@@ -501,6 +507,8 @@ def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progre
             return None  # "jumps into the water then play around"
         if token.lower in AUXILIARIES and before in ("and", "then", ",", "but") and token.lower != "'s":
             return None  # "bark and are chased away"
+        if before == "and" and _is_past(token.lower):
+            return None  # "was running away and crashed", "crashed and caused"
         if number == at and is_verb_form(token.lower, "VBG") and progressive:
             return None  # "is smiling talking and driving"
         finite = is_verb_form(token.lower, "VBZ") and "VERB" in readings(token.text)
