@@ -43,7 +43,9 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
         double = tokens[place + 1].lower in ("of", "to") and place + 2 < clause.stop  # "inside of", "next to"
         phrase = read_noun_phrase(tokens, place + 1 + double, clause.stop)
         bare_infinitive = (
-            tokens[place].lower == "to" and tokens[place + 1].tag == "NN" and can_be_verb(tokens[place + 1].lower)
+            tokens[place].lower == "to"
+            and tokens[place + 1].tag in ("NN", "JJ")
+            and can_be_verb(tokens[place + 1].lower)
         )
         if phrase is None or bare_infinitive:
             break

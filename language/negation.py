@@ -126,8 +126,13 @@ def _support(caption: Caption, clause: Clause) -> str:
     return support
 
 
+_COUNTS = ("several", "many", "few", "numerous", "various", "multiple", "both", "more", "enough")
+
+
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
     """Return whether a plural without article starts here: "dogs", "bowling balls"."""
+    if tokens[number : number + 1] and tokens[number].lower in _COUNTS:
+        return False  # "there are not several men"
     while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
         number += 1
     return number < len(tokens) and tokens[number].tag == "NNS"

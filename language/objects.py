@@ -38,6 +38,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
     numbered = phrase.stop < limit and tokens[phrase.stop].tag == "CD" and tokens[phrase.stop].text.isdigit()
     if numbered and not (phrase.stop + 1 < limit and tokens[phrase.stop + 1].tag.startswith("NN")):
         phrase = replace(phrase, stop=phrase.stop + 1)  # "grand theft auto 5"
+    phrase = _with_place(tokens, phrase, group, limit)
     phrase = _with_participle(tokens, phrase, group, limit)
     if _is_adverbial(tokens, phrase):
         return None, None
@@ -50,6 +51,19 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
             if second is not None and _is_adverbial(tokens, second):
                 second = None
     return phrase, second
+
+
+def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
+    """Include "in the floor" in "explore an opening in the floor": where a fixed thing is belongs to it."""
+    if phrase.stop + 1 >= stop or tokens[phrase.stop].lower not in ("in", "on"):
+        return phrase
+    place = read_noun_phrase(tokens, phrase.stop + 1, stop, joined=False)
+    if place is None:
+        return phrase
+    fixed = group.lemma in words("fixing") and tokens[phrase.head].lower in words("fixtures")
+    served = group.lemma == "eat" and tokens[place.head].lower in ("plate", "plates")
+    reviewed = tokens[phrase.head].lower == "review" and tokens[phrase.stop].lower == "on"
+    return replace(phrase, stop=place.stop) if fixed or served or reviewed else phrase
 
 
 def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:

@@ -98,7 +98,7 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
         word = "never" if tokens[verb.negation].lower == "never" else "not"
         new.insert(1 if verb.form == "finite" else 0, word)
     adverbs = [tokens[n].text for n in verb.adverbs]
-    place = 1 + (verb.negation is not None) if chain else len(new)
+    place = 1 + (verb.negation is not None) if chain else len(new) - (new[-1] == "being")
     new[place:place] = adverbs  # "is then being held"
     new.append(inflect(verb.lemma, "VBN"))
     if verb.particle is not None:
@@ -127,6 +127,8 @@ def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
     )
     if first.tag in ("DT", "PRP$") and joined:
         return replace(phrase, plural=True)
+    if len(phrase.heads) == 1 and head.tag == "NN" and is_plural_noun(head.lower):
+        return replace(phrase, plural=head.lower not in words("singular_s"))  # "stairs", whatever its tag
     if len(phrase.heads) > 1 or not phrase.plural or tokens[phrase.head].tag == "PRP":
         return phrase
     measured = head.lower in words("quantities") and first.lower in ("a", "an", "the") and head.tag == "NN"
@@ -142,6 +144,8 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     for number in range(phrase.first, phrase.stop):
         token = tokens[number]
         text = without_capital(token) if number == phrase.first else token.text
+        if number == 0 and phrase.stop == 1 and token.tag == "NN" and token.lower not in words("people"):
+            text = token.text  # "Lightning was mocking Tom"
         if number == 0 and token.lower in words("people"):
             text = token.lower  # "Person" is no name
         if token.tag in ("PRP", "WP") and (number in phrase.heads):
@@ -166,7 +170,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     else:
         hers = {"she", "her", "hers"} & {other.lower for other in caption.tokens}
         his = {"he", "him", "his"} & {other.lower for other in caption.tokens}
-        if (word in words("people") or hers) and bool(hers) != bool(his):
+        if (word in words("people") or hers or token.tag == "NNP") and bool(hers) != bool(his):
             return case.get("she" if hers else "he", "")  # "wipes her hands"
         found = "they" if word in words("people") or token.tag == "NNP" else "it"
     return case.get(found, found)
@@ -194,6 +198,8 @@ def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str]
         who = "who" if is_person(caption, clause.subject) else "that"
         gap = " " if tokens[joint].text == "," else ""
         changes[joint] = f"{gap}{who} {auxiliary}".rstrip()
+        if joint + 1 < len(tokens) and tokens[joint].end == tokens[joint + 1].start:
+            changes[joint] += " "  # "opens the refrigerator,removes food"
     if tokens[joint].tag == "CC" and comma:
         changes[joint - 1] = ""
         if tokens[joint].start == tokens[joint - 1].end:

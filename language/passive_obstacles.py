@@ -8,12 +8,13 @@ from itertools import pairwise
 from .agent_place import CLAUSE_OPENERS, agent_place, is_held, phrases_behind
 from .clauses import Clause, clauses
 from .closed_classes import FINITE, SUBORDINATORS
-from .inflection import can_be_verb, is_verb_form, readings, verb_lemma
+from .inflection import can_be_verb, is_only_verb, is_verb_form, readings, verb_lemma
 from .lexicon import words
 from .noun_phrases import MEDIA, NounPhrase, is_person
 from .shared_subjects import is_lone_then, joint_before, repeated_subject, root_clause, sharing_clause
+from .tag_repairs.context import third_person
 from .tense import told_clauses
-from .verb_doubts import UNSURE, leaves_order, may_be_verb, runs_on
+from .verb_doubts import UNSURE, is_compound, is_doubtful, leaves_order, may_be_verb, runs_on
 from .words import Caption, Token
 
 NO_SUBJECT = "no verb with a subject and an object of its own"
@@ -21,6 +22,8 @@ UNSURE_SUBJECT = "not sure what its subject is"
 UNSURE_OBJECT = "not sure where its object ends"
 SHARED = "verbs joined to it need its subject or its object"
 _THIRD_PERSONS = frozenset(("he", "she", "it", "they", "him", "her", "them", "his", "its", "hers", "their", "theirs"))
+_PERSON = frozenset(("person", "man", "woman", "boy", "girl", "guy", "lady", "someone", "somebody"))
+_PERCEIVING = frozenset(("see", "hear", "watch", "notice", "feel", "spot"))
 _INTRANSITIVE = words("no_passive") | words("motion")
 
 
@@ -87,6 +90,19 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if any(token.text in ("-", "–", "—") for token in tokens):
         return True  # "one person - with a hat - opens a door"
+    if any(two.tag in ("DT", "PRP$") and one.tag.startswith("NN") for one, two in pairwise(inside)):
+        return True  # "a person vacuums a stair then takes"
+    last = inside[-1]
+    if subject.first == 0 and last is inside[0] and last.lower in words("verb_s") - words("noun_s"):
+        return True  # "Walks into hall carrying a book."
+    if clause.role == "coordinate" and len(inside) == 1 and last.tag == "NN" and last.lower not in words("people"):
+        return True  # "tom smelled something and saw smoke": him or it?
+    if len(inside) > 1 and last.tag == "PRP" and inside[-2].tag != "CC":
+        return True  # "half way through they took"
+    if len(inside) > 2 and clause.role != "main" and (inside[0].tag, inside[-2].tag, last.tag) == ("DT", "NN", "NNP"):
+        return True  # "saw the ball Jerry was holding"
+    if len(inside) > 1 and inside[-2].lower in _PERSON and last.tag == "NNS" and is_verb_form(last.lower, "VBZ"):
+        return True  # "the person flings open the door"
     if subject.plural and verb.tag == "VBZ" and tokens[subject.head].lower not in words("quantities"):
         return True  # "two people and the one with a hat makes a shot"
     if _is_two_phrases(inside, len(subject.heads)):
@@ -161,6 +177,11 @@ def _has_joint(caption: Caption, first: int, stop: int) -> bool:
 
 def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, thing: NounPhrase) -> bool:
     tokens, found = caption.tokens, clauses(caption)
+    if is_compound(caption, clause):
+        return True
+    later = [c for c in found if c.finite and c.verb.main > clause.verb.main]
+    if any(tokens[c.verb.tokens[0] - 1].text == "," for c in later):
+        return True  # "a person watching television while eating, stands up"
     if tokens[thing.head].tag == "PRP" and len(thing.heads) == 1:
         return True  # "with a dog following it"
     if tokens[clause.verb.tokens[0] - 1].text == ",":
@@ -177,6 +198,8 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
     ):
         return True  # "paper folding instructions"
     earlier = [c for c in found if c.verb.main < subject.first]
+    if earlier and not earlier[-1].verb.copula and (clause.verb.lemma == "use" or not is_person(caption, subject)):
+        return True  # "wanted to catch Jerry using a net", "watching something in the laptop drinking coffee"
     if not earlier or earlier[-1].verb.lemma in words("perception"):
         return False
     introduced = earlier[-1].subject is not None and tokens[earlier[-1].subject.head].lower in (
@@ -192,7 +215,43 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
     """Return whether the object may not be one, or may contain the next verb: "guitar and singing song"."""
     tokens = caption.tokens
     first, last = tokens[thing.first], tokens[thing.stop - 1]
-    if last.lower in ("the", "a", "an", "upside") or (
+    if first.lower in words("places") or caption.text.find("' ", tokens[thing.first].start) >= 0:
+        return True  # "sliding past the captain", "into Toodles' face"
+    if last.tag == "VBN" and thing.stop - thing.first > 1 and caption.tag_at(thing.stop) == "IN":
+        return True  # "saw Tom disguised as a bird"
+    if first.lower in ("open", "close", "closed") and caption.tag_at(thing.first + 1) in ("DT", "PRP$"):
+        return True  # "flings open the door"
+    before_last = tokens[thing.stop - 2] if thing.stop - thing.first > 1 else first
+    acts = third_person(last.lower) in words("verb_s") | {"rings"} and last.tag == "NN" and last.lower != "play"
+    seen = clause.verb.lemma in _PERCEIVING
+    if seen and first.tag == "PRP" and thing.stop - thing.first > 1:
+        return True  # "you see them leaving"
+    behind = caption.lower_at(thing.stop)
+    if seen and (is_only_verb(behind) or (last.tag == "VBG" and caption.tag_at(thing.stop) == "IN")):
+        return True  # "watched Tuffy devour the chicken", "saw Tom chasing after him"
+    if clause.verb.lemma == "leave" and behind == "with":
+        return True  # "leave the room with their laptop"
+    part = any(token.lower == "of" for token in tokens[thing.first : thing.stop])
+    if clause.verb.lemma == "take" and behind == "in" and part:
+        return True  # "takes a sip of a soda in a can"
+    acting = words("verb_s") - words("noun_s")
+    if any(two.lower in acting and one.lower in words("particles") for one, two in pairwise(tokens[thing.stop :])):
+        return True  # "turns light on grabs something"
+    if seen and behind == "to" and caption.tag_at(thing.stop + 1) == "VB":
+        return True  # "saw some signs to lead Tom to the bed"
+    moves = is_verb_form(last.lower, "VB") and third_person(last.lower) not in words("noun_s")
+    if seen and moves and before_last.tag.startswith("NN") and caption.tag_at(thing.stop) in ("RP", "RB", "IN"):
+        return True  # "watching the food cool off"
+    people = [n for n in range(thing.first + 1, thing.stop - 1) if tokens[n].lower in _PERSON]
+    if clause.verb.lemma in words("giving") and any(tokens[n + 1].tag.startswith("NN") for n in people):
+        return True  # "brings this person medicine"
+    seen = seen and before_last.tag.startswith("NN")
+    if acts and (seen or (clause.role == "modifier" and before_last.tag == "NNS")):
+        return True  # "heard the bell ring", "girls wearing uniforms dance"
+    follows = tokens[thing.stop : thing.stop + 3]
+    if clause.verb.lemma in _PERCEIVING and follows and follows[0].tag == "CC" and follows[-1].tag == "VBG":
+        return True  # "saw Jerry and Topsy shaking hands"
+    if last.lower in ("close", "the", "a", "an", "upside") or (
         first.lower in ("a", "an") and thing.plural and len(thing.heads) == 1
     ):
         return tokens[thing.head].lower not in words("quantities")
@@ -216,7 +275,13 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
         if tokens[number - 1].tag != "CC" or tokens[number].tag in ("DT", "PRP$", "CD"):
             continue
         word = tokens[number].lower
-        ends = number + 1 == len(tokens) or not tokens[number + 1].tag.startswith(("NN", "JJ", "POS"))
+        if tokens[number].tag in ("VBN", "VBD") and caption.tag_at(number + 1) in ("NNP", "DT", "PRP", "PRP$"):
+            return True  # "a drawing of Tom and called Tom stinky"
+        if is_verb_form(word, "VB") and third_person(word) in words("verb_s") - words("noun_s"):
+            return True  # "turn on a light and watch tv"
+        ends = caption.lower_at(number + 1) in ("", "something", "someone") or not tokens[number + 1].tag.startswith(
+            ("NN", "JJ", "POS")
+        )
         alone = ends and any(t.tag in ("DT", "PRP$") for t in tokens[first:number])
         if word == "then" or (word.endswith("ing") and can_be_verb(word)):
             return True
@@ -251,7 +316,15 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if stop >= len(tokens):
         return False
     token = tokens[stop]
-    if token.lower in CLAUSE_OPENERS or token.tag.startswith(("VBN", "JJ", "RBR", "DT", "PRP", "CD", "NN", "POS")):
+    if clause.verb.particle is not None and token.lower == tokens[clause.verb.particle].lower:
+        return True  # "pick out some medicine out of the box"
+    if token.lower == "for" and tokens[last.head].lower in words("plans"):
+        return True  # "reading a recipe for ducks"
+    if any(t.text == "(" for t in tokens[stop:]):
+        return True  # "two dishes (a cup and saucer) in the other"
+    if token.lower in CLAUSE_OPENERS or token.tag.startswith(
+        ("VBN", "JJ", "RBR", "DT", "PRP", "CD", "NN", "POS", "UH", "FW")
+    ):
         return True
     if token.tag == "VBG":
         return token.lower != "using"
@@ -291,6 +364,8 @@ def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
     ):
         comma = comma and tokens[place].tag != "CC"
         place += 1
+    if comma and caption.lower_at(place) == "which":
+        return True  # "holding clothes, which the person is putting"
     if comma and place < len(tokens) and tokens[place].tag in ("IN", "WRB", "TO", "VBG", "WP", "WDT"):
         return False
     sharing = sharing_clause(caption, clause)
@@ -312,6 +387,9 @@ def _shares(caption: Caption, clause: Clause) -> bool:
         between = tokens[leader.verb.main + 1 : joint]
         listed = any(token.text == "," for token in between[:-1])
         inner = any(token.tag == "VBG" or (token.lower in SUBORDINATORS and token.tag == "IN") for token in between)
+        infinitive = any(c.verb.form == "infinitive" and leader.verb.main < c.verb.main < joint for c in found)
+        if infinitive and is_verb_form(tokens[clause.verb.first].lower, "VB"):
+            return True  # "caused Tom to fly up and hit the ceiling"
         if inner and not clause.finite:
             return True  # "is sitting while drinking and eating food"
         if sharing is not None or listed or tokens[joint].tag != "CC":
@@ -321,6 +399,11 @@ def _shares(caption: Caption, clause: Clause) -> bool:
         if leader.previous is not None:
             return True  # of a list of three
         return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in _INTRANSITIVE
+    for number in range(clause.verb.main + 1, len(tokens) - 1):
+        behind = tokens[number + 1 + (tokens[number + 1].lower == "then") : number + 3]
+        joined = sharing is None and clause.finite and tokens[number].tag == "CC" and behind and behind[0].tag == "VBG"
+        if joined and not any(t.tag == "VBG" for t in tokens[clause.verb.main + 1 : number]):
+            return True  # "is grasping a light to turn it on and then dressing"
     for other in found[found.index(clause) + 1 :]:
         root = found[root_clause(caption, other)]
         comma = tokens[joint_before(caption, other, 0) - 1].text == ","
@@ -329,6 +412,10 @@ def _shares(caption: Caption, clause: Clause) -> bool:
     if sharing is None or clause.subject is None:
         return False
     joint = joint_before(caption, sharing, clause.verb.main)
+    if sharing.finite and is_doubtful(caption, sharing, 1):
+        return True  # "is frying the prawns and fish"
+    if clause.verb.form != "finite" and caption.lower_at(joint + 1) == "then":
+        return True  # "pointing a gun and then running"
     between = tokens[clause.verb.main + 1 : joint]
     if any(t.tag in FINITE or (t.lower in SUBORDINATORS and t.tag in ("IN", "WRB")) for t in between):
         return True

@@ -22,6 +22,7 @@ PAST_MODALS = {
 PRESENT_MODALS = {"could": "can", "would": "will", "might": "may"}
 
 
+_BEFORE_INFINITIVES = ("see", "hear", "watch", "feel", "make", "let", "help")
 _CUT = {"could": "ca", "would": "wo"}  # before "n't"
 
 
@@ -118,7 +119,9 @@ def told_clauses(caption: Caption) -> list[Clause]:
         before = found[number - 1] if number else None
         causes = before is not None and before.verb.lemma in words("perception") | {"let", "make", "help", "have"}
         bare = caption.tokens[clause.verb.first].tag in ("VBP", "VB") and not clause.verb.auxiliaries
-        if not (causes and bare and clause.subject is not None and not _agrees(caption, clause)):
+        seen = before is not None and before.verb.tense == "past" and before.verb.lemma in _BEFORE_INFINITIVES
+        agrees = _agrees(caption, clause) and not seen  # "saw the dogs fall"
+        if not (causes and bare and clause.subject is not None and not agrees):
             told.append(clause)
     return told
 

@@ -16,6 +16,7 @@ from .words import Caption, Token
 UNSURE = "not sure which of its words are the verbs"
 _INTRANSITIVE = words("no_passive") | words("motion")
 _SUBJECTS = frozenset(("i", "he", "she", "we", "they"))
+_OF = frozenset(("think", "hear", "speak", "dream", "approve", "smell", "taste", "consist", "dispose", "sing", "tell"))
 _ENDS = ("", ".", ",", ":", "CC", "IN", "RP", "TO", "RB")
 
 
@@ -34,6 +35,8 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
         joined = [clause for clause in told if clause is main or clause.role == "coordinate"]
         doubtful = any(is_doubtful(caption, clause, 1) for clause in joined)
         return doubtful or (lost and not main.verb.auxiliaries)
+    if is_compound(caption, main):
+        return True
     return (
         main.role == "modifier"
         and not told
@@ -41,6 +44,19 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
             may_be_verb(caption, number, verbs) or is_lost(caption, number, verbs)
             for number in range(len(caption.tokens))
         )
+    )
+
+
+def is_compound(caption: Caption, clause: Clause) -> bool:
+    """Return whether a participle may be part of a noun: "flour sugar baking powder", "high school wrestling match"."""
+    tokens, verb = caption.tokens, clause.verb
+    if clause.role != "modifier" or clause.subject is None or tokens[verb.main].tag != "VBG" or verb.auxiliaries:
+        return False
+    known = tokens[verb.main].lower in words("modifiers") | words("noun_ing")
+    bare = tokens[clause.subject.first].tag not in ("DT", "PRP$", "CD") and tokens[clause.subject.head].tag == "NN"
+    people = words("people") & {token.lower for token in tokens[clause.subject.first : clause.subject.stop]}
+    return (
+        known and not people and (bare or caption.style != "declarative") and caption.tag_at(verb.main + 1)[:2] == "NN"
     )
 
 
@@ -63,6 +79,8 @@ def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
 def leaves_order(caption: Caption, told: Sequence[Clause]) -> bool:
     """Return whether the order after a clause of time was missed: "after the garlic has cooked stir in the cream"."""
     opened = caption.tokens[0].lower in ("when", "after", "once", "until", "till", "before", "if", "as", "while")
+    if opened and caption.style == "imperative" and not any(clause.verb.form == "order" for clause in told):
+        return True  # "after cooking mix well"
     return opened and bool(told) and all(clause.role in ("subordinate", "coordinate") for clause in told)
 
 
@@ -124,6 +142,14 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
         return True  # "they enter the closet and stand in it"
     if joined and base and token.tag == "NN" and plural_verbs and tag in ("IN", "RP", "DT", "PRP", "PRP$"):
         return True  # "they pick it up and fidget with it"
+    if token.lower == "open" and token.tag[:2] in ("JJ", "RB") and (joined or before.tag == "PRP"):
+        return tag in ("DT", "PRP", "PRP$", "RP") or (
+            after is not None and after.lower == "up"
+        )  # "they open up the books"
+    if before.tag == "CC" and base and token.tag == "NN" and plural_verbs and acts and tag == "NN":
+        return True  # "they watch and drink water"
+    if before.lower == "then" and base and plural_verbs and acts and tag in ("NN", "NNS"):
+        return True  # "they end the call then push buttons"
     if joined and base and ends and token.lower in ("leave", "exit", "sneeze", "smile", "laugh"):
         return True
     if joined and base and (has_object or (before.lower == "then" and ends)):
@@ -155,10 +181,17 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
         return True  # "the moon or mars is", "peter is driving"
     if lone and clause.role == "coordinate" and _is_listed(caption, verb.main):
         return True
-    if verb.form == "order" and before is not None and before.tag in ("NN", "JJ"):
+    if verb.form == "order" and before is not None and before.tag in ("NN", "JJ") and first.lower != "stir":
         return "NOUN" in readings(first.lower) and behind in _ENDS  # "cover with saran wrap"
     if verb.form == "order":
-        return caption.style != "imperative" and count > 1  # "walks in then go out"
+        other = caption.style != "imperative"
+        return other and (count > 1 or verb.tokens[0] > 0 or "NOUN" in readings(first.lower))  # "walks in then go out"
+    if lone and first.tag == "VBD" and before is not None and (before.tag == "PRP$" or before.lower in ("the", "an")):
+        return True  # "his finished product"
+    if lone and first.tag in ("VBZ", "VBP") and caption.lower_at(verb.main + 1) == "of" and verb.lemma not in _OF:
+        return True  # "basketball highlights of players"
+    if lone and clause.role == "coordinate" and first.tag == "VBP" and subject is not None and not subject.plural:
+        return "NOUN" in readings(first.lower) and behind in ("", ".", "CC", ",")  # "is frying prawns and fish"
     if before is not None and first.tag == "VBD" and before.lower in BE | HAVE:
         return True  # "being broadcasted"
     if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):
@@ -199,12 +232,12 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     if lone and is_past(caption, clause) and subject is not None and is_verb_form(first.lower, "VBN"):
         acts = tokens[subject.head].tag.startswith(("NNP", "PRP")) or tokens[subject.head].lower in words("people")
         behind = caption.tag_at(verb.main + 1)
-        if not acts and behind.startswith(("NN", "JJ")):
+        if not acts and behind in ("NN", "NNS", "JJ") and caption.tag_at(verb.main + 2) != "POS":
             return True  # "salt grated parmesan cheese"
     if lone and clause.role != "coordinate" and is_past(caption, clause) and clause.object is None:
         participle = is_verb_form(first.lower, "VBN") and verb.lemma not in _INTRANSITIVE
-        behind = caption.lower_at(verb.main + 1)
-        return participle and (behind in ("by", "in", "with", "as", "on", "from", "for") or not behind)
+        behind = caption.lower_at(max(verb.main, verb.particle or 0) + 1)
+        return participle and (behind in ("by", "in", "with", "as", "on", "from", "for", "at") or not behind)
     return False
 
 
@@ -227,7 +260,7 @@ def tense_obstacle(caption: Caption) -> str:
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
     if any(may_be_verb(caption, number, verbs) for number in range(len(tokens))):
         return UNSURE
-    if not told and any(is_lost(caption, number, verbs) for number in range(len(tokens))):
+    if any(is_lost(caption, number, verbs) for number in range(len(tokens))):
         return UNSURE
     if any(is_doubtful(caption, clause, len(told)) for clause in told):
         return UNSURE

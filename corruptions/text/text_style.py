@@ -16,7 +16,7 @@ from ...language.passive import to_passive
 from ...language.passive_obstacles import passive_obstacle
 from ...language.shared_subjects import is_lone_then, joint_before
 from ...language.tense import change_tense, told_clauses
-from ...language.verb_doubts import UNSURE, tense_obstacle, verbs_unsure
+from ...language.verb_doubts import UNSURE, is_compound, tense_obstacle, verbs_unsure
 from ...language.words import Caption, like, sentence_ranges, tokenize, with_capital
 from .registers import exchange
 from .result import Unchanged
@@ -87,7 +87,8 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
     for clause in clauses(caption):
         if clause.verb.main <= main.verb.main:
             continue
-        if is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
+        own = clause.subject is not None and clause.subject.first > main.verb.main  # "another person then walks"
+        if not own and is_lone_then(caption, clause.verb.first - 1) and not clause.verb.auxiliaries and clause.finite:
             found.append(clause)  # "takes a pill then drinks"
             continue
         if clause.role != "coordinate" or not clause.finite:
@@ -135,6 +136,8 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
         if clause.role != "modifier" or clause.subject is None or main.tag not in ("VBG", "VBN"):
             continue
         if clause.subject.stop > clause.verb.tokens[0] or not tokens[clause.subject.head].tag.startswith(("NN", "CD")):
+            continue
+        if is_compound(caption, clause):
             continue
         last = tokens[clause.verb.tokens[0] - 1]
         if not last.is_word:

@@ -74,8 +74,14 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
             and words[number + 1] in ("fry", "cook")
             and opening
         ):
-            tags[number] = {"deep": "RB", "stir": "VB"}.get(word, "NN")
+            tags[number] = {"deep": "RB", "stir": "RB"}.get(word, "NN")
             tags[number + 1] = "VB"
+            continue
+        behind = number > 0 and tags[number - 1] in ("NN", "NNS", "RB", "CD", "VB")
+        step = word in ("stir", "simmer", "saute", "pour", "sprinkle") and words[number + 1 : number + 2] != ["fry"]
+        if behind and step and "a" not in words[max(number - 2, 0) : number]:
+            tags[number] = "NN" if follows.startswith("NN") and word in ("simmer", "saute") else "VB"
+            opening = negated = False
             continue
         base = is_verb_form(word, "VB") and word not in CLOSED and word not in AUXILIARIES
         objects = follows in ("DT", "PRP", "PRP$")
@@ -84,6 +90,8 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
             modifier = word in ("dry", "top", "set") and follows.startswith(("NN", "JJ"))
             if number == first or (not modifier and (strong or is_only_verb(word) or objects)):
                 tags[number] = "VB"
+            elif tags[number].startswith("VB") and "NOUN" in readings(word) and follows.startswith("NN"):
+                tags[number] = "NN"  # "and bell pepper"
         elif (
             base
             and number
@@ -92,6 +100,8 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
         ):
             if (objects and word in verbs and word not in things) or (is_only_verb(word) and word in verbs):
                 tags[number] = "VB"
+            elif tags[number].startswith("VB") and word in things and not objects:
+                tags[number] = "NN"  # "apply flour to the dough"
         elif tags[number] == "VB" and tags[number - 1] in ("IN", "DT", "JJ", "CD", "PRP$") and number:
             tags[number] = "NN"
         opening = negated = False

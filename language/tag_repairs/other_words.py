@@ -9,6 +9,8 @@ from ..inflection import is_plural_noun, is_verb_form, readings
 from ..lexicon import words as words_of
 from .context import third_person
 
+_ONE_PERSON = ("man", "woman", "boy", "girl", "guy", "lady", "person", "child", "kid", "baby")
+
 
 def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
     """Tag clitics, "that", marks, and words wrongly tagged as function words."""
@@ -30,6 +32,8 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
                 tags[number] = "DT"
         elif word == "like" and tags[number] not in ("VB", "VBP"):
             tags[number] = "IN"
+        elif word in ("off", "out") and tags[number].startswith(("NN", "JJ")) and after == "of":
+            tags[number] = "IN"  # "takes a laptop off of a desk"
         elif word == "no" and after:
             tags[number] = "DT"
         elif word.isdigit():
@@ -80,6 +84,10 @@ def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) ->
         if tag.startswith(("NN", "CD", "DT", "PRP", "W", "IN", "TO", "EX", "MD", "POS", "CC")) or word in AUXILIARIES:
             if tag == "NN" and word in PLURALS:
                 tags[number] = "NNS"
+            elif tag == "NNS" and word in _ONE_PERSON:
+                tags[number] = "NN"
+            elif tag in ("NN", "NNS", "NNPS") and words[number][:1].isupper() and not readings(word):
+                tags[number] = "NNP"  # "Toodles wanted"
             continue
         if word in PLURALS:
             tags[number] = "NNS"
@@ -91,6 +99,9 @@ def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) ->
         follows = tags[number + 1][:2] if number + 1 < len(tags) else ""
         if tag == "JJ" and before in ("NN", "NNP") and "NOUN" in known and follows in ("", "IN", "VB", "."):
             tags[number] = noun if word not in COLOURS else tag  # "a photoshop tutorial"
+            continue
+        if tag == "JJ" and "ADJ" not in known and is_plural_noun(word):
+            tags[number] = noun  # "wearing uniforms"
             continue
         nothing_else = set(known) in ({"NOUN"}, {"NOUN", "PROPN"}, {"PROPN"}) and tag[:2] in ("VB", "JJ", "RB")
         base_after_article = (

@@ -116,7 +116,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
         held = words[before] if before >= 0 else ""
         follows = words[number + 1] if number + 1 < len(words) else ""
         if tags[number] in ("NN", "JJ", "NNP", "IN") and word.endswith("ing") and can_be_verb(word):
-            active = held in BE and after in ("DT", "PRP", "PRP$") and tags[number] == "NN"
+            active = (held in BE or held in people) and after in ("DT", "PRP", "PRP$") and tags[number] == "NN"
             person = words[before - 1] if before > 0 else ""
             somebody = person in words_of("people") or (before > 0 and tags[before - 1] == "NNP")
             doing = held in BE and somebody and "ADJ" not in readings(word)
@@ -187,6 +187,8 @@ def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int
 
 _NOMINAL = ("NN", "PRP", "CD", "EX", "WP", "WDT")
 _OBJECTS = ("DT", "PRP", "PRP$")
+_JOINING = words_of("joining")
+_LONE_VERBS = words_of("no_passive") | (words_of("motion") - {"drop", "head", "march", "race", "roll"})
 _LONE = ("person", "someone", "somebody", "everyone", "everybody")  # never modify a noun
 
 
@@ -198,12 +200,27 @@ def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop:
             plural = number > start and tags[number - 1] in ("NN", "VB", "VBP") and can_be_verb(words[number - 1])
             if has_other_finite(words, tags, number) or plural:
                 tags[number] = "NNS"
+        elif tags[number] in ("VBP", "VB") and number > start and "NOUN" in readings(words[number]):
+            before, held = tags[number - 1], words[number - 2 : number - 1]
+            if before == "NNS" and after not in _OBJECTS and _opens_with_article(words, tags, number - 1):
+                tags[number] = "NN"  # "a tan sports coat"
+            elif before == "NNS" and held and held[0] in _LONE and is_verb_form(words[number - 1], "VBZ"):
+                tags[number - 1 : number + 1] = ["VBZ", "NN"]  # "person fixes mistake"
     for number in range(max(start, 1), stop):
         word, tag = words[number], tags[number]
         fixed = tag in FINITE or tag in ("VBG", "RB", "IN") or word in AUXILIARIES or word in CLOSED
         if tag.startswith(("NN", "JJ", "VB", "RB", "IN")) and not fixed and can_be_verb(word):
             after = tags[number + 1] if number + 1 < stop else ""
             tags[number] = _finite_tag(words, tags, number, start, after) or tag
+
+
+def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) -> bool:
+    """Return whether a noun phrase of one thing ends at a plural noun: "a tan sports", not "a few kids"."""
+    first = last
+    while first > 0 and tags[first].startswith(("NN", "JJ")):
+        first -= 1
+    counted = words_of("people") | words_of("quantities") | words_of("plural_words")
+    return words[first] in ("a", "an") and counted.isdisjoint(words[first : last + 1])
 
 
 def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str) -> str:
@@ -214,7 +231,13 @@ def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: i
     dressed = before == "JJ" and place > start + 1 and tags[place - 1] == "IN" and held in words_of("colours")
     if dressed and words[place - 2] in people and word in verb_s | {"shows"}:
         before, held = "NN", words[place - 2]  # "a woman in blue shows"
+    if before == "CD" and place > start and words[place - 1] in _LONE:
+        before, held = "NN", words[place - 1]  # "person 1 runs"
     third = is_verb_form(word, "VBZ") and tags[number] in ("NNS", "NN", "VB", "JJ")
+    follows = words[number + 1] if number + 1 < len(words) else ""
+    if tags[number] == "VBN" and number > start and tags[number - 1] in ("CC", ",") and after in (*_OBJECTS, "NNP"):
+        told = "VBD" in tags[start:number] and "VBN" not in tags[start:number]
+        return "VBD" if told and is_verb_form(word, "VBD") and follows != "by" else ""  # "opened a box, removed a bag"
     if before == "CC" and third and place > start:
         verbal = any(tag in FINITE for tag in tags[start:place])
         sure = word in verb_s and word not in noun_s and (_goes_on(after) or after.startswith("NN")) and after != "CC"
@@ -254,7 +277,8 @@ def _tag_after_subject(
     plural = plural or (before.startswith("NN") and is_coordinated(tags, start, place))
     if third and not (plural and before != "NN") and before.startswith(("NN", "PRP", "WP", "WDT", "VB", "EX")):
         likely = (_goes_on(after) or after.startswith("NN")) and (held in people or word in verb_s)
-        sure = objects or (held in _LONE and word not in ("faces", "hands", "voices"))
+        pronoun = held in ("it", "he", "she") and before == "PRP" and (place == start or words[place - 1] in _JOINING)
+        sure = objects or pronoun or (held in _LONE and word not in ("faces", "hands", "voices"))
         likely = word not in noun_s and (likely or after in ("IN", "TO", "RP", "RB", "WRB"))
         return "VBZ" if sure or likely else ""
     if not plural and base and place + 1 == number and held in people and word not in people:
@@ -262,10 +286,24 @@ def _tag_after_subject(
         acts = third_person(word) in verb_s and third_person(word) not in noun_s
         return "VBP" if objects or (acts and (_goes_on(after) or held in _LONE)) else ""
     if plural and base and before.startswith(("NN", "PRP")):
+        if before == "NNS" and not objects and _opens_with_article(words, tags, place):
+            return ""  # "a tan sports coat"
         described = after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))
         return "VBP" if _goes_on(after) or described else ""
-    past = tag == "VBN" and is_verb_form(word, "VBD") and objects and before.startswith(("NN", "PRP"))
-    return "VBD" if past else ""
+    past = tag == "VBN" and is_verb_form(word, "VBD") and before.startswith(("NN", "PRP"))
+    return "VBD" if past and (objects or _is_told(words, tags, number, start, after, before)) else ""
+
+
+def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str, before: str) -> bool:
+    """Return whether a past form that was tagged as a participle is the verb: "the cat ambushed Jerry from behind"."""
+    held = words[place_before(tags, number)]
+    follows = words[number + 1] if number + 1 < len(words) else ""
+    if follows == "by" or words[number] in ("called", "named", "titled", "entitled"):
+        return False
+    possessor = after.startswith("NN") and tags[number + 2 : number + 3] == ["POS"]  # "jerry set tom's feet on fire"
+    named = before == "NNP" or (before.startswith("NN") and not readings(held))
+    lone = words[number].endswith("ed") and verb_lemma(words[number]) in _LONE_VERBS
+    return after in ("NNP", "NNPS") or possessor or named or lone or follows == "that" or words[start] in _JOINING
 
 
 def _goes_on(after: str) -> bool:
