@@ -117,6 +117,7 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
             or _disagrees(caption, number)
             or _is_name(caption, number)
             or _is_attribute(caption, number)
+            or _is_description(caption, number)
         ):
             continue
         if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
@@ -187,7 +188,9 @@ def _is_name(caption: Caption, number: int) -> bool:
     """Return whether a participle is part of a name: "frying pan", "video gaming channel"."""
     tokens = caption.tokens
     following = tokens[number + 1].lower if number + 1 < len(tokens) else ""
-    return f"{tokens[number].lower} {following}" in read_table("add_text")["names"]["rows"]
+    compounds, before = read_table("add_text")["compounds"], tokens[number - 1].lower if number else ""
+    compound = tokens[number].lower in compounds["gerunds"] and following in compounds["heads"] and before not in _BE
+    return compound or f"{tokens[number].lower} {following}" in read_table("add_text")["names"]["rows"]
 
 
 def _is_attribute(caption: Caption, number: int) -> bool:
@@ -214,6 +217,16 @@ def _is_attribute(caption: Caption, number: int) -> bool:
     joined = before in ("IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", ",") or not before
     helped = number > 0 and tokens[number - 1].lower in (*_BE, "have", "has", "had", "get", "gets", "getting", "got")
     return noun and joined and not helped
+
+
+def _is_description(caption: Caption, number: int) -> bool:
+    """Return whether a participle is used as an adjective: "too tired", "any tea left"."""
+    tokens = caption.tokens
+    if tokens[number].tag not in ("VBN", "VBD") or not number:
+        return False
+    before = tokens[number - 1]
+    rest = tokens[number].lower == "left" and number > 1 and tokens[number - 2].lower in ("any", "some", "no", "much")
+    return before.lower in ("too", "so", "very", "how") or (rest and before.tag.startswith("NN"))
 
 
 def _has_adverb(caption: Caption, place: int) -> bool:

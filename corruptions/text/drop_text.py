@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 import numpy as np
 
+from ...language.word_classes import with_classes
 from ...language.words import Caption
 from .result import Unchanged
 
@@ -76,12 +77,12 @@ def drop(caption: Caption, numbers: Collection[int]) -> str:
 
 
 def _words(caption: Caption, *prefixes: str) -> tuple[int, ...]:
-    tagged = set(caption.tagged(*prefixes))
+    tagged = set(with_classes(caption).tagged(*prefixes))
     return tuple(number for number in _droppable(caption) if number in tagged)
 
 
 def _others(caption: Caption, *prefixes: str) -> tuple[int, ...]:
-    tagged = set(caption.tagged(*prefixes))
+    tagged = set(with_classes(caption).tagged(*prefixes))
     return tuple(number for number in _droppable(caption) if number not in tagged)
 
 

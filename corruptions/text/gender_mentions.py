@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ...language.inflection import can_be_verb, is_only_verb, is_verb_form, readings, verb_lemma
+from ...language.lexicon import words
 from ...language.words import Caption
 from .gender_words import (
     GenderWord,
@@ -55,9 +56,9 @@ def _mention(caption: Caption, number: int) -> Mention | int:
     """Return the mention that begins at a token, or the number of the next token to examine."""
     tokens = caption.tokens
     lower = tokens[number].lower
-    for words, word in gendered_phrases().get(lower, ()):
-        stop = number + len(words)
-        if tuple(token.lower for token in tokens[number:stop]) == words:
+    for phrase, word in gendered_phrases().get(lower, ()):
+        stop = number + len(phrase)
+        if tuple(token.lower for token in tokens[number:stop]) == phrase:
             if word is None:
                 return stop
             return Mention(number, stop, word, "noun")
@@ -65,6 +66,8 @@ def _mention(caption: Caption, number: int) -> Mention | int:
     if title:
         return title
     role = _pronoun_role(caption, number)
+    if role == "object" and _is_animal(caption, number):
+        return number + 1
     if role:
         gender = "male" if lower in ("he", "him", "his", "himself") else "female"
         return Mention(number, number + 1, gendered_pronoun(role, gender), role)
@@ -85,9 +88,9 @@ def _title_stop(caption: Caption, number: int) -> int:
     tokens = caption.tokens
     if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
         return 0
-    for words in titles().get(tokens[number].lower, ()):
-        if tuple(token.lower for token in tokens[number : number + len(words)]) == words:
-            return number + len(words)
+    for title in titles().get(tokens[number].lower, ()):
+        if tuple(token.lower for token in tokens[number : number + len(title)]) == title:
+            return number + len(title)
     return 0
 
 
@@ -126,6 +129,18 @@ def _pronoun_role(caption: Caption, number: int) -> Role | None:
     if lower == "her":
         return "possessive" if _before_noun(caption, number) else "object"
     return None
+
+
+def _is_animal(caption: Caption, number: int) -> bool:
+    """Return whether "her" or "him" is an animal: "a girl rides a horse and pats her", where the girl is no object."""
+    place, animals = number - 1, read_table("bias")["animals"]["rows"]
+    while place >= 0 and caption.tokens[place].lower not in gendered_nouns():
+        place -= 1
+    between = [token.lower for token in caption.tokens[place + 1 : number]]
+    if place < 0 or not set(between) & set(animals) or "and" not in between:
+        return False
+    female = caption.tokens[number].lower == "her"
+    return gendered_nouns()[caption.tokens[place].lower].gender == ("female" if female else "male")
 
 
 def _before_noun(caption: Caption, number: int) -> bool:
@@ -172,6 +187,9 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
         last = place + 1 == len(following) or not following[place + 1].tag.startswith("NN")
         if token.tag == "NNS" and last and number_word(caption, determiner) == 1 and is_verb_form(token.lower, "VBZ"):
             return "noun"  # "a white male raps": no noun can follow "a" in the plural
+        doing = token.tag == "NN" and is_verb_form(token.lower, "VBG") and token.lower not in words("noun_ing")
+        if doing and last:
+            return "noun"  # "a female singing on stage"
         if token.tag.startswith("NN"):
             named = {token.lower, token.lower.removesuffix("s"), token.lower.removesuffix("es")}
             return "animal" if named & set(animals) else "adjective"

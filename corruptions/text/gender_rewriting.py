@@ -89,11 +89,13 @@ def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
     for role in ("adjective", "noun", "pronoun"):
         kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
         for first, second in pairwise(kind):
-            same = first.word.become(draft.target, False) == second.word.become(draft.target, False)
+            parents = first.word.become("neutral", False) == second.word.become("neutral", False) == "parent"
+            same = parents or first.word.become(draft.target, False) == second.word.become(draft.target, False)
             if not same or first.word.gender == second.word.gender or first in joined:
                 continue
             between = draft.caption.tokens[first.stop : second.start]
-            if not between or between[0].lower not in ("and", "or", "nor", "&", "/"):
+            listed = len(between) == 1 and between[0].text == "," and first.word.plural and second.word.plural
+            if not listed and (not between or between[0].lower not in ("and", "or", "nor", "&", "/")):
                 continue
             if role == "noun":
                 done = _join_nouns(draft, first, second)

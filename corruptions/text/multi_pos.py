@@ -7,6 +7,7 @@ from functools import cache
 
 from ...language.inflection import is_verb_form, readings
 from ...language.noun_phrases import QUANTITIES
+from ...language.word_classes import with_classes
 from ...language.wordnet import Pos, WordNet
 from ...language.words import Caption
 from .lexical import PARTS, is_plain, names
@@ -37,6 +38,7 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
 
 def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     """Return, by token, the nouns that can replace each singular noun of a caption."""
+    caption = with_classes(caption)
     pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
     mass = names("multi_pos", "mass_nouns")
     uncounted = names("multi_pos", "uncounted") | (mass - names("multi_pos", "counted_too"))
@@ -56,6 +58,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
     """Return, by token, the adjectives that can replace each adjective of a caption."""
+    caption = with_classes(caption)
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
     for number in caption.tagged("JJ"):

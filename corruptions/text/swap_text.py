@@ -48,10 +48,14 @@ def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -
     """Replace a tenth of the words by inflected synonyms from WordNet.
 
     Word and synonym share a sense that is by far the most frequent of both in WordNet's tagged texts. For common words
-    of captions a table selects idiomatic synonyms. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names
+    of captions a table selects idiomatic synonyms; "table salt" and the like are used only where no other word of the
+    caption has a synonym. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names
     do not change.
     """
     options = {n: wordnet_options(caption, n, tools.wordnet) for n in content_words(caption, tools.wordnet)}
+    stiff = names("synonyms", "stiff")
+    plain = {n: tuple(word for word in found if word.split()[0] not in stiff) for n, found in options.items()}
+    options = plain if any(plain.values()) else options
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a common synonym in WordNet")
 
 

@@ -1,0 +1,187 @@
+"""Word classes for perturbations that need only the class of each word, not the parse of a clause.
+
+The rules for clauses (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. These corrections
+decide such words by their forms and neighbours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from .closed_classes import AUXILIARIES, BE, CLOSED, NOT_NOUNS
+from .inflection import is_plural_noun, is_verb_form, readings, verb_lemma
+from .lexicon import words as words_of
+from .tag_repairs.context import third_person
+from .words import Caption
+
+_DETERMINED = ("DT", "PRP$", "POS")
+_OBJECTS = ("DT", "PRP", "PRP$")
+_GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
+_NOUNS_TOO = frozenset(  # nouns that the dictionary does not list
+    "top pan remote gamer jumbo drapes accessory parmesan mars peter marinate boxing racing piping skating parking "
+    "dining".split()
+)
+_ALONE = frozenset(("light", "net", "remote", "commercial", "confessional", "female", "male", "individual"))
+_STATES = frozenset(
+    "cold dark warm quiet hurt good tender thick dry open clean wet bright brown golden crisp solid straight safe calm "
+    "soft hard hot sweet fresh fat flat".split()
+)
+_LINKING = frozenset(("be", "get", "keep", "feel", "stay", "become", "look", "smell", "seem", "turn", "taste"))
+_WITH_VERB = frozenset(("make", "let", "help", "see", "hear", "watch", "feel"))
+_LEAVES = frozenset(("leave", "walk", "sit", "laugh", "sneeze", "stand", "go", "run", "look", "smile"))
+_COOKING = frozenset(("mix", "stir", "cook", "cover", "boil", "serve", "whisk", "blend", "fry", "drain"))
+_AFTER_COOKING = frozenset(("it", "them", "the", "together", "well", "until", "till", "for", "gently", "continuously"))
+
+
+@lru_cache(maxsize=1 << 14)
+def with_classes(caption: Caption) -> Caption:
+    """Return the caption with corrected classes of words."""
+    words, tags = [token.lower for token in caption.tokens], [token.tag for token in caption.tokens]
+    order = caption.style == "imperative"
+    for number, token in enumerate(caption.tokens):
+        named = tags[number].startswith("NNP") and token.text[:1].isupper()
+        fixed = words[number] in AUXILIARIES or words[number] in CLOSED or not token.text.isalpha()
+        if fixed or (named and (not token.text.isupper() or len(token.text) == 1)):
+            continue
+        if tags[number].startswith("NN"):
+            tags[number] = _class_of_noun(words, tags, number, order) or tags[number]
+        elif tags[number].startswith("VB"):
+            if _is_thing(words, tags, number):
+                tags[number] = "NN"
+            elif not {"VERB", "AUX"} & set(readings(words[number])) and words[number] in ("else", "quite"):
+                tags[number] = "RB"
+        elif tags[number].startswith(("JJ", "RB", "IN")):
+            tags[number] = _class_of_modifier(words, tags, number, order) or tags[number]
+    tokens = tuple(token.with_tag(tag) for token, tag in zip(caption.tokens, tags, strict=True))
+    return Caption(caption.text, tokens, caption.style)
+
+
+def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
+    """Return the tag of a word that is wrongly tagged as a noun; "" if it is a noun."""
+    word, known = words[number], readings(words[number])
+    if not known or word in _NOUNS_TOO:
+        return ""
+    before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
+    after, follows = (tags[number + 1], words[number + 1]) if number + 1 < len(words) else ("", "")
+    noun_follows = after.startswith("NN")
+    if not {"NOUN", "PROPN"} & set(known):
+        if "VERB" in known:
+            return _class_of_verb(word, before, held, after)
+        if before in _DETERMINED and not noun_follows and after != "JJ":
+            return ""
+        return "JJ" if "ADJ" in known and (noun_follows or "ADV" not in known or held in BE) else "RB"
+    if (word in words_of("colours") or word in ("sweet", "dark")) and noun_follows:
+        return "JJ"
+    if word in _STATES and not noun_follows and "ADJ" in known and before not in _DETERMINED:
+        verbs = [verb_lemma(words[place]) for place in range(max(number - 3, 0), number)]
+        if verbs and (verbs[-1] in _LINKING or held in ("until", "till", "very", "so", "too")):
+            return "JJ"
+        return "JJ" if before.startswith("NN") and {"keep", "make"} & set(verbs) else ""
+    if word == "full" and follows == "of":
+        return "JJ"
+    if word == "left" and held in ("and", "then", ",") and after in (".", ""):
+        return "VBD"
+    return _class_of_action(words, tags, number, order)
+
+
+def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
+    """Return the tag of a noun or verb that is wrongly tagged as an adjective, adverb or preposition; "" if it is one."""
+    word, known = words[number], set(readings(words[number]))
+    before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
+    after = tags[number + 1] if number + 1 < len(words) else ""
+    if word == "cleaner" and held == "vacuum":
+        return "NN"
+    if word in _ALONE:
+        alone = before in ("DT", "PRP$") and not after.startswith(("NN", "JJ", "CD", "VBG"))
+        return "NN" if alone and (after != "CC" or word in ("remote", "net", "commercial")) else ""
+    if not known or not known <= {"NOUN", "VERB"} or word in ("like", "bit", "till", "that") or word in NOT_NOUNS:
+        return ""
+    if word.endswith(("ing", "ed")):
+        return ""
+    if known == {"VERB"}:
+        return "VB" if is_verb_form(word, "VB") and before not in (*_DETERMINED, "VB", "VBZ") else ""
+    if order and word in _COOKING and _follows(words, number) in _AFTER_COOKING:
+        return "VB"
+    if "VERB" in known and is_verb_form(word, "VBZ") and held in words_of("people") and after in _OBJECTS:
+        return "VBZ"
+    if third_person(word) in words_of("verb_s") and after in ("VBG", *_OBJECTS) and is_verb_form(word, "VB"):
+        return "VB"  # "and start running"
+    return "NNS" if is_plural_noun(word) else "NN"
+
+
+def _follows(words: Sequence[str], number: int) -> str:
+    return words[number + 1] if number + 1 < len(words) else ""
+
+
+def _class_of_verb(word: str, before: str, held: str, after: str) -> str:
+    """Return the tag of a word that is a verb in the dictionary, or an adjective, but no noun."""
+    noun_follows, acts = after.startswith("NN"), third_person(word) in words_of("verb_s")
+    if is_verb_form(word, "VBG"):
+        joined = before.startswith("NN") or before in ("PRP", ",", "CC", "RB")
+        joined = joined or verb_lemma(held) in ("start", "begin", "stop", "keep", "continue")
+        return "VBG" if joined and not noun_follows else ""
+    if before in _DETERMINED:
+        return "JJ" if noun_follows and "ADJ" in readings(word) else ""
+    if ("ADJ" in readings(word) or word == "shut") and after not in _OBJECTS:
+        return "JJ"
+    if is_verb_form(word, "VB"):
+        return "" if not acts and (before == "JJ" or noun_follows) else "VB"
+    if is_verb_form(word, "VBZ"):
+        return "VBZ" if before != "IN" or held == "as" else ""
+    passive = held in BE or held in ("have", "has", "had") or not is_verb_form(word, "VBD")
+    return "VBN" if passive or noun_follows else "VBD"
+
+
+def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
+    """Return the tag of a word that can be a noun or a verb and stands where only a verb can; "" if it is a noun."""
+    word = words[number]
+    third = third_person(word)
+    before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
+    after, follows = (tags[number + 1], words[number + 1]) if number + 1 < len(words) else ("", "")
+    if held == "then" and after in _OBJECTS and is_verb_form(word, "VBZ"):
+        return "VBZ"  # "then places it on a desk"
+    if before == "TO" and after == "CC" and not order and is_verb_form(word, "VB"):
+        return "" if word in words_of("order_nouns") else "VB"  # "to trap and catch it"
+    listed = third in words_of("verb_s") and third not in words_of("noun_s")
+    verbal = any(tag.startswith(("VB", "MD")) for tag in tags[:number])
+    joined = before in (",", ":") or held in ("then", "they") or (before == "CC" and verbal)
+    if is_verb_form(word, "VBG") and held in BE and after in (*_OBJECTS, "RP"):
+        return "VBG"  # "is opening up a box"
+    if not listed or "VERB" not in readings(word):
+        return ""
+    if is_verb_form(word, "VB"):
+        if order and word in _COOKING and follows in _AFTER_COOKING and before not in (*_DETERMINED, "IN", "CC"):
+            return "VB"
+        if joined and (after in _OBJECTS or after == "RP" or follows in words_of("particles")):
+            return "VB"
+        if joined and word in _LEAVES and after in ("IN", "TO", ".", "", "CC", ","):
+            return "VB"
+        somebody = before in ("NNP", "PRP")
+        led = number > 1 and verb_lemma(words[number - 2]) in _WITH_VERB
+        return "VB" if somebody and led and after in _GOES_ON else ""
+    if not is_verb_form(word, "VBZ") or follows == "of" or after not in _GOES_ON:
+        return ""
+    subject = held in words_of("people") and before == "NN"
+    opening = not number and (after in ("IN", "RP", "TO", *_OBJECTS) or follows in words_of("particles"))
+    return "VBZ" if joined or subject or opening or held in ("that", "who", "which") else ""
+
+
+def _is_thing(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
+    """Return whether an apparent verb is a thing: "transfer to bowl", "garlic powder and pepper"."""
+    word, tag = words[number], tags[number]
+    before = tags[number - 1] if number else ""
+    after = tags[number + 1] if number + 1 < len(words) else ""
+    if word == "lightning":
+        return True
+    determined = before in _DETERMINED or (before == "IN" and after not in ("DT", "PRP", "PRP$"))
+    determined = determined or (before == "JJ" and after in ("CC", ".", ""))  # "in plastic wrap and chill"
+    if determined and tag in ("VB", "VBP") and "NOUN" in readings(word) and words[number - 1] != "that":
+        return True  # "the king heard", "into bed under"
+    between = before.startswith("NN") and after.startswith("NN") and third_person(word) not in words_of("verb_s")
+    if between and tag == "VBP" and "NOUN" in readings(word):
+        return True  # "sports vine clips"
+    thing = word in words_of("order_nouns") or word in ("closet", "plate", "skillet", "fridge")
+    if not thing or tag not in ("VB", "VBP") or after in _OBJECTS or "NOUN" not in readings(word):
+        return False
+    return before == "TO" or (before.startswith("NN") and tag == "VBP")
