@@ -1,7 +1,7 @@
 """Word classes for perturbations that need only the class of each word, not the parse of a clause.
 
-The rules for clauses (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. These corrections
-decide such words by their forms and neighbours.
+The rules for clauses (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. These
+corrections decide such words by their forms and neighbours.
 """
 
 from __future__ import annotations
@@ -19,13 +19,59 @@ _DETERMINED = ("DT", "PRP$", "POS")
 _OBJECTS = ("DT", "PRP", "PRP$")
 _GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
 _NOUNS_TOO = frozenset(  # nouns that the dictionary does not list
-    "top pan remote gamer jumbo drapes accessory parmesan mars peter marinate boxing racing piping skating parking "
-    "dining".split()
+    (
+        "top",
+        "pan",
+        "remote",
+        "gamer",
+        "jumbo",
+        "drapes",
+        "accessory",
+        "parmesan",
+        "mars",
+        "peter",
+        "marinate",
+        "dining",
+        "boxing",
+        "racing",
+        "piping",
+        "skating",
+        "parking",
+    )
 )
-_ALONE = frozenset(("light", "net", "remote", "commercial", "confessional", "female", "male", "individual"))
+_PEOPLES = frozenset(("indian", "italian", "chinese", "japanese", "spanish", "asian", "american", "african"))
+_WORKS = frozenset(("drawing", "painting", "building", "recording"))
+_MOTIONS = frozenset(("fall", "move", "crawl", "run", "jump", "walk", "sleep", "fly", "sing", "dance", "slide", "roll"))
+_HANDLING = frozenset(("grab", "take", "pick", "put", "open", "close", "hold", "get", "eat"))
+_ALONE = frozenset(("light", "net", "remote", "commercial", "confessional", "female", "male", "individual", "cold"))
 _STATES = frozenset(
-    "cold dark warm quiet hurt good tender thick dry open clean wet bright brown golden crisp solid straight safe calm "
-    "soft hard hot sweet fresh fat flat".split()
+    (
+        "cold",
+        "dark",
+        "warm",
+        "quiet",
+        "hurt",
+        "good",
+        "tender",
+        "thick",
+        "dry",
+        "open",
+        "clean",
+        "wet",
+        "bright",
+        "hot",
+        "brown",
+        "golden",
+        "crisp",
+        "solid",
+        "straight",
+        "safe",
+        "calm",
+        "soft",
+        "hard",
+        "sweet",
+        "fresh",
+    )
 )
 _LINKING = frozenset(("be", "get", "keep", "feel", "stay", "become", "look", "smell", "seem", "turn", "taste"))
 _WITH_VERB = frozenset(("make", "let", "help", "see", "hear", "watch", "feel"))
@@ -48,7 +94,7 @@ def with_classes(caption: Caption) -> Caption:
             tags[number] = _class_of_noun(words, tags, number, order) or tags[number]
         elif tags[number].startswith("VB"):
             if _is_thing(words, tags, number):
-                tags[number] = "NN"
+                tags[number] = "NNS" if tags[number] == "VBZ" else "NN"
             elif not {"VERB", "AUX"} & set(readings(words[number])) and words[number] in ("else", "quite"):
                 tags[number] = "RB"
         elif tags[number].startswith(("JJ", "RB", "IN")):
@@ -60,11 +106,17 @@ def with_classes(caption: Caption) -> Caption:
 def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
     """Return the tag of a word that is wrongly tagged as a noun; "" if it is a noun."""
     word, known = words[number], readings(words[number])
-    if not known or word in _NOUNS_TOO:
-        return ""
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after, follows = (tags[number + 1], words[number + 1]) if number + 1 < len(words) else ("", "")
     noun_follows = after.startswith("NN")
+    if word in _PEOPLES and noun_follows:
+        return "JJ"
+    if word == "ground" and (noun_follows or held == "freshly"):
+        return "VBN"
+    if not known or word in _NOUNS_TOO:
+        return ""
+    if is_verb_form(word, "VBG") and _is_doing(words, tags, number, before, held, after):
+        return "VBG"
     if not {"NOUN", "PROPN"} & set(known):
         if "VERB" in known:
             return _class_of_verb(word, before, held, after)
@@ -86,11 +138,16 @@ def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order
 
 
 def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
-    """Return the tag of a noun or verb that is wrongly tagged as an adjective, adverb or preposition; "" if it is one."""
+    """Return the tag of a noun or verb that is wrongly tagged as an adjective, adverb or preposition; else ""."""
     word, known = words[number], set(readings(words[number]))
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after = tags[number + 1] if number + 1 < len(words) else ""
-    if word == "cleaner" and held == "vacuum":
+    follows = _follows(words, number)
+    if (word == "cleaner" and held == "vacuum") or (word == "top" and before.startswith("NN")) or word == "google":
+        return "NN"
+    if word == "light" and follows in ("switch", "switches", "bulb", "bulbs", "fixture", "fixtures"):
+        return "NN"
+    if word in ("interior", "back", "outside", "exterior", "opposite") and held in ("the", "its") and follows == "of":
         return "NN"
     if word in _ALONE:
         alone = before in ("DT", "PRP$") and not after.startswith(("NN", "JJ", "CD", "VBG"))
@@ -101,7 +158,7 @@ def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, o
         return ""
     if known == {"VERB"}:
         return "VB" if is_verb_form(word, "VB") and before not in (*_DETERMINED, "VB", "VBZ") else ""
-    if order and word in _COOKING and _follows(words, number) in _AFTER_COOKING:
+    if order and word in _COOKING and follows in _AFTER_COOKING:
         return "VB"
     if "VERB" in known and is_verb_form(word, "VBZ") and held in words_of("people") and after in _OBJECTS:
         return "VBZ"
@@ -146,9 +203,9 @@ def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, ord
     listed = third in words_of("verb_s") and third not in words_of("noun_s")
     verbal = any(tag.startswith(("VB", "MD")) for tag in tags[:number])
     joined = before in (",", ":") or held in ("then", "they") or (before == "CC" and verbal)
-    if is_verb_form(word, "VBG") and held in BE and after in (*_OBJECTS, "RP"):
-        return "VBG"  # "is opening up a box"
-    if not listed or "VERB" not in readings(word):
+    if is_verb_form(word, "VB") and _is_base(words, tags, number, order):
+        return "VB"
+    if "VERB" not in readings(word) or not (listed or word in _LEAVES or word in _COOKING):
         return ""
     if is_verb_form(word, "VB"):
         if order and word in _COOKING and follows in _AFTER_COOKING and before not in (*_DETERMINED, "IN", "CC"):
@@ -164,7 +221,40 @@ def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, ord
         return ""
     subject = held in words_of("people") and before == "NN"
     opening = not number and (after in ("IN", "RP", "TO", *_OBJECTS) or follows in words_of("particles"))
-    return "VBZ" if joined or subject or opening or held in ("that", "who", "which") else ""
+    return "VBZ" if joined or subject or opening or held in ("that", "who", "which", "another") else ""
+
+
+def _is_doing(words: Sequence[str], tags: Sequence[str], number: int, before: str, held: str, after: str) -> bool:
+    """Return whether an -ing form that is tagged as a noun is a participle: "is opening up a box", "while cleaning"."""
+    if held in BE and after in (*_OBJECTS, "RP"):
+        return True
+    if after in _OBJECTS and (before == "IN" or before.startswith("VB")):
+        return True  # "talking about opening a box", "tries opening a box"
+    acts = third_person(verb_lemma(words[number])) in words_of("verb_s") - {"bakes", "cooks"} | {"cleans"}
+    return acts and after.startswith("NN") and (held == "while" or (before == "CC" and "VBG" in tags[:number]))
+
+
+def _is_base(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> bool:
+    """Return whether a base form is a verb by the words around it, whatever it means."""
+    word, third = words[number], third_person(words[number])
+    before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
+    after, follows = (tags[number + 1] if number + 1 < len(tags) else ""), _follows(words, number)
+    if order and follows in ("it", "them") and before not in _DETERMINED:
+        return True  # "take the mixture roll it"
+    if order and before == "CC" and (follows == "the" or (after == "TO" and third in words_of("verb_s"))):
+        return True
+    if before == "TO" and after.startswith("NNP"):
+        return True  # "to spray Jerry"
+    if held in ("go", "come") and follows in words_of("particles"):
+        return True  # "they go turn off the light"
+    if before == "," and word in _HANDLING and after.startswith("NN"):
+        return True
+    verbs = {verb_lemma(words[place]) for place in range(max(number - 4, 0), number)}
+    named = number > 1 and verb_lemma(words[number - 2]) in _WITH_VERB and third in words_of("verb_s")
+    if before.startswith("NN") and named and after.startswith("NN") and held not in words_of("people"):
+        return True  # "made tom bite tom's tail"
+    led = before.startswith("NN") and bool(verbs & _WITH_VERB) and word in _MOTIONS
+    return led and after in ("IN", "RP", ".", "", "CC", "RB")
 
 
 def _is_thing(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
@@ -174,6 +264,17 @@ def _is_thing(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
     after = tags[number + 1] if number + 1 < len(words) else ""
     if word == "lightning":
         return True
+    if (
+        tag == "VBZ"
+        and before in ("VB", "VBD", "VBG", "VBP")
+        and is_plural_noun(word)
+        and words[number - 1] not in AUXILIARIES
+    ):
+        return True  # "heard plates crashing"
+    if tag == "VBG" and before.startswith("NN") and word in _WORKS and after in ("VBD", "VBZ", "MD", "TO", "VBG", "CC"):
+        return True  # "the cat drawing saw"
+    if tag == "VBG" and before == "DT" and _follows(words, number) == "of":
+        return True  # "the making of a film"
     determined = before in _DETERMINED or (before == "IN" and after not in ("DT", "PRP", "PRP$"))
     determined = determined or (before == "JJ" and after in ("CC", ".", ""))  # "in plastic wrap and chill"
     if determined and tag in ("VB", "VBP") and "NOUN" in readings(word) and words[number - 1] != "that":
