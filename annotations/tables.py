@@ -299,7 +299,7 @@ def find_split_files(
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
-        raise error(f"no {' or '.join(names.values())} in {folder} or two folders below it. {advice}")
+        raise error(f"no {' or '.join(names.values())} in {folder} or up to two folders below it. {advice}")
     return found
 
 

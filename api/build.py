@@ -140,7 +140,7 @@ def check_run(options: RunOptions) -> None:
         )
     if options.share and not options.resume:
         raise UsageError(
-            f"--fresh with --shard {options.share} would throw away what the other processes do. Remove "
+            f"--fresh with --shard {options.share} would discard the work of the other processes. Remove "
             f"{options.out} before they start, or give another --out."
         )
     if options.share and options.out is not None and (url := address(options.out)):

@@ -59,7 +59,9 @@ def read_questions(
         by_table = scoring_of(benchmark).by_table
         names = {task.table for task in tasks}
         if unknown := sorted(set(configs) - names):
-            raise UsageError(f"{path} has no questions in a table {unknown[0]!r}. It has: {', '.join(sorted(names))}.")
+            raise UsageError(
+                f"{path} has no questions in table {unknown[0]!r}. Tables with questions: {', '.join(sorted(names))}."
+            )
         tasks = [task for task in tasks if not configs or task.table in configs]
         questions = tuple(questions_of_output(output, tasks, settings=settings, limit=limit))
         identity = {name: output.info[name] for name in ("builder", "dataset_version", "fingerprint")}

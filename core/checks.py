@@ -24,7 +24,7 @@ class NotChecked:
 
 @dataclass(frozen=True)
 class Note:
-    """One line that users of an output should know although nothing is wrong."""
+    """One line about an output that its users should know about, although nothing is wrong."""
 
     text: str
 

@@ -212,7 +212,7 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
 
 
 def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bool:
-    """Return whether the object may not be one, or may contain the next verb: "guitar and singing song"."""
+    """Return whether a phrase is doubtful as the object, or may contain the next verb: "guitar and singing song"."""
     tokens = caption.tokens
     first, last = tokens[thing.first], tokens[thing.stop - 1]
     if first.lower in words("places") or caption.text.find("' ", tokens[thing.first].start) >= 0:

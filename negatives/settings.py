@@ -185,7 +185,9 @@ class MineSettings(PoolSettings):
     )
     out: Path | None = option(None, "Output file: .jsonl or .parquet.")
     columns: tuple[str, ...] = option(
-        (), "Names of columns that differ, such as question=Q,answer=A.", read=lambda given: read_columns(given)
+        (),
+        "Columns with other names in your file, such as question=Q,answer=A.",
+        read=lambda given: read_columns(given),
     )
     mining: MiningSettings = nested(MiningSettings)
     train_split: str | None = option(

@@ -51,7 +51,7 @@ def frames(
     if sum(choice is not None for choice in (count, fps, indices)) != 1:
         raise UsageError("pass one of count, fps and indices, for example frames(row, count=16).")
     if (count is not None and not 0 < count <= MOST_FRAMES) or (fps is not None and not 0 < fps <= MOST_FRAMES):
-        raise UsageError(f"count={count}, fps={fps}: allowed are values above 0 and up to {MOST_FRAMES:,}.")
+        raise UsageError(f"count={count}, fps={fps}: the value must be above 0 and at most {MOST_FRAMES:,}.")
 
     def chosen(index: FrameIndex) -> list[int]:
         if count is not None:

@@ -58,7 +58,7 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     Attributes:
         annotations: CausalChaos' `Annotations.csv`, a file in its layout, or the word `sample`.
-        columns: Names of columns that differ, such as "question=Q".
+        columns: Columns with other names in the file, such as "question=Q".
         videos: Folder of the episodes.
         fps_map: Frames per second that annotated frames were counted at, by episode.
         offsets: Frames to add to the annotated ones, by episode.
@@ -89,7 +89,7 @@ class CausalSettings(PoolSettings, BuildSettings):
         found_by=NAME,
     )
     columns: tuple[str, ...] = option(
-        (), "Names of columns that differ, such as question=Q,answer=A.", read=read_columns, content=False,
+        (), "Columns with other names in your file, such as question=Q,answer=A.", read=read_columns, content=False,
         write=lambda given: ",".join(given) or None,
     )  # fmt: skip
     videos: Path | None = option(

@@ -26,7 +26,7 @@ SameAction = Callable[[Action, Action], bool]
 
 @dataclass(frozen=True)
 class Cuts:
-    """The extended borders of a pair in milliseconds: A [out_a, in_a), filler [in_a, in_b), B [in_b, out_b)."""
+    """The extended boundaries of a pair in milliseconds: A [out_a, in_a), filler [in_a, in_b), B [in_b, out_b)."""
 
     out_a: int
     in_a: int

@@ -39,7 +39,7 @@ class RecipeClips:
         lost = sorted(map(str, wanted - set(self._rows)))
         if lost:
             raise InputError(
-                f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}, the first of them for "
+                f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}; the first such clip is "
                 f"{lost[0]}. Give the folder that has them with --videos."
             )
 

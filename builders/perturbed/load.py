@@ -228,5 +228,5 @@ def check_frames(frames: Any) -> Frames:
             if positions.ndim == 1 and len(positions) and np.issubdtype(positions.dtype, np.integer):
                 return positions.astype(np.int64)
     raise InputError(
-        f"frames must be a number of frames from 1 on, a slice, or a list of positions, at least one; got {frames!r}"
+        f"frames must be a positive number of frames, a slice, or a non-empty list of positions; got {frames!r}"
     )

@@ -51,7 +51,7 @@ def lemma_of(word: str, tag: str) -> str:
 
 
 def inflected(lemma: str, tag: str) -> str:
-    """Inflect a lemma for a tag; of several words the first if it is a verb, the last if it is a noun."""
+    """Inflect a lemma for a tag; in a phrase, inflect the first word of a verb and the last word of a noun."""
     if tag in ("JJ", "RB", "NN", "VB", "VBP"):
         return lemma
     if tag == "NNS":

@@ -36,7 +36,7 @@ class Measured:
         rows: The questions.
         vectors: Their embeddings; None without a sentence encoder.
         cues: Their cues.
-        embed: Embeds more texts; None likewise.
+        embed: Function that embeds more texts; None without a sentence encoder.
     """
 
     rows: Arranged

@@ -60,7 +60,7 @@ def write_scores(
         folder: A new or empty folder, or one with an earlier score of the same predictions.
         scores: The score.
         figures: PNGs by file name.
-        beside: Whether the folder lies beside the predictions, so an equal file name means the same predictions.
+        beside: Whether the folder is next to the predictions, so that the same file name means the same predictions.
         force: Overwrite the score of other predictions.
 
     Raises:
@@ -125,7 +125,9 @@ def read_scores(path: Path) -> SavedScores:
         InputError: It is not a folder of scores, or is damaged.
     """
     if not path.exists():
-        raise UsageError(f"there is no {path}. Give a folder that `stressreel score` wrote, or with --on OUT a file.")
+        raise UsageError(
+            f"{path} does not exist. Give a folder written by `stressreel score`, or a file with --on OUT."
+        )
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(

@@ -65,7 +65,9 @@ def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | N
     if config is None:
         return tables[0]
     if config not in tables:
-        raise UsageError(f"{output.path} has no questions in a table {config!r}. It has them in: {', '.join(tables)}.")
+        raise UsageError(
+            f"{output.path} has no questions in table {config!r}. Tables with questions: {', '.join(tables)}."
+        )
     return config
 
 

@@ -94,7 +94,7 @@ def read_items(
         with reading(path) as output:
             items = of_output(output, config, split)
     elif not path.exists():
-        raise UsageError(f"there is no {path}. Give the output of a build, or a file of your own questions.")
+        raise UsageError(f"{path} does not exist. Give the output of a build, or a file of your own questions.")
     elif config is not None or split not in (None, ALL):
         raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
     else:

@@ -387,8 +387,8 @@ def match(
         refuse(predictions.path, missing, list(doubled), unknown, len(ids))
     if len(missing) == len(ids):
         raise InputError(
-            f"{predictions.path}: none of its ids is one of the {len(ids):,} questions; the first is "
-            f"{next(iter(given), None)!r}, the first question's is {ids[0]!r}."
+            f"{predictions.path}: none of its ids matches any of the {len(ids):,} questions; its first id is "
+            f"{next(iter(given), None)!r}, that of the first question is {ids[0]!r}."
         )
     elsewhere = sum(name in others for name in given)
     return MatchedPredictions(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))

@@ -213,7 +213,7 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
     """Parse `--request`, a JSON object or its text.
 
     Raises:
-        UsageError: It is not a JSON object, or sets a field that must follow from the questions.
+        UsageError: It is not a JSON object, or sets a field that is determined by the questions.
     """
     try:
         found = parse_json(given) if isinstance(given, str) else given

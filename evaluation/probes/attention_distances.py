@@ -145,7 +145,7 @@ def _labels(given: ArrayLike) -> Labels:
     labels = as_array(given)
     if labels.ndim != 1 or labels.dtype.kind not in "iu" or (labels < 0).any():
         raise InputError(
-            f"labels of one side must be integers of 0 or more, of shape (tokens,); got {labels.dtype} of shape "
+            f"labels of one side must be non-negative integers of shape (tokens,); got {labels.dtype} of shape "
             f"{labels.shape}."
         )
     return labels.astype(np.int64)

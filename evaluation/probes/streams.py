@@ -102,7 +102,7 @@ def _labels(given: Any) -> Labels:
     labels = as_array(given)
     if labels.dtype.kind not in "iu" or labels.ndim not in (1, 2) or not labels.size or labels.min() < 0:
         raise InputError(
-            f"labels must be integers of 0 or more, of shape (batch, tokens) or (tokens,); got {labels.dtype} of shape "
+            f"labels must be non-negative integers of shape (batch, tokens) or (tokens,); got {labels.dtype} of shape "
             f"{labels.shape}."
         )
     return np.atleast_2d(labels).astype(np.int64)

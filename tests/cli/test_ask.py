@@ -240,7 +240,7 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
         (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
         (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "ends in .jsonl"),
-        ((*GIVEN, "--config", "none"), "has no questions in a table"),
+        ((*GIVEN, "--config", "none"), "has no questions in table"),
         ((*GIVEN, "--setting", "clean"), "matches no setting"),
         ((*GIVEN, "--prices", "1"), "two prices"),
         ((*GIVEN, "--modalities", "text"), "has subtitles"),

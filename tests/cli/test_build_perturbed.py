@@ -181,7 +181,7 @@ class TestSomeFrames:
 
     @pytest.mark.parametrize("frames", [0, True, 2.0, "8", [], [1.5], [[1, 2]], [[1], [1, 2]], slice(0, 9, 0), {3}])
     def test_what_is_no_choice(self, suite, short, frames):
-        with pytest.raises(InputError, match="frames must be a number of frames"):
+        with pytest.raises(InputError, match="frames must be a positive number of frames"):
             stressreel.load(suite, "jpeg", videos=short, frames=frames)
 
     @pytest.mark.parametrize(

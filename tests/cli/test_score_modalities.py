@@ -147,7 +147,7 @@ def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_p
             "questions": asked,
             "share [95 % interval]": {"value": 1.0, "low": 1.0, "high": 1.0},
         }
-    refuses(score(causal, files, "--config", "clips"), "no questions in a table 'clips'", code=2)
+    refuses(score(causal, files, "--config", "clips"), "no questions in table 'clips'", code=2)
     target = tmp_path / "permuted.jsonl"
     done = run("stressreel", "permute", causal, "--config", "ps", "--sets", 1, "--to", target)
     assert done.code == 0, done.err
@@ -197,7 +197,7 @@ def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
     refuses(run("stressreel", "permute", write(tmp_path / "q.jsonl", rows)), "'1' has 3 of 3 items")
     inside = run("stressreel", "permute", ".", "--to", "x.csv", cwd=built)
     refuses(inside, "in the output itself", code=2)
-    refuses(run("stressreel", "permute", tmp_path / "nowhere"), "there is no", code=2)
+    refuses(run("stressreel", "permute", tmp_path / "nowhere"), "does not exist", code=2)
 
 
 def test_shares_by_annotated_type_and_what_permuting_takes(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:

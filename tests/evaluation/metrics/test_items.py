@@ -105,5 +105,5 @@ def test_a_file_has_no_tables(tmp_path: Path) -> None:
     assert read_items(file, None, "all").ids == ["a"]
     with pytest.raises(InputError, match="no tables and splits"):
         read_items(file, "ud")
-    with pytest.raises(InputError, match="there is no"):
+    with pytest.raises(InputError, match="does not exist"):
         read_items(tmp_path / "nowhere")

@@ -57,7 +57,7 @@ def test_gaps_are_refused_and_counted_with_partial(tmp_path: Path, rows: list[Ro
     summary = joined.summary()
     assert summary["missing"] + summary["doubled"] + summary["unknown"] == 1
     assert joined.picks[0] == 1
-    with pytest.raises(InputError, match="none of its ids is one of the 1 questions"):
+    with pytest.raises(InputError, match="none of its ids matches any of the 1 questions"):
         join(file, ["x"], partial=True)
 
 
