@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NOT_SHOWN = {"tests", "build", "docs", "node_modules"}
+NOT_SHOWN = {"tests", "build", "docs", "node_modules", ".venv"}
 COMMANDS = ("api", "builders")  # their docstrings become the help of commands
 KINDS = ("help", "error", "printed", "command")
 PRINTS = {"print", "echo", "secho", "say", "log", "note", "warn", "warning", "info", "show", "Progress", "tracked"}

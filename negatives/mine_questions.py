@@ -127,7 +127,7 @@ def _refuse_small_pools(items: Mapping[str, Sequence[Item]], choice: MineSetting
         pool, fewest = min(texts.items(), key=lambda one: len(one[1]))
         if len(fewest) < choice.mining.num_options - 1:
             raise InputError(
-                f"{'split ' + repr(pool) if pool else 'the questions'} have {len(fewest)} different {kind}s to "
+                f"{f'split {pool!r} has' if pool else 'the questions have'} {len(fewest)} different {kind}s to "
                 f"choose distractors from, too few for {choice.mining.num_options} options; nothing was written. "
                 f"{advice(choice)}"
             )

@@ -160,7 +160,7 @@ def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
     source = table(tmp_path, ("train", "test"))
     out = tmp_path / "a.jsonl"
     arguments = ["--questions", source, "--columns", "id=key,question=Q", "--same-question", 1.5]
-    refuses(mine(*arguments, "--out", out), "find fewer than 4", "--balance none")
+    refuses(mine(*arguments, "--out", out), "1 of 20 questions have fewer than 4 distractors", "--balance none")
     arguments += ["--same-text", 1]
     assert mine(*arguments, "--out", out).code == 0
     arguments += ["--balance", "none"]
@@ -174,12 +174,12 @@ def test_pools_and_names_of_one_s_own(mine, tmp_path: Path) -> None:
 def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path) -> None:
     source, out = table(tmp_path, ("test",)), tmp_path / "a.jsonl"
     named = ("--questions", source, "--columns", "id=key,question=Q", "--out", out)
-    refuses(mine(*named, "--num-options", 20), "'test' can lend 10 different answers", "--pool all")
+    refuses(mine(*named, "--num-options", 20), "split 'test' has 10 different answers", "--pool all")
     done = mine(*named, "--num-options", 20, "--pool", "all", "--no-keep-apart")
-    refuses(done, "the questions can lend 10 different answers")
+    refuses(done, "the questions have 10 different answers")
     assert "--pool all" not in done.err
     assert "--no-keep-apart" not in done.err
-    refuses(mine(*named, "--num-options", 11), "10 of 10 questions find fewer than 10")
+    refuses(mine(*named, "--num-options", 11), "10 of 10 questions have fewer than 10")
     refuses(mine(*named, "--train-split", "learn"), "no split 'learn'", "test", code=2)
     refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "needs explanations")
     refuses(mine(*named, "--tau", 3), "tau is -1 to 1", code=2)

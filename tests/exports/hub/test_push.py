@@ -241,7 +241,7 @@ def test_another_push_meanwhile_is_not_written_over(pusher: Pusher) -> None:
         repository.commit("theirs", {**repository.files(), "units.parquet": b"theirs"})
 
     pusher.hub.before_commit = theirs
-    with pytest.raises(HubError, match=r"somebody else pushed to org/data .*: commit .* Nothing of this output"):
+    with pytest.raises(HubError, match=r"another client pushed to org/data .*: commit .* Nothing of this output"):
         pusher(SECOND, info("2" * 64), Target("org/data", "v2"))
     assert pusher.repository.files()["units.parquet"] == b"theirs"
     assert "v2" not in pusher.repository.tags
