@@ -67,7 +67,7 @@ def build_causal(
 
     Args:
         annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
-        columns: Names of columns that differ, such as question=Q,answer=A.
+        columns: Columns with other names in your file, such as question=Q,answer=A.
         videos: Folder of the episodes, if not in that of the annotations.
         fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
             or JSON. Frames are then located by time, and by default by their number.
@@ -472,7 +472,7 @@ def mine(
         questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;
             CausalChaos' Annotations.csv; or the word `sample`.
         out: Output file: .jsonl or .parquet.
-        columns: Names of columns that differ, such as question=Q,answer=A.
+        columns: Columns with other names in your file, such as question=Q,answer=A.
         negatives: Mine hard negatives, or sample random ones as a baseline with the same exclusions.
         balance: Sample hard negatives that blind models cannot distinguish from correct options, or take the
             highest scores (none).

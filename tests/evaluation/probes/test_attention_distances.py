@@ -75,7 +75,7 @@ def test_more_rounds_do_not_lie_farther_apart() -> None:
         ({"first": layers(0)[..., :8]}, r"shape \(2, 9, 8\).*\(heads, 9, 9\)"),
         ({"labels_first": LABELS[:8]}, r"\(heads, 8, 8\)"),
         ({"labels_first": LABELS / 2}, "float64"),
-        ({"labels_first": -LABELS}, "0 or more"),
+        ({"labels_first": -LABELS}, "non-negative"),
         ({"labels_first": LABELS * 0, "labels_second": LABELS * 0}, "no token has a label"),
         ({"first": layers(0) * np.nan}, "layer 0 hold values that are not finite"),
     ],

@@ -164,7 +164,7 @@ def test_what_cannot_be_reached_is_refused() -> None:
 def test_labels_that_fit_nothing_or_too_much_are_refused() -> None:
     one = case("bert")
     for wrong in ([0.5, 1.0], [-1, 2], [[[1]]], []):
-        with pytest.raises(InputError, match="labels must be integers"):
+        with pytest.raises(InputError, match="labels must be non-negative integers"):
             one.probe("all", modality=wrong)
     with pytest.raises(UsageError, match="Distinguish them"):
         one.probe("all", modality=[np.full(9, V), np.full(9, T)])
