@@ -8,16 +8,14 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
 from ..core.output import FinishedOutput
-from ..evaluation import lmms_eval_utils
-from ..evaluation.metrics.answers import plain
-from ..evaluation.tasks import KINDS, Task, prompts, score_commands, video_of
-from .task_folder import CHOICE_METRICS, TEXT_METRICS, exported_by
+from ..evaluation.tasks import Task, prompts, score_commands
+from .task_folder import exported_by, samples
 
 HERE = Path(__file__).parent
 HEAD = """
@@ -32,43 +30,6 @@ TASK = """
 def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
     return exported("{name}", frames, size, send)
 """
-
-
-def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
-    """Return the samples of a task as inspect-ai reads them from JSON lines.
-
-    Yields:
-        `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if unknown), and
-            `metadata`, from which `inspect_ai_tasks.py` shows the video and judges an answer.
-
-    Raises:
-        InputError: Rows of the output are missing.
-    """
-    kind, prompt = KINDS[task.kind], prompts()["prompts"][task.kind]
-    text = getattr(lmms_eval_utils, f"{kind.text}_text")
-    right = getattr(lmms_eval_utils, f"{kind.target or task.kind}_target")
-    left_out = frozenset(task.left_out)
-    for doc in task.docs or output.whole(task.table, None, task.split):
-        name, target = str(doc[kind.id_column]), right(doc)
-        if name in left_out and not task.docs:
-            continue
-        setting = str(doc.get("setting", ""))
-        options = list(doc[kind.options]) if kind.options else list(kind.fixed)
-        names = [*map(lmms_eval_utils.letter, range(len(options)))] if kind.options else options
-        yield {
-            "id": f"{setting}/{name}" if setting else name,
-            "input": text(doc, prompt),
-            "target": target,
-            "metadata": {
-                "video": video_of(task, doc),
-                "options": options,
-                "right": names.index(target if kind.options else plain(target)) if options and target else -1,
-                "about": {"id": name, **({"setting": setting} if setting else {"config": task.table})},
-                "column": kind.answers,
-                "option_ids": list(doc.get("option_ids", ())),
-                "metrics": TEXT_METRICS if task.writes else CHOICE_METRICS,
-            },
-        }
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:

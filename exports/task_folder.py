@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..core.export_folder import replace_folder
 from ..core.output import FinishedOutput
 from ..core.version import __version__
+from ..evaluation import lmms_eval_utils
 from ..evaluation.metrics import answers
-from ..evaluation.tasks import Task, check_videos
+from ..evaluation.tasks import KINDS, Task, check_videos, prompts, video_of
 
 HERE = Path(__file__).parent
 CHOICE_METRICS = ("accuracy", "unreadable")  # that a harness shows for a chosen option
@@ -49,6 +50,43 @@ def write_tasks(
         about["videos"] = {name: str(path.resolve()) for name, path in videos.items()}
     run_time = {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
     replace_folder(folder, about | more, files | run_time, earlier)
+
+
+def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
+    """Return the samples of a task as inspect-ai reads them from JSON lines.
+
+    Yields:
+        `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if unknown), and
+            `metadata`, from which `inspect_ai_tasks.py` shows the video and judges an answer.
+
+    Raises:
+        InputError: Rows of the output are missing.
+    """
+    kind, prompt = KINDS[task.kind], prompts()["prompts"][task.kind]
+    text = getattr(lmms_eval_utils, f"{kind.text}_text")
+    right = getattr(lmms_eval_utils, f"{kind.target or task.kind}_target")
+    left_out = frozenset(task.left_out)
+    for doc in task.docs or output.whole(task.table, None, task.split):
+        name, target = str(doc[kind.id_column]), right(doc)
+        if name in left_out and not task.docs:
+            continue
+        setting = str(doc.get("setting", ""))
+        options = list(doc[kind.options]) if kind.options else list(kind.fixed)
+        names = [*map(lmms_eval_utils.letter, range(len(options)))] if kind.options else options
+        yield {
+            "id": f"{setting}/{name}" if setting else name,
+            "input": text(doc, prompt),
+            "target": target,
+            "metadata": {
+                "video": video_of(task, doc),
+                "options": options,
+                "right": names.index(target if kind.options else answers.plain(target)) if options and target else -1,
+                "about": {"id": name, **({"setting": setting} if setting else {"config": task.table})},
+                "column": kind.answers,
+                "option_ids": list(doc.get("option_ids", ())),
+                "metrics": TEXT_METRICS if task.writes else CHOICE_METRICS,
+            },
+        }
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:

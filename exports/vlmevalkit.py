@@ -21,8 +21,7 @@ from ..builders.parts import scoring_of
 from ..core.output import FinishedOutput
 from ..evaluation.lmms_eval_utils import letter
 from ..evaluation.tasks import Task, prompts, score_commands
-from .inspect_ai import samples
-from .task_folder import exported_by
+from .task_folder import exported_by, samples
 
 HERE = Path(__file__).parent
 LETTERS = [letter(number) for number in range(5)]

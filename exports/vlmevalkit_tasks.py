@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import math
 import os
 import shutil
 import sys
@@ -96,7 +97,9 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
 
 def _judged(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     sample, said = json.loads(row["sample"]), row["prediction"]
-    said = said if isinstance(said, str) else ""  # an empty cell of a table is read as a number
+    if isinstance(said, float):  # pandas reads an empty cell as NaN, and numbers beside one as floats
+        said = "" if said != said else f"{said:g}"
+    said = str(said)
     given = {"column": sample["column"], **sample["about"]}
     if sample["options"]:
         yield harness().judged(said, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
@@ -122,7 +125,8 @@ def _scores(eval_file: Path) -> dict[str, float]:
     for given in about["scores"]:
         scores = stressreel.score(about["path"], eval_file.parent, **given)
         prefix = f"{given['config']}." if "config" in given else ""
-        found |= {f"{prefix}{name}": float(estimate.value) for name, estimate in scores.headline.items()}
+        values = {f"{prefix}{name}": float(estimate.value) for name, estimate in scores.headline.items()}
+        found |= {name: value for name, value in values.items() if not math.isnan(value)}  # 0 of 0: undefined
     return found
 
 

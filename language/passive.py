@@ -177,7 +177,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
 
 
 def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str], before: dict[int, str]) -> None:
-    """Give verbs that shared the subject their own: "who waves", "and he waves", "adding oil"."""
+    """Restore the subject of verbs that shared it: "who waves", "and he waves", "adding oil"."""
     tokens = caption.tokens
     sharing = sharing_clause(caption, clause)
     if sharing is None or clause.subject is None:

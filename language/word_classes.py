@@ -11,73 +11,15 @@ from functools import lru_cache
 
 from .closed_classes import AUXILIARIES, BE, CLOSED, NOT_NOUNS
 from .inflection import is_plural_noun, is_verb_form, readings, verb_lemma
+from .lexicon import word_lists
 from .lexicon import words as words_of
 from .tag_repairs.context import third_person
 from .words import Caption
 
+LISTS = word_lists("word_classes")
 _DETERMINED = ("DT", "PRP$", "POS")
 _OBJECTS = ("DT", "PRP", "PRP$")
 _GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
-_NOUNS_TOO = frozenset(  # nouns that the dictionary does not list
-    (
-        "top",
-        "pan",
-        "remote",
-        "gamer",
-        "jumbo",
-        "drapes",
-        "accessory",
-        "parmesan",
-        "mars",
-        "peter",
-        "marinate",
-        "dining",
-        "boxing",
-        "racing",
-        "piping",
-        "skating",
-        "parking",
-    )
-)
-_PEOPLES = frozenset(("indian", "italian", "chinese", "japanese", "spanish", "asian", "american", "african"))
-_WORKS = frozenset(("drawing", "painting", "building", "recording"))
-_MOTIONS = frozenset(("fall", "move", "crawl", "run", "jump", "walk", "sleep", "fly", "sing", "dance", "slide", "roll"))
-_HANDLING = frozenset(("grab", "take", "pick", "put", "open", "close", "hold", "get", "eat"))
-_ALONE = frozenset(("light", "net", "remote", "commercial", "confessional", "female", "male", "individual", "cold"))
-_STATES = frozenset(
-    (
-        "cold",
-        "dark",
-        "warm",
-        "quiet",
-        "hurt",
-        "good",
-        "tender",
-        "thick",
-        "dry",
-        "open",
-        "clean",
-        "wet",
-        "bright",
-        "hot",
-        "brown",
-        "golden",
-        "crisp",
-        "solid",
-        "straight",
-        "safe",
-        "calm",
-        "soft",
-        "hard",
-        "sweet",
-        "fresh",
-    )
-)
-_LINKING = frozenset(("be", "get", "keep", "feel", "stay", "become", "look", "smell", "seem", "turn", "taste"))
-_WITH_VERB = frozenset(("make", "let", "help", "see", "hear", "watch", "feel"))
-_LEAVES = frozenset(("leave", "walk", "sit", "laugh", "sneeze", "stand", "go", "run", "look", "smile"))
-_COOKING = frozenset(("mix", "stir", "cook", "cover", "boil", "serve", "whisk", "blend", "fry", "drain"))
-_AFTER_COOKING = frozenset(("it", "them", "the", "together", "well", "until", "till", "for", "gently", "continuously"))
 
 
 @lru_cache(maxsize=1 << 14)
@@ -109,11 +51,11 @@ def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after, follows = (tags[number + 1], words[number + 1]) if number + 1 < len(words) else ("", "")
     noun_follows = after.startswith("NN")
-    if word in _PEOPLES and noun_follows:
+    if word in LISTS.peoples and noun_follows:
         return "JJ"
     if word == "ground" and (noun_follows or held == "freshly"):
         return "VBN"
-    if not known or word in _NOUNS_TOO:
+    if not known or word in LISTS.nouns_too:
         return ""
     if is_verb_form(word, "VBG") and _is_doing(words, tags, number, before, held, after):
         return "VBG"
@@ -125,9 +67,9 @@ def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order
         return "JJ" if "ADJ" in known and (noun_follows or "ADV" not in known or held in BE) else "RB"
     if (word in words_of("colours") or word in ("sweet", "dark")) and noun_follows:
         return "JJ"
-    if word in _STATES and not noun_follows and "ADJ" in known and before not in _DETERMINED:
+    if word in LISTS.states and not noun_follows and "ADJ" in known and before not in _DETERMINED:
         verbs = [verb_lemma(words[place]) for place in range(max(number - 3, 0), number)]
-        if verbs and (verbs[-1] in _LINKING or held in ("until", "till", "very", "so", "too")):
+        if verbs and (verbs[-1] in LISTS.linking or held in ("until", "till", "very", "so", "too")):
             return "JJ"
         return "JJ" if before.startswith("NN") and {"keep", "make"} & set(verbs) else ""
     if word == "full" and follows == "of":
@@ -149,7 +91,7 @@ def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, o
         return "NN"
     if word in ("interior", "back", "outside", "exterior", "opposite") and held in ("the", "its") and follows == "of":
         return "NN"
-    if word in _ALONE:
+    if word in LISTS.alone:
         alone = before in ("DT", "PRP$") and not after.startswith(("NN", "JJ", "CD", "VBG"))
         return "NN" if alone and (after != "CC" or word in ("remote", "net", "commercial")) else ""
     if not known or not known <= {"NOUN", "VERB"} or word in ("like", "bit", "till", "that") or word in NOT_NOUNS:
@@ -158,7 +100,7 @@ def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, o
         return ""
     if known == {"VERB"}:
         return "VB" if is_verb_form(word, "VB") and before not in (*_DETERMINED, "VB", "VBZ") else ""
-    if order and word in _COOKING and follows in _AFTER_COOKING:
+    if order and word in LISTS.cooking and follows in LISTS.after_cooking:
         return "VB"
     if "VERB" in known and is_verb_form(word, "VBZ") and held in words_of("people") and after in _OBJECTS:
         return "VBZ"
@@ -205,17 +147,22 @@ def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, ord
     joined = before in (",", ":") or held in ("then", "they") or (before == "CC" and verbal)
     if is_verb_form(word, "VB") and _is_base(words, tags, number, order):
         return "VB"
-    if "VERB" not in readings(word) or not (listed or word in _LEAVES or word in _COOKING):
+    if "VERB" not in readings(word) or not (listed or word in LISTS.leaves or word in LISTS.cooking):
         return ""
     if is_verb_form(word, "VB"):
-        if order and word in _COOKING and follows in _AFTER_COOKING and before not in (*_DETERMINED, "IN", "CC"):
+        if (
+            order
+            and word in LISTS.cooking
+            and follows in LISTS.after_cooking
+            and before not in (*_DETERMINED, "IN", "CC")
+        ):
             return "VB"
         if joined and (after in _OBJECTS or after == "RP" or follows in words_of("particles")):
             return "VB"
-        if joined and word in _LEAVES and after in ("IN", "TO", ".", "", "CC", ","):
+        if joined and word in LISTS.leaves and after in ("IN", "TO", ".", "", "CC", ","):
             return "VB"
         somebody = before in ("NNP", "PRP")
-        led = number > 1 and verb_lemma(words[number - 2]) in _WITH_VERB
+        led = number > 1 and verb_lemma(words[number - 2]) in LISTS.with_verb
         return "VB" if somebody and led and after in _GOES_ON else ""
     if not is_verb_form(word, "VBZ") or follows == "of" or after not in _GOES_ON:
         return ""
@@ -247,13 +194,13 @@ def _is_base(words: Sequence[str], tags: Sequence[str], number: int, order: bool
         return True  # "to spray Jerry"
     if held in ("go", "come") and follows in words_of("particles"):
         return True  # "they go turn off the light"
-    if before == "," and word in _HANDLING and after.startswith("NN"):
+    if before == "," and word in LISTS.handling and after.startswith("NN"):
         return True
     verbs = {verb_lemma(words[place]) for place in range(max(number - 4, 0), number)}
-    named = number > 1 and verb_lemma(words[number - 2]) in _WITH_VERB and third in words_of("verb_s")
+    named = number > 1 and verb_lemma(words[number - 2]) in LISTS.with_verb and third in words_of("verb_s")
     if before.startswith("NN") and named and after.startswith("NN") and held not in words_of("people"):
         return True  # "made tom bite tom's tail"
-    led = before.startswith("NN") and bool(verbs & _WITH_VERB) and word in _MOTIONS
+    led = before.startswith("NN") and bool(verbs & LISTS.with_verb) and word in LISTS.motions
     return led and after in ("IN", "RP", ".", "", "CC", "RB")
 
 
@@ -271,7 +218,12 @@ def _is_thing(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
         and words[number - 1] not in AUXILIARIES
     ):
         return True  # "heard plates crashing"
-    if tag == "VBG" and before.startswith("NN") and word in _WORKS and after in ("VBD", "VBZ", "MD", "TO", "VBG", "CC"):
+    if (
+        tag == "VBG"
+        and before.startswith("NN")
+        and word in LISTS.works
+        and after in ("VBD", "VBZ", "MD", "TO", "VBG", "CC")
+    ):
         return True  # "the cat drawing saw"
     if tag == "VBG" and before == "DT" and _follows(words, number) == "of":
         return True  # "the making of a film"

@@ -79,7 +79,7 @@ def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: boo
 
 
 def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other: Entity) -> str:
-    """Give a name the capitals of its position: those of the cast, or lower case where the text has no capitals."""
+    """Write a name with the capitals of its position: of the cast, or lower case where the text has none."""
     tokens = caption.tokens
     place = tokens[entity.first]
     named = is_named(tokens, other)

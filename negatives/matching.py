@@ -90,7 +90,7 @@ class _State:
         return sum(int(one.wanted[chosen]) for one, chosen in zip(self.questions, self.chosen, strict=True))
 
     def sweep(self, order: Sequence[int], fewest: int) -> None:
-        """Give each question, in an order, the set with which correct options and distractors differ least."""
+        """Choose for each question, in an order, the set with which correct options and distractors differ least."""
         differ = np.stack([self._differences(n, [self.chosen[n]])[0] for n in range(len(self.questions))])
         total, wanted = differ.sum(0), self.wanted
         for n in order:

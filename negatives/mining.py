@@ -429,7 +429,7 @@ class _Asker:
                 return None
 
     def drop(self, text: int) -> None:
-        """Give up the candidate with a text."""
+        """Release the candidate with a text."""
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:

@@ -34,7 +34,7 @@ def nearest(
     """
     offered = queries if vectors is None else vectors
     found = np.full((len(queries), k), -1, np.int32)
-    ids, wanted = np.arange(len(offered)), min(k, len(offered))
+    wanted = min(k, len(offered))
     tile = tile or max(1, min(TILE, CELLS // max(len(offered), 1)))
     for first in tracked(range(0, len(queries) if wanted else 0, tile), "finding the nearest questions", "tile"):
         cosines = queries[first : first + tile] @ offered.T
@@ -42,10 +42,11 @@ def nearest(
             cosines[cosines >= np.float32(below)] = EXCLUDED
         if vectors is None:
             cosines[np.arange(len(cosines)), first + np.arange(len(cosines))] = EXCLUDED
-        keys = ids - np.rint(cosines * ROUNDED).astype(np.int64) * len(offered)
-        best = np.argpartition(keys, wanted - 1, axis=1)[:, :wanted]
-        order = np.argsort(np.take_along_axis(keys, best, axis=1), axis=1)
-        best = np.take_along_axis(best, order, axis=1)
-        left_out = np.take_along_axis(cosines, best, axis=1) == EXCLUDED
-        found[first : first + tile, :wanted] = np.where(left_out, -1, best)
+        np.rint(np.multiply(cosines, np.float32(ROUNDED), out=cosines), out=cosines)
+        last = cosines.shape[1] - wanted
+        rows, ids = np.nonzero(cosines >= np.partition(cosines, last, axis=1)[:, last, None])
+        values = cosines[rows, ids]
+        order = np.lexsort((ids, -values, rows))  # at least `wanted` of each row, more where the last are equal
+        best = order[np.searchsorted(rows, np.arange(len(cosines)))[:, None] + np.arange(wanted)]
+        found[first : first + tile, :wanted] = np.where(values[best] <= EXCLUDED * ROUNDED, -1, ids[best])
     return found

@@ -57,10 +57,10 @@ def frames(
         if count is not None:
             return uniform(index, range(index.num_frames), count)
         if fps is not None:
-            times = np.arange(0, float(index.seconds(index.num_frames)), 1 / fps)
-            if len(times) > MOST_FRAMES:
-                raise UsageError(f"fps={fps} selects {len(times):,} frames; at most {MOST_FRAMES:,} are returned.")
-            return [_shown_at(index, Fraction(float(time))) for time in times]
+            selected = math.ceil(index.seconds(index.num_frames) * Fraction(fps))
+            if selected > MOST_FRAMES:
+                raise UsageError(f"fps={fps} selects {selected:,} frames; at most {MOST_FRAMES:,} are returned.")
+            return [_shown_at(index, number / Fraction(fps)) for number in range(selected)]
         numbers = [int(number) for number in indices or ()]
         if not all(0 <= number < index.num_frames for number in numbers) or len(numbers) > MOST_FRAMES:
             raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {numbers[:5]}.")

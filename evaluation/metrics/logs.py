@@ -48,8 +48,7 @@ def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
     Raises:
         InputError: Its `sample` is not one that `stressreel export` wrote.
     """
-    said = row["prediction"]
-    said = said if isinstance(said, str) else ""  # an empty cell
+    said = "" if row["prediction"] is None else str(row["prediction"])
     try:
         sample = parse_json(str(row["sample"]), once)
         option_ids, about = sample["option_ids"], dict(sample["about"])

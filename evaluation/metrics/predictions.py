@@ -32,6 +32,7 @@ SHOWN = 20
 MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without and beside an expected number
 LONGEST_LINE = 100_000_000  # characters
 BATCH_ROWS = 4096
+MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 of a few bytes
 WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
 LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at least, and by its size
 
@@ -107,7 +108,9 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
         try:
             first = next(rows, {})
         except InputError:
-            continue  # its own records, which are no tables
+            if path.suffix.lower() == ".json":
+                continue  # its own records, which are not tables
+            raise
         if is_result(first):
             numbered = enumerate(chain([first], rows), 1)
             yield from (result_row(row, f"{path}, row {number}") for number, row in numbered)
@@ -238,6 +241,8 @@ def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
         try:
             rows = book.worksheets[0].iter_rows(values_only=True)
             names = [str(name) for name in next(rows, ())]
+            if len(names) > MOST_COLUMNS:
+                raise InputError(f"{path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read.")
             once([(name, None) for name in names])
             for row in rows:
                 yield dict(zip(names, row, strict=True))

@@ -278,7 +278,7 @@ def _cell(kind: Any, rng: Rng, bait: Bait) -> Any:
 
 
 def typed(table: pa.Table, rng: Rng, bait: Bait) -> pa.Table:
-    """Give a column another type."""
+    """Change the type of a column."""
     at, count = int(rng.integers(table.num_columns)), table.num_rows
     surrogate = b"\xed\xa0\x80\xff"
     bad = pa.StringArray.from_buffers(

@@ -56,7 +56,8 @@ def test_the_count_selects_what_ask_shows(built: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"count": 1, "fps": 1}, {"count": 0}, {"fps": -1}, {"indices": [40]}, {"indices": [-1]}]
+    "options",
+    [{}, {"count": 1, "fps": 1}, {"count": 0}, {"fps": -1}, {"fps": 9999}, {"indices": [40]}, {"indices": [-1]}],
 )
 def test_refused_options(options, video) -> None:
     with pytest.raises(UsageError):

@@ -64,7 +64,7 @@ def repaint(number: int, work: Callable[[tampering.Pictures], tampering.Pictures
 
 
 def moved(forged: Forgery) -> None:
-    """Say that the cuts were a second later."""
+    """Move the recorded cuts by twelve frames."""
     for row in forged.rows("pairs"):
         row["in_a_frame"] += 12
 
