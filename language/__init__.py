@@ -1,1 +1,1 @@
-"""English as rules need it: words with their tags, clauses, inflection."""
+"""English grammar for the rules: tokens with part-of-speech tags, clauses and inflection."""

@@ -1,4 +1,4 @@
-"""The position of the agent ("by the man") in the passive: after phrases of place that certainly belong to the verb."""
+"""Position of the agent ("by the man") in a passive clause: after place phrases that certainly belong to the verb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLAUSE_OPENERS = frozenset(
 
 
 def agent_place(caption: Caption, clause: Clause) -> int:
-    """Return the token before which the agent is inserted."""
+    """Return the index of the token before which the agent is inserted."""
     last = clause.second_object or clause.object
     stop = last.stop if last is not None else clause.verb.main + 1
     if clause.verb.particle == stop:
@@ -29,7 +29,7 @@ def agent_place(caption: Caption, clause: Clause) -> int:
 
 
 def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
-    """Return where the phrases of place after an object end, and whether the agent may follow them.
+    """Return the end of the place phrases after an object, and whether the agent may follow them.
 
     "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
     """
@@ -65,7 +65,7 @@ def _opens_place(caption: Caption, place: int) -> bool:
 
 
 def is_held(caption: Caption, place: int) -> bool:
-    """Return whether the words after phrases of place may belong to the last of them."""
+    """Return whether the words after the place phrases may belong to the last phrase rather than to the verb."""
     follows = caption.tokens[place] if place < len(caption.tokens) else None
     return follows is not None and (
         follows.tag in ("VBN", "VBG", "VB", "DT", "CD", "PRP", "PRP$", *FINITE)
@@ -76,7 +76,7 @@ def is_held(caption: Caption, place: int) -> bool:
 
 
 def _is_verb_adverb(caption: Caption, place: int) -> bool:
-    """Return whether "off" belongs to its verb: not before a noun phrase, as in "off the couch"."""
+    """Return whether "off" belongs to the verb, that is, does not start a phrase such as "off the couch"."""
     tokens = caption.tokens
     follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
     phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))

@@ -1,4 +1,4 @@
-"""Names of the characters in a collection of texts, found in the texts themselves."""
+"""Detection of character names in a collection of texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .words import ABBREVIATIONS, TOKEN, name_pattern
 Gender = Literal["female", "male", ""]
 OFTEN = 3
 SHARE = 0.3
-ALWAYS = 8  # mentions, nearly all with a capital
+ALWAYS = 8  # occurrences, nearly all capitalized
 _DETERMINERS = {"a", "an", "the", "his", "her", "its", "their", "another", "one", "two", "three", "some", "any", "no"}
 _DETERMINERS |= {"every", "each", "'s", "’s"}
 _PLACES = frozenset(("in", "at", "on", "inside", "near"))
@@ -29,11 +29,11 @@ _VERB = re.compile(
 
 @dataclass(frozen=True)
 class Cast:
-    """The names of a collection.
+    """The character names of a collection.
 
     Attributes:
         names: Names as written with capitals, such as "Mammy Two Shoes".
-        genders: "female" or "male" by name in lower case, where known.
+        genders: "female" or "male" by lower-case name, where known.
     """
 
     names: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class Cast:
 
 
 def derive_cast(texts: Iterable[str]) -> Cast:
-    """Find names: words, or sequences of words, that are capitalized within sentences often enough.
+    """Detect names: words or word sequences that are capitalized within sentences often enough.
 
     The first word of a sentence does not count. A word is a name if it precedes a verb at least twice (which excludes
     places and days) and is capitalized at least three times and in 30 % of cases, since annotators often omit capitals.
@@ -74,7 +74,6 @@ def derive_cast(texts: Iterable[str]) -> Cast:
 
 
 def _words(text: str) -> list[str]:
-    """Split a text into words and punctuation marks; "St." is one word."""
     found = list[str]()
     for match in TOKEN.finditer(text):
         if match[0] == "." and found and found[-1].lower() in ABBREVIATIONS:
@@ -86,14 +85,14 @@ def _words(text: str) -> list[str]:
 
 @dataclass
 class _Uses:
-    """How often words occur in each context, by lower-case form; within sentences unless stated otherwise.
+    """Counts of words (in lower case) by context; within sentences unless stated otherwise.
 
     Attributes:
-        large: Capitalized.
-        small: In lower case.
-        acting: Before a verb, anywhere.
-        determined: After an article or possessive.
-        placed: After a preposition of place.
+        large: Capitalized occurrences.
+        small: Lower-case occurrences.
+        acting: Occurrences before a verb, including at the start of a sentence.
+        determined: Occurrences after an article or possessive.
+        placed: Occurrences after a preposition of place.
         rows: Sequences of capitalized words.
     """
 
@@ -105,7 +104,6 @@ class _Uses:
     rows: Counter[tuple[str, ...]] = field(default_factory=Counter)
 
     def add(self, words: Sequence[str], small_words: Container[str]) -> None:
-        """Count the words of a text."""
         run: list[str] = []
         for place, word in enumerate([*words, "."]):
             before = words[place - 1].lower() if place else "."

@@ -1,8 +1,8 @@
 """A shallow parser of clauses: the subject and object of each verb group, from part-of-speech tags only.
 
-It is meant for captions: statements, noun phrases with a participle ("man riding a horse") and orders. It works from
-left to right without a grammar of the whole sentence, so attachment across phrases is heuristic. Each rule is stated
-where it is applied.
+The parser is designed for captions: statements, noun phrases with a participle ("man riding a horse") and orders. It
+works from left to right without a grammar of the whole sentence, so attachment across phrases is heuristic. Each rule
+is documented where it is applied.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class Clause:
 
     Attributes:
         verb: The verb group.
-        subject: The subject; for "man riding a horse" the man; for a coordinate clause without its own subject ("and
-            waves") that of the clause before; None for orders and gerunds.
-        object: The object; in "gives her a ring" the recipient. None in the passive and after "be".
+        subject: The subject; "man" in "man riding a horse". A coordinate clause without a subject ("and waves") takes
+            that of the preceding clause. None for orders and gerunds.
+        object: The object, or the recipient in "gives her a ring". None in the passive and after "be".
         second_object: The thing given in "gives her a ring".
         agent: The noun phrase after "by" in the passive.
         role: "main"; "coordinate": shares its subject with an earlier clause; "relative": "who rides"; "subordinate":
             after "because", "while", "that"; "modifier": a participle; "complement": "to ride", "starts riding".
-        start: Its first token, without the conjunction.
-        stop: The token after its last.
-        previous: Index of the clause whose subject it shares, if it is coordinate.
+        start: Index of the first token after the conjunction.
+        stop: Index after the last token.
+        previous: Index of the clause whose subject a coordinate clause shares.
     """
 
     verb: VerbGroup
@@ -51,7 +51,7 @@ class Clause:
 
     @property
     def finite(self) -> bool:
-        """Whether its verb is finite."""
+        """Whether the verb is finite."""
         return self.verb.form == "finite"
 
 
@@ -65,9 +65,9 @@ def clauses(caption: Caption) -> tuple[Clause, ...]:
 
 
 def main_clause(caption: Caption) -> Clause | None:
-    """Return the clause that the caption states: the first main clause or order, else the first finite one or any.
+    """Return the main statement of a caption: the first main clause or order, else the first finite clause, else any.
 
-    "Because Tom wants to catch Jerry." has no main clause; it states "Tom wants".
+    "Because Tom wants to catch Jerry." has no main clause, so the result is "Tom wants".
     """
     found = clauses(caption)
     for wanted in (
@@ -83,7 +83,7 @@ def main_clause(caption: Caption) -> Clause | None:
 
 
 def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
-    """Return the stated clause where a contact clause is part of its subject: "the can Jerry was in started"."""
+    """Return the main clause after a contact clause in its subject: "started" in "the can Jerry was in started"."""
     tokens = caption.tokens
     if main.subject is None or not main.finite or tokens[0].tag not in ("DT", "PRP$"):
         return main
@@ -99,7 +99,7 @@ def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
 
 
 def _asks(found: Sequence[Clause]) -> bool:
-    """Return whether a noun phrase only introduces a clause: "guy explaining what a syndrome is"."""
+    """Return whether a noun phrase merely introduces a subordinate clause: "guy explaining what a syndrome is"."""
     first = found[0] if found else None
     return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
@@ -146,7 +146,7 @@ def _read_clause(
 def _subject(
     tokens: Sequence[Token], start: int, group: VerbGroup, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Return the role, the subject, the index of the clause whose subject is shared, and the start of a clause."""
+    """Return the role, subject, index of the clause that shares its subject, and start of a clause."""
     begins = group.tokens[0]
     back = begins - 1
     while back >= start and tokens[back].tag.startswith("RB"):
@@ -187,7 +187,7 @@ def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause],
     for number in range(len(found) - 1, -1, -1):
         verb = found[number].verb
         if group.form == "finite" and verb.form == "finite":
-            # In a relative clause the nearest is right only where the main verb is still to come.
+            # In a relative clause the nearest verb qualifies only if the main verb is still to follow.
             if found[number].role == "relative" and any(c.role == "main" and c.finite for c in found[:number]):
                 agrees = found[number].subject
                 main = next(n for n in range(number) if found[n].role == "main" and found[n].finite)
@@ -267,7 +267,7 @@ def _is_joint(tokens: Sequence[Token], number: int, after_verb: bool, begins: in
 
 
 def _is_first_and(tokens: Sequence[Token], number: int, begins: int) -> bool:
-    """In "eats rice and a boy and a girl sing" the first "and" joins the clauses, as the rest is parallel."""
+    """Return whether "and" joins parallel clauses: the first "and" of "eats rice and a boy and a girl sing"."""
     later = [n for n in range(number + 1, begins) if tokens[n].tag == "CC"]
     if not later:
         return True
@@ -288,7 +288,7 @@ def _role_behind(tokens: Sequence[Token], start: int, left: int) -> Role:
 
 
 def _nearest_start(tokens: Sequence[Token], after: int, begins: int) -> int:
-    """Return the start of the last simple noun phrase before a verb: "he thinks the man is"."""
+    """Return the start of the last simple noun phrase before a verb: "the man" in "he thinks the man is"."""
     best = begins - 1
     for start in range(begins - 1, after - 1, -1):
         simple = read_simple(tokens, start, begins)
@@ -329,8 +329,8 @@ def _phrase_before(
 ) -> NounPhrase | None:
     """Return the noun phrase that a participle or relative clause modifies.
 
-    It is the last simple phrase, or the one before "in a suit" or "of people", back to a verb, a conjunction or the
-    start. A word for a picture is replaced by what it shows: "video of a man riding".
+    This is the last simple phrase, or the one before "in a suit" or "of people"; the search stops at a verb, a
+    conjunction or the start. A word for a picture is replaced by its content: "man" in "video of a man riding".
     """
     left = start
     for clause in found:
@@ -378,7 +378,7 @@ def _phrase_before(
 
 
 def _with_ends(tokens: Sequence[Token], found: Sequence[Clause], start: int, stop: int) -> list[Clause]:
-    """End each clause at the start of the next one outside it; conjunctions belong to neither."""
+    """End each clause at the start of the next clause outside it; conjunctions belong to neither."""
     ended: list[Clause] = []
     for number, clause in enumerate(found):
         end = stop

@@ -43,7 +43,7 @@ RELATIVES = frozenset({"who", "which", "that", "whom"})
 FINITE = ("VBZ", "VBP", "VBD", "MD")
 PLURALS = frozenset(("people", "men", "women", "children", "feet", "teeth", "clothes", "pants", "jeans", "scissors"))
 PLURAL_SUBJECTS = frozenset(("they", "we", "you", "i", "people", "men", "women", "children", "some", "many", "others"))
-# No nouns here, though the dictionary lists them as nothing else.
+# Nouns are omitted, even those that the dictionary lists only as nouns.
 NOT_NOUNS = frozenset(("all", "any", "both", "each", "many", "neither", "other", "such", "fourth", "fifth", "upside"))
 NOT_NOUNS |= frozenset(("chipper", "compatible", "responsible", "shipboard", "underarm", "visible"))
 COLOURS = frozenset(("green", "red", "black", "white", "brown", "yellow", "orange", "half", "spring", "chili"))

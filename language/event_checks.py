@@ -1,4 +1,4 @@
-"""Checks of events: states, incomplete phrases and pronouns without an antecedent are refused."""
+"""Checks that refuse states, incomplete phrases and pronouns without an antecedent."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _POSSESSIVE = frozenset(("his", "her", "its", "their"))
 
 
 def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
-    """Return where the main clause ends: before a clause of time or cause."""
+    """Return the end of the main clause: the start of a clause of time or cause."""
     for number in range(place + 1, len(tokens)):
         word, after = tokens[number].lower, tokens[number + 1].lower if number + 1 < len(tokens) else ""
         if word in lists.time_openers:
@@ -37,7 +37,7 @@ def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
 
 
 def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxiliary: str, lists: WordLists) -> None:
-    """Raise Refused if a clause describes a state, not an event."""
+    """Raise Refused if a clause describes a state rather than an event."""
     behind = [token.lower for token in tokens[place + 1 : end]]
     events = word_lists("clipped").events
     if lemma in lists.states and not any(f"{lemma}_{word}" in events for word in behind[:4]):
@@ -62,7 +62,7 @@ def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: W
 def check_pronouns(stated: Sequence[Word], tokens: Sequence[Token], subject: int, genders: dict[str, str]) -> None:
     """Raise Refused if a pronoun has no antecedent before it in the phrase.
 
-    "His" and "himself" may refer to the subject; "him", "it" and "them" refer to something else before them, as "it" in
+    "His" and "himself" may refer to the subject; "him", "it" and "them" need another antecedent, such as "the cup" in
     "grabbed the cup and threw it".
     """
     lists = word_lists("stories")
@@ -82,7 +82,7 @@ def check_pronouns(stated: Sequence[Word], tokens: Sequence[Token], subject: int
             continue
         if number < subject and lower in _POSSESSIVE:
             raise Refused("pronoun")
-        clause = lower in ("he", "she", "they")  # a clause of its own: "what Tom thought he saw"
+        clause = lower in ("he", "she", "they")  # starts a separate clause: "what Tom thought he saw"
         begins = 0 if owner or clause else subject
         before = range(begins, number)
         if lower in _SEVERAL:
@@ -102,7 +102,7 @@ def _is_thing(word: Word, token: Token) -> bool:
 
 
 def _is_somebody(word: Word, gender: str, genders: dict[str, str], lists: WordLists) -> bool:
-    """Return whether "he" or "she" can refer to a word."""
+    """Return whether a word can be the antecedent of "he" or "she"."""
     if word.name:
         known = next((g for name, g in genders.items() if word.lower in name.split()), gender)
         return known == gender

@@ -1,16 +1,16 @@
 """Events presupposed by why-questions: "Why was Jerry running?" -> "Jerry was running".
 
-The yes/no question, "Was Jerry running", is part of the why-question already; the statement requires the end of the
-subject. Two parses must agree on it: one by dictionary and names from left to right, and that of `language.clauses` on
-the statement. The tagger is the one that is always installed, so that phrases are the same on every machine.
+The yes/no question, "Was Jerry running", is part of the why-question; the statement requires finding the end of the
+subject. Two parsers must agree on it: one that uses dictionary and names from left to right, and `language.clauses`
+applied to the statement. Both use the tagger that is always installed, so that phrases are the same on every machine.
 
 Only events at a point in time are kept. "Why was Tom happy?", "Why did Tom look shocked?" and "Why did Jerry have a
-scared expression?" describe states, which are hardly ever annotated each time they are visible. Clauses of time or
-cause ("when …", "while …", "after …", "because …", "as …") are cut off, because the benchmark asks whether one event
-came before another, and a second "before" or "when" would make that two questions. A pronoun is kept if its antecedent
+scared expression?" describe states, which are rarely annotated each time they are visible. Clauses of time or cause
+("when …", "while …", "after …", "because …", "as …") are cut off, because the benchmark asks whether one event occurred
+before another, and a second "before" or "when" would turn that into two questions. A pronoun is kept if its antecedent
 is in the phrase.
 
-Uncertain cases are refused with a code of `REASONS`.
+Uncertain cases are refused with a code from `REASONS`.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ REASONS = {
     "unclear": "two readings of the question differ",
     "cut_off": "the question breaks off, or its verb lacks an object",
 }
-LONGEST = 24  # words; longer ones make questions about two events that nobody reads
-_LONGEST_TEXT = 2000  # characters; no question has as many
+LONGEST = 24  # words; questions about two longer events are hard to read
+_LONGEST_TEXT = 2000  # characters; longer than any real question
 _CLOSING = re.compile(r"[\s?.!…,;:]+$")
 _ONE_WORD = re.compile(r"\binfront\b", re.IGNORECASE)
 _INSIDE = re.compile(r"[?!;…\n]|\.\s|\.$|\.\.")
@@ -63,11 +63,11 @@ class Event:
 
     Attributes:
         phrase: The statement, in lower case except names, without a period: "Tom dipped his fingers in the ink".
-        asked: Its yes/no question: "Did Tom dip his fingers in the ink".
-        subject: The subject, as in the phrase.
-        verb: Lemma of the verb of the action: "run" in "started to run".
-        words: Lemmas of all verbs and nouns, synonyms folded; without names.
-        objects: The nouns among them outside the subject.
+        asked: The yes/no question: "Did Tom dip his fingers in the ink".
+        subject: The subject as written in the phrase.
+        verb: Lemma of the action's verb: "run" in "started to run".
+        words: Lemmas of all verbs and nouns except names, with synonyms merged.
+        objects: The nouns in `words` that are outside the subject.
     """
 
     phrase: str
@@ -79,15 +79,15 @@ class Event:
 
 
 def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None) -> Event | str:
-    """Return the event that a why-question presupposes; uncertain cases are refused, never raised.
+    """Return the event that a why-question presupposes, or the reason for refusing an uncertain case.
 
     Args:
         question: One question, such as "Why was Jerry running?".
-        cast: The names of the collection, matched in any capitalization.
-        verb_at: Number of words between "did" or "was" and the verb, if known; else the verb is searched.
+        cast: The names of the collection, matched case-insensitively.
+        verb_at: Number of words between "did" or "was" and the verb, if known; otherwise the verb is searched for.
 
     Returns:
-        The event, or a reason code of `REASONS`.
+        The event, or a reason code from `REASONS`.
     """
     cast = cast or Cast()
     if len(question) > _LONGEST_TEXT:
@@ -96,7 +96,7 @@ def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None
 
 
 def event_identity() -> dict[str, str]:
-    """Return what determines events besides questions and code: hashes of the word lists, and the tagger."""
+    """Return the versions on which events depend, apart from the code: hashes of the word lists, and the tagger."""
     return phrase_identity("stories")
 
 
@@ -199,7 +199,7 @@ def _statement(words: Sequence[Word], stop: int, adverbs: int, auxiliary: str, l
 def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[str, ...]) -> None:
     words = list(stated)
     if form == "base" and is_base(words[place]):
-        words[place] = Word("took")  # "put" and "split" are past and base form, and taken for nouns
+        words[place] = Word("took")  # "put" and "split" are both past and base form, and are mistaken for nouns
     caption = load_tagger("pattern").analyse_story(written(words), names, word_lists("stories").animate)
     main = main_clause(caption)
     if main is None or main.verb.main not in (place, place + 1):
@@ -207,7 +207,7 @@ def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[s
 
 
 def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end: int) -> list[Word]:
-    """Inflect coordinated verbs like the main verb: "jumped up and screamed"."""
+    """Put coordinated verbs into the form of the main verb: "jumped up and screamed"."""
     form = tokens[place].lower
     past = not is_verb_form(form, "VB") or form == inflect(verb_lemma(form), "VBD")
     turned = list(stated)
@@ -233,7 +233,7 @@ def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end
 
 
 def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a base form after "and" is a verb and not a noun."""
+    """Return whether a base form after "and" is a verb rather than a noun."""
     known = readings(stated[number].text)
     if not {"NOUN", "ADJ"} & set(known):
         return True
@@ -249,7 +249,7 @@ def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, 
     return tokens[number].tag.startswith("VB") or is_act(stated[number].lower)
 
 
-# What is compared
+# Comparison
 
 
 def _indexed(
@@ -273,7 +273,7 @@ def _indexed(
 
 
 def _part(stated: Sequence[Word], tokens: Sequence[Token], number: int) -> PhraseWord:
-    """Return a word with its lemma if it is a verb; names become empty."""
+    """Return a word, with its lemma if it is a verb; a name becomes empty text."""
     word, before = stated[number], stated[number - 1].lower if number else ""
     if word.name:
         return PhraseWord("")

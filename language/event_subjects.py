@@ -1,4 +1,4 @@
-"""The words of a why-question with its names, and the end of its subject: "did the toy train | move"."""
+"""The words of a why-question with its names, and the end of the question's subject: "did the toy train | move"."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ MODALS = frozenset(("will", "would", "can", "could", "shall", "should", "may", "
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the question as it is written in the phrase, and whether it is (part of) a name."""
+    """A question word as written in the phrase, and whether it belongs to a name."""
 
     text: str
     name: bool = False
-    joined: bool = False  # to the word before: "'s"
+    joined: bool = False  # attached to the previous word: "'s"
 
     @property
     def lower(self) -> str:
@@ -32,10 +32,10 @@ class Word:
 
 
 def with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[Word]:
-    """Capitalize names and lower-case everything else.
+    """Capitalize names and convert all other words to lower case.
 
-    A name that is also a word ("Lightning") must be capitalized, or follow no article or adjective. A word that is not
-    in the dictionary is a name if it is capitalized, or comes first without an article.
+    A name that is also a word ("Lightning") must be capitalized, or not follow an article or adjective. A word outside
+    the dictionary is a name if it is capitalized, or is the first word and has no article.
     """
     lists = word_lists("stories")
     pattern, written = name_pattern(names), {name.lower(): name for name in names}
@@ -87,7 +87,7 @@ def is_plural(word: Word) -> bool:
 
 
 def written(words: Sequence[Word]) -> str:
-    """Join words, with the spaces between them and the correct "a" or "an"."""
+    """Join words with the original spacing and the correct "a" or "an"."""
     text = ""
     for place, word in enumerate(words):
         if word.lower in ("a", "an") and place + 1 < len(words):
@@ -96,7 +96,7 @@ def written(words: Sequence[Word]) -> str:
     return text
 
 
-# A name N, a determiner D, any other noun or adjective M, "'s" S, "and" C, a preposition I, an adverb R.
+# Letters: N name, D determiner, M any other noun or adjective, S "'s", C "and", I preposition, R adverb.
 _UNIT = r"(?:D+NM*|D*(?:N|M+|D))(?:SM*[MN])*"
 _SUBJECT = re.compile(rf"{_UNIT}(?:C{_UNIT})*(?:I{_UNIT}I?)?R?")
 
@@ -128,7 +128,7 @@ def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tup
     """Return the position of the main verb, and its form: "base", "ing" or "participle".
 
     Raises:
-        Refused: There is no subject or verb, two parses differ, or the question is not about an event.
+        Refused: There is no subject or verb, the two parses differ, or the question is not about an event.
     """
     classes = [_class(words, number, lists) for number in range(len(words))]
     fitting = [
@@ -160,7 +160,7 @@ def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tup
 
 
 def _ends_noun(words: Sequence[Word], stop: int, lists: WordLists) -> bool:
-    """Return whether a subject can end before a word: after a name, noun or pronoun, and not bare as in "cat ran"."""
+    """Return whether a subject can end before a word: after a name, pronoun or noun, unless bare as in "cat ran"."""
     last = stop - 1
     while last > 0 and is_adverb(words[last]):
         last -= 1
@@ -204,7 +204,7 @@ def _base_verb(words: Sequence[Word], fitting: Sequence[int], lists: WordLists) 
 
 
 def agreeing(auxiliary: str, subject: Sequence[Word]) -> str:
-    """Make the auxiliary agree with a subject of known number: "was Tom and Butch" becomes "were"."""
+    """Make the auxiliary agree with a subject of known number: "was" before "Tom and Butch" becomes "were"."""
     together = any(word.lower == "and" for word in subject)
     plural = together or (is_plural(subject[-1]) and not any(word.lower in ("of", "with", "in") for word in subject))
     single = all(word.name for word in subject)

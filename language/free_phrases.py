@@ -1,7 +1,7 @@
-"""Free phrases: people become gerund phrases; animals, vehicles and named people become statements.
+"""Free phrases: actions of people become gerund phrases; those of animals, vehicles and named people become statements.
 
 "A chef slices an onion" becomes "slicing an onion", without an actor. "The dog jumps over the fence" and "Anna opens
-the door" keep their subject, like the events of `event_questions`: "the dog jumped over the fence", "Did the dog jump
+the door" keep their subject, as the events of `event_questions` do: "the dog jumped over the fence", "Did the dog jump
 over the fence". This requires a subject at the start of the sentence, directly followed by its verb.
 """
 
@@ -33,7 +33,7 @@ _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr)\.\s+(?=[A-Z])")
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Miss", "Sir")
 _PRONOUNS = frozenset(("he", "she", "him", "himself", "herself", "his", "her", "hers", "they"))
 _PRONOUNS |= {"male", "female", "a", "b"}
-# What joins a place or dress to a person: "a man in a red apron".
+# Prepositions that attach a place or clothing to a person: "a man in a red apron".
 _ATTACHED = frozenset(("in", "with", "on", "from", "at", "near", "inside", "behind", "of", "wearing", "dressed"))
 _PASTS = {"saw": "see", "found": "find", "fell": "fall", "felt": "feel", "wound": "wind", "bound": "bind"}
 _OWN = ("his", "her", "their")
@@ -41,19 +41,19 @@ _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singu
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
-    """Return a gerund phrase, or an event if the subject is an animal, vehicle or name. Uncertain cases are refused.
+    """Return a gerund phrase, or an event if the subject is an animal, vehicle or name.
 
     Args:
-        text: Input of `phrases.phrase`, or a sentence such as "the dog jumps over the fence".
+        text: A text accepted by `phrases.phrase`, or a sentence such as "the dog jumps over the fence".
 
     Returns:
-        The phrase or event, or a reason code of `phrases.REASONS` or `event_questions.REASONS`.
+        The phrase or event; for uncertain cases a reason code from `phrases.REASONS` or `event_questions.REASONS`.
     """
     return "long" if len(text) > LONGEST_TEXT else _read(text)
 
 
 def free_phrase_identity() -> dict[str, str]:
-    """Return what determines free phrases besides texts and code: hashes of the word lists, and the tagger."""
+    """Return the versions on which free phrases depend, apart from the code: word-list hashes and the tagger."""
     return {**phrase_identity(), **lexicon_hashes("stories")}
 
 
@@ -62,12 +62,12 @@ class _Subject:
     """The noun phrase or name at the start of a sentence.
 
     Attributes:
-        words: Its text in the question: "the dog".
-        start: Its first token.
-        stop: The token after it.
-        kind: "person" if the actor is not named in the phrase, else "other".
-        singular: Whether its verb is singular.
-        names: The names in it.
+        words: The subject as written in the question: "the dog".
+        start: Index of the first token.
+        stop: Index after the last token.
+        kind: "person" if the phrase omits the actor, else "other".
+        singular: Whether the verb is singular.
+        names: The names that the subject contains.
     """
 
     words: str
@@ -103,7 +103,7 @@ def _read(text: str) -> Gerund | Event | str:
 
 
 def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | None) -> Gerund | str:
-    """Return the action of the person whose verb is at `subject.stop`, or of the person that the text is about."""
+    """Return the action whose verb is at `subject.stop`, or the action of the person that the text describes."""
     text, later = _without_later(text)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"
@@ -128,7 +128,7 @@ def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | No
 
 
 def _without_later(text: str) -> tuple[str, str]:
-    """Cut off "after eating": a question whether it came before something else would ask for two orders."""
+    """Cut off "after eating": a question about its order relative to another event would ask about two orders."""
     cut = _LATER.search(text)
     before = [] if cut is None else [token.lower for token in tokenize(text[: cut.start()])]
     acts = any(is_verb_form(word, form) for word in before for form in ("VBG", "VBZ"))
@@ -137,7 +137,7 @@ def _without_later(text: str) -> tuple[str, str]:
 
 
 def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int) -> Gerund | str:
-    """Refuse a phrase in which a verb was taken for a noun, or one that may be of another clause or actor."""
+    """Refuse a phrase in which a verb was mistaken for a noun, or which may belong to another clause or actor."""
     if not isinstance(found, Gerund):
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
@@ -149,7 +149,7 @@ def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int
 
 
 def _with_apostrophes(text: str) -> str:
-    """Write clitics that a data set wrote without their apostrophes: "a baby s toes" is "a baby's toes"."""
+    """Restore the apostrophes of clitics that a dataset omits: "a baby s toes" becomes "a baby's toes"."""
     tokens = tokenize(text)
     for before, token in reversed([*pairwise(tokens)]):
         if token.lacks_apostrophe and token.lower == "'s":
@@ -158,7 +158,7 @@ def _with_apostrophes(text: str) -> str:
 
 
 def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
-    """Return whether an apostrophe is missing, or the verb may belong to another clause or actor."""
+    """Return whether an apostrophe is missing, or whether the verb may belong to another clause or actor."""
     if any(token.lacks_apostrophe for token in tokens):
         return True  # "a car s alternator"
     words = found.phrase.split()
@@ -176,7 +176,7 @@ def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
     if past.endswith("ing") and not known and "NOUN" not in readings(past):
         return True  # "videoing conferencing"
     if is_verb_form(past, "VBD") and not (is_verb_form(past, "VBN") or is_verb_form(past, "VB") or past in CLOSED):
-        return True  # "testing drove", which was "cars he test drove"
+        return True  # "testing drove", from "cars he test drove"
     joints = {"and", ",", "while", "or", "then", "for", "start", "starting"} | word_lists("clipped").prepositions
     for number in range(2, len(words)):
         before, word = words[number - 1 : number + 1]
@@ -212,10 +212,10 @@ def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
 
 
 def _has_verb_left(text: str) -> bool:
-    """Return whether a verb was taken for a noun: "painting the wall and steps back", "the white top talks to …"."""
+    """Return whether a verb was mistaken for a noun: "painting the wall and steps back", "the white top talks to …"."""
     words = text.split()
     if words[1:2] == ["of"] and "NOUN" in readings(verb_lemma(words[0])):
-        return True  # "viewing of two people", which was "a view of two people"
+        return True  # "viewing of two people", from "a view of two people"
     openers, lists = word_lists("orders").clause_openers | {"as", "how", "what"}, word_lists("stories")
     for number, (before, word, behind) in enumerate(zip(words, words[1:], [*words[2:], ""], strict=False)):
         owned = (
@@ -248,7 +248,7 @@ def _has_verb_left(text: str) -> bool:
 
 
 def _is_governed(word: str) -> bool:
-    """Return whether a word hardly ever follows a plural noun: "steps back", "levels it"."""
+    """Return whether a word rarely follows a plural noun: "back" in "steps back", "it" in "levels it"."""
     return CLOSED.get(word) in ("DT", "PRP", "PRP$") or word in ("up", "down", "off", "out", "away", "back", "over")
 
 
@@ -258,7 +258,7 @@ def _behind_openers(tokens: Sequence[Token]) -> int:
 
 
 def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return "Anna" or "John and Mary" if a verb follows."""
+    """Return a capitalized name or pair of names, such as "John and Mary", if a verb follows."""
     names: list[str] = []
     at = start
     while at < len(tokens):
@@ -288,12 +288,12 @@ def _is_name(token: Token) -> bool:
         return True
     known = set(readings(token.text))
     ordinary = token.lower in CLOSED or token.lower in word_lists("stories").subject_determiners
-    made = not known and _NO_NAME.fullmatch(token.text)  # "Unboxer", which no dictionary has; "peter" is a verb to it
+    made = not known and _NO_NAME.fullmatch(token.text)  # "Unboxer" is in no dictionary; "peter" counts as a verb
     return bool(_NAME.fullmatch(token.text)) and known <= {"VERB"} and not ordinary and not made
 
 
 def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return a name written without capitals if a verb follows: "mickey mouse | talking", "jeremy | is describing"."""
+    """Return a lower-case name if a verb follows: "mickey mouse | talking", "jeremy | is describing"."""
     lists, names, at = word_lists("stories"), list[str](), start
     while at + 1 < len(tokens):
         word, behind = tokens[at].lower, tokens[at + 1].lower
@@ -318,7 +318,7 @@ def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _small_names(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return names written without capitals: "david letterman"."""
+    """Return lower-case names: "david letterman"."""
     found = []
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         if token.lower in word_lists("stories").first_names:
@@ -335,7 +335,7 @@ def _people() -> frozenset[str]:
 
 
 def _somebody(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return people whose verb follows a phrase of place or dress: "a man in a red apron | tastes food"."""
+    """Return a person whose verb follows a phrase of place or clothing: "a man in a red apron | tastes food"."""
     at, plural, grouped, members = start, False, False, 0
     while True:
         head = _head(tokens, at)
@@ -369,7 +369,7 @@ def _somebody(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool) -> str:
-    """Return the form of a verb that agrees with its subject, "" for other words."""
+    """Return the form of a verb that agrees with its subject; "" for other words."""
     word = tokens[number].lower
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     if word in _BEING:
@@ -389,7 +389,7 @@ def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool
 
 
 def _head(tokens: Sequence[Token], at: int) -> tuple[int, bool, bool] | None:
-    """Return the token after a noun for people, whether it is plural, and whether it is a group's: "a group of men"."""
+    """Return the token after a noun for people, whether it is plural, and whether it is a group: "a group of men"."""
     lists, people, grouped = word_lists("stories"), _people(), False
     determiners = lists.subject_determiners | {"various", "different", "few"}
     determined = False
@@ -416,7 +416,7 @@ def _head(tokens: Sequence[Token], at: int) -> tuple[int, bool, bool] | None:
 
 
 def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return "a black dog" or "two dogs" if the noun can act."""
+    """Return a common noun phrase, such as "a black dog" or "two dogs", if the noun can be an actor."""
     lists = word_lists("stories")
     at = start
     determiner = tokens[at].lower if at < len(tokens) and tokens[at].lower in lists.subject_determiners else ""
@@ -498,7 +498,7 @@ def _is_past(word: str) -> bool:
 
 
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
-    """Return the words after the verb with coordinated verbs in their base form; None if that is uncertain."""
+    """Return the words after the verb, with coordinated verbs in their base form; None if uncertain."""
     written, place = "", tokens[at].start if at < len(tokens) else len(text)
     for number in range(at, len(tokens)):
         token, before = tokens[number], tokens[number - 1].lower

@@ -1,4 +1,4 @@
-"""The wording of gerund phrases: "another" for labelled people, articles for bare nouns, incomplete phrases refused."""
+"""Wording of gerund phrases: "another" for labelled people, articles for bare nouns; incomplete phrases are refused."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .lexicon import word_lists
 from .plain_captions import Refused
 from .tag_repairs.clipped_words import folded, is_noun, verb_form
 
-_PAD = [""] * 4  # behind the last word, so that looking ahead needs no bounds
+_PAD = [""] * 4  # added after the last word, so that lookahead needs no bounds checks
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,10 @@ class Gerund:
 
     Attributes:
         phrase: Lower case, without a final period: "putting a book on a shelf".
-        verb: Lemma of the main verb, not folded: "put".
-        words: Lemmas of all verbs and nouns, synonyms folded ("couch" counts as "sofa", "awaken" as "wake").
+        verb: Lemma of the main verb, without merging of synonyms: "put".
+        words: Lemmas of all verbs and nouns, with synonyms merged ("couch" counts as "sofa", "awaken" as "wake").
         objects: The nouns among `words`.
-        anaphoric: Whether the phrase has a pronoun without an antecedent, such as "it" or "them".
+        anaphoric: Whether the phrase contains a pronoun without an antecedent, such as "it" or "them".
     """
 
     phrase: str
@@ -37,7 +37,7 @@ class Gerund:
 
 @dataclass(frozen=True)
 class PhraseWord:
-    """A word of a phrase, with its lemma if it is used as a verb."""
+    """A word of a phrase, with its lemma if the word is used as a verb."""
 
     text: str
     lemma: str = ""
@@ -46,7 +46,7 @@ class PhraseWord:
 
 @cache
 def fold_noun(noun: str) -> str:
-    """Return the lemma of a noun, or the representative of its synonyms."""
+    """Return the lemma of a noun, or the representative of its group of synonyms."""
     folds = folded("folds")
     if noun in folds:
         return folds[noun]
@@ -55,7 +55,7 @@ def fold_noun(noun: str) -> str:
 
 
 def finished(phrase: list[PhraseWord]) -> Gerund:
-    """Check, correct and index the words of a phrase."""
+    """Check and correct the words of a phrase, and extract its lemmas."""
     table = word_lists("clipped")
     phrase = _merged(phrase)
     while phrase[-1].text in table.conjunctions or phrase[-1].text == ",":
@@ -92,7 +92,6 @@ def finished(phrase: list[PhraseWord]) -> Gerund:
 
 
 def _merged(phrase: list[PhraseWord]) -> list[PhraseWord]:
-    """Join tokens of one word: "person's"."""
     merged: list[PhraseWord] = []
     for part in phrase:
         if part.joined and merged and part.text != ",":
@@ -118,7 +117,6 @@ def _without_labels(phrase: list[PhraseWord]) -> Iterator[PhraseWord]:
 
 
 def _with_articles(phrase: Iterable[PhraseWord]) -> Iterator[PhraseWord]:
-    """Add the articles that clipped captions omit before singular nouns; correct "a" and "an"."""
     table, parts = word_lists("clipped"), list(phrase)
     texts = [part.text for part in parts] + _PAD
     for at, part in enumerate(parts):
@@ -161,12 +159,12 @@ def nouns_of(phrase: list[PhraseWord]) -> frozenset[str]:
 
 
 def without_slips(found: Gerund) -> Gerund:
-    """Refuse a phrase that lacks a word, and mark one with a pronoun without an antecedent.
+    """Refuse a phrase that lacks a word, and mark a phrase that has a pronoun without an antecedent.
 
-    Refused are intransitive verbs with an object ("looking a picture"), "put" with a place but no object ("putting on
-    the table"), and "a" before a verb or a plural ("a kitchen tables"). Marked as anaphoric are "it" where the only
-    noun before it cannot be its antecedent ("putting a blanket on it"), and final "in there", "does so" and "the
-    other".
+    Phrases are refused if they contain an intransitive verb with an object ("looking a picture"), "put" with a place
+    but no object ("putting on the table"), or "a" before a verb or a plural ("a kitchen tables"). They are marked as
+    anaphoric if the only noun before "it" cannot be its antecedent ("putting a blanket on it"), or if they end in "in
+    there", "does so" or "the other".
 
     Raises:
         Refused: A word is missing; the message is "slip", one of `gerunds.REASONS`.

@@ -1,10 +1,10 @@
 """Caption sentences as gender-neutral gerund phrases: "She puts on her shoes." -> "putting on their shoes".
 
-The clause about a person, from `language.clauses`, is followed through auxiliaries and aspect verbs ("begins to eat")
-to the action; the action and verbs coordinated with it are put into the -ing form. Word lists are in `clipped.yaml`.
-The tagger is the one that is always installed, so that phrases are the same on every machine.
+The clause about a person, from `language.clauses`, is searched through auxiliaries and aspect verbs ("begins to eat")
+for the action; the action and the verbs coordinated with it are put into the -ing form. Word lists are in
+`clipped.yaml`. The module uses the tagger that is always installed, so that phrases are the same on every machine.
 
-Uncertain cases are refused with a code of `REASONS`.
+Uncertain cases are refused with a code from `REASONS`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ REASONS = {
 
 @lru_cache(maxsize=1 << 14)
 def gerund(sentence: str) -> Gerund | str:
-    """Return a sentence about a person's action as a gender-neutral gerund phrase. Uncertain cases are refused.
+    """Return a sentence about a person's action as a gender-neutral gerund phrase, or the reason for refusing it.
 
     Args:
         sentence: One caption, such as "person begins to play on his phone."
 
     Returns:
-        The phrase ("playing on their phone") with its lemmas, or a reason code of `REASONS`.
+        The phrase ("playing on their phone") with its lemmas, or a reason code from `REASONS`.
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))
@@ -57,13 +57,13 @@ def gerund(sentence: str) -> Gerund | str:
 
 
 def phrase_identity(*more: str) -> dict[str, str]:
-    """Return what determines phrases besides sentences and code: hashes of the word lists, and the tagger."""
+    """Return the versions on which phrases depend, apart from the code: hashes of the word lists, and the tagger."""
     return {**lexicon_hashes("clipped", "lexicon", *more), "tagger": load_tagger("pattern").name}
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """A clipped caption with its clauses."""
+    """A tagged clipped caption with its clauses."""
 
     caption: Caption
     found: tuple[Clause, ...]
@@ -79,7 +79,7 @@ class _Reading:
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def following(self, number: int) -> int | None:
-        """Return the clause whose verb directly follows another verb, except for adverbs."""
+        """Return the clause whose verb follows another verb, with only adverbs between them."""
         later = number + 1
         if later == len(self.found):
             return None
@@ -99,21 +99,21 @@ class _Reading:
         return self.lower(number) in SUBORDINATORS | RELATIVES
 
     def gets(self, verb: VerbGroup) -> int | None:
-        """Return the token of "gets" in "gets dressed", an action although passive in form."""
+        """Return the index of "gets" in "gets dressed", which is an action despite its passive form."""
         return next((n for n in verb.auxiliaries if self.lower(n) in GET), None)
 
 
-# What is stated
+# Analysis
 
 
 def gerund_parts(caption: Caption) -> list[PhraseWord]:
-    """Return the action of a caption and the words after it as parts of a gerund phrase.
+    """Return a caption's action and the words after it as parts of a gerund phrase.
 
     Args:
         caption: A tagged clipped caption; see `Tagger.analyse_clipped`.
 
     Returns:
-        The input of `finished`.
+        The input for `finished`.
 
     Raises:
         Refused: The caption is uncertain; the message is one of `REASONS`.
@@ -138,7 +138,7 @@ def gerund_parts(caption: Caption) -> list[PhraseWord]:
 
 
 def _is_joined(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a conjunction precedes a verb, or its repeated subject "they" or "person"."""
+    """Return whether a verb follows a conjunction or its repeated subject ("they", "person")."""
     lists, place = word_lists("clipped"), clause.verb.tokens[0] - 1
     if reading.lower(place) in lists.subjects | {"person"}:
         place -= 1 + (reading.lower(place - 1) == "the")
@@ -147,13 +147,13 @@ def _is_joined(reading: _Reading, clause: Clause) -> bool:
 
 
 def _in_contact(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a verb is in a contact clause: "the sandwich they are holding"."""
+    """Return whether a verb belongs to a contact clause: "the sandwich they are holding"."""
     place = clause.verb.tokens[0] - 1
     return reading.lower(place) in word_lists("clipped").subjects and _is_contact(reading, place, clause)
 
 
 def _check_subject(reading: _Reading, number: int) -> None:
-    """Refuse a subject that is not a person: another noun phrase after the person, or no person."""
+    """Raise Refused if the subject is not a person, or if another noun phrase follows the person."""
     lists, start = word_lists("clipped"), reading.found[number].verb.tokens[0]
     people = lists.people | lists.subject_pronouns | lists.subjects
     persons = [n for n in range(start) if reading.lower(n) in people and not _determines(reading, n)]
@@ -211,7 +211,7 @@ def _action(reading: _Reading, number: int) -> int:
 
 
 def _leads(reading: _Reading, number: int, later: int) -> bool:
-    """Return whether a verb only introduces the next: "begins to eat", "goes to open", "comes running"."""
+    """Return whether a verb only introduces the next one: "begins to eat", "goes to open", "comes running"."""
     lists, verb, next_verb = word_lists("clipped"), reading.found[number].verb, reading.found[later].verb
     tag, word = reading.tag(next_verb.main), reading.lower(next_verb.main)
     if verb.lemma == "go" and next_verb.tokens[0] > verb.main + 1:
@@ -224,10 +224,10 @@ def _leads(reading: _Reading, number: int, later: int) -> bool:
 
 
 def _behind_state(reading: _Reading, number: int, follows: int | None) -> int | None:
-    """Return the action of a person at a place: "is in a room undressing", "there is a man who cooks"."""
+    """Return the action of a person introduced by a place: "is in a room undressing", "there is a man who cooks"."""
     found = reading.found
     if follows is not None and found[follows].finite:
-        return follows  # a slip: "is opens"
+        return follows  # a typo: "is opens"
     if found[number].agent is not None:
         return None
     infinitive = number + 1 < len(found) and found[number + 1].verb.to is not None
@@ -248,23 +248,20 @@ def _behind_state(reading: _Reading, number: int, follows: int | None) -> int | 
     return None
 
 
-# Writing
+# Generation
 
 
 @dataclass
 class _Draft:
-    """A phrase under construction."""
-
     reading: _Reading
-    at: int = 0  # the token that is next
+    at: int = 0  # index of the next token
     parts: list[PhraseWord] = field(default_factory=list)
-    members: set[int] = field(default_factory=set)  # the clauses of the action and of those joined to it
-    licensed: bool = False  # a subordinate clause awaits its verb
-    opener: int = 0  # what opened it
-    plural: bool = False  # for a plural subject
+    members: set[int] = field(default_factory=set)  # the clause of the action and those joined to it
+    licensed: bool = False  # whether a subordinate clause awaits its verb
+    opener: int = 0  # index of the word that opened the clause
+    plural: bool = False  # whether the subject is plural
 
     def turn(self, number: int, joint: Sequence[str] = ()) -> None:
-        """Add the action of a clause in its -ing form."""
         action = _action(self.reading, number)
         self.members |= {number, action}
         verb = self.reading.found[action].verb
@@ -280,7 +277,6 @@ class _Draft:
         self.parts += [*(PhraseWord(word) for word in joint), PhraseWord(inflect(lemma, "VBG"), lemma)]
 
     def copy(self, stop: int, verb: VerbGroup | None = None) -> None:
-        """Add tokens unchanged; the main verb keeps its lemma."""
         for number in range(self.at, stop):
             main = verb is not None and number == verb.main and number - verb.first <= 1
             main = main and not _is_attribute(self.reading, number)
@@ -288,7 +284,7 @@ class _Draft:
         self.at = stop
 
     def cut_joint(self, verb: VerbGroup) -> list[str]:
-        """Remove and return the conjunctions before the next verb: adverbs are dropped, "then" becomes "and"."""
+        """Remove and return the conjunctions before the next verb; adverbs are dropped and "then" becomes "and"."""
         lists, joints = word_lists("clipped"), list[str]()
         while self.parts and self.parts[-1].text in lists.conjunctions | {","}:
             joints.insert(0, self.parts.pop().text)
@@ -303,7 +299,7 @@ def _written(reading: _Reading, number: int) -> list[PhraseWord]:
     starts = {clause.verb.tokens[0]: place for place, clause in enumerate(found)}
     draft = _Draft(reading)
     draft.turn(number)
-    # What a main clause may still follow: "holding a bag", "as they get up".
+    # Words that may follow within the phrase: "holding a bag", "as they get up".
     modifier = not found[number].finite or any(reading.joins(n) for n in range(found[number].verb.first))
     while draft.at < len(reading.tokens):
         place = starts.get(draft.at)
@@ -379,7 +375,6 @@ def _write_word(draft: _Draft, modifier: bool) -> int | None:
 
 
 def _write_subordinate(draft: _Draft, clause: Clause) -> None:
-    """Add the verb of a subordinate clause; it agrees with "they" if that is its subject."""
     reading, verb, place = draft.reading, clause.verb, len(draft.parts)
     main = verb if reading.lower(verb.main) not in word_lists("clipped").finite and verb.lemma != "be" else None
     before = verb.first - draft.at
@@ -408,7 +403,7 @@ def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
 
 
 def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
-    """Return whether the noun phrase before a verb is its own subject: "opens a closet | a light comes on"."""
+    """Return whether the noun phrase before a verb is a new subject: "opens a closet | a light comes on"."""
     subject, start = clause.subject, clause.verb.tokens[0]
     if reading.lower(start - 1) in word_lists("clipped").determiners | word_lists("clipped").people:
         return True
@@ -425,7 +420,7 @@ def _is_bare(reading: _Reading, at: int) -> bool:
 
 
 def _lies(reading: _Reading, at: int) -> bool:
-    """Return whether "lay" has no object: captions say "laying on a bed" for "lying on a bed"."""
+    """Return whether "lay" has no object and means "lie": captions use "laying on a bed" for "lying on a bed"."""
     lists = word_lists("clipped")
     word = reading.lower(at + (reading.lower(at) in ("down", "back")))
     return not word or word in lists.prepositions | lists.conjunctions | lists.subordinators | {","}

@@ -17,18 +17,18 @@ from ..core.files import sha256_file
 
 WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
-OLD_WEIGHTS = "pytorch_model*.bin"  # only where a model has no safetensors
+OLD_WEIGHTS = "pytorch_model*.bin"  # used only by models without safetensors
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-PATIENCE = 20.0  # seconds for the hub to answer
+PATIENCE = 20.0  # seconds to wait for a response of the Hub
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """Location of the files of a model.
+    """A local model: its name, folder and revision.
 
     Attributes:
-        name: The name given by the user, or that of the default model.
-        folder: The only folder that is read; nothing more is downloaded.
+        name: The name that the user specified, or that of the default model.
+        folder: The folder with all files; nothing is read or downloaded from elsewhere.
         revision: The commit on the Hub; empty for a local folder.
     """
 
@@ -37,17 +37,17 @@ class ModelFiles:
     revision: str = ""
 
     def identity(self) -> dict[str, str]:
-        """Return what determines the model's outputs: revision, and hashes of weights and other files."""
+        """Return the properties that determine the model's outputs: revision, and hashes of weights and other files."""
         return {"name": self.name, "revision": self.revision, **_hashes(self.folder)}
 
 
 @cache
 def model_files(model: str, revision: str, advice: str) -> ModelFiles:
-    """Find a model, downloading it if it is a name on the Hub that is not cached.
+    """Locate a model; download it if it is a name on the Hub that is not cached.
 
     Args:
         model: A folder, or a name on the Hub.
-        revision: The pinned commit; "" for the newest, which the result records.
+        revision: The pinned commit; "" for the newest commit, which the result records.
         advice: Hint for error messages: the option and the values it accepts.
 
     Raises:
@@ -76,7 +76,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
             folder = Path(snapshot_download(model, revision=commit, allow_patterns=WANTED, ignore_patterns=UNWANTED))
             if not weights(folder):
                 snapshot_download(model, revision=commit, allow_patterns=[OLD_WEIGHTS])
-    except Exception as error:  # the hub's client lets errors of several network libraries through
+    except Exception as error:  # the Hub client raises errors of several network libraries
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(
             f"the model {model} is not on this machine and cannot be downloaded: {reason}. {advice}"
@@ -125,7 +125,7 @@ def _joint_hash(folder: Path, paths: list[Path]) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Hide the progress bars and messages of transformers while a model loads."""
+    """Suppress the progress bars and messages of transformers while a model loads."""
     logging: Any = importlib.import_module("transformers.utils.logging")
     level, drawn = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""Lemmas and inflections of English words by lemminflect, with corrections."""
+"""Lemmas and inflected forms of English words, from lemminflect with corrections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG":
 
 @lru_cache(maxsize=1 << 14)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return the lemmas of a word by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX") in lemminflect."""
+    """Return a word's lemmas in lemminflect by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX")."""
     lemminflect = import_extra("lemminflect")
     lower = word.lower()
     found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
@@ -28,7 +28,7 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 14)
 def verb_lemma(word: str) -> str:
-    """Return the base form of a verb form; the word itself if it is unknown."""
+    """Return the base form of a verb form, or the word itself if it is unknown."""
     lower = word.lower()
     if lower in BE.values() or lower in ("were", "am"):
         return "be"
@@ -44,13 +44,13 @@ def verb_lemma(word: str) -> str:
 
 
 def _rank(lemma: str, form: str) -> int:
-    """Prefer the more common verb: "found" is a form of "find", "saw" of "see"."""
+    """Rank the more common verb first: "found" is a form of "find", "saw" of "see"."""
     return 0 if lemma in _COMMON else 1 if lemma != form else 2
 
 
 @lru_cache(maxsize=1 << 14)
 def inflect(lemma: str, tag: Tag) -> str:
-    """Return a form of a lemma; particles are kept (the "VBG" of "pick up" is "picking up")."""
+    """Return a form of a lemma; particles are kept ("picking up" is the "VBG" of "pick up")."""
     lemminflect = import_extra("lemminflect")
     head, _, rest = lemma.partition(" ")
     if head == "be" and tag in BE:
@@ -67,16 +67,15 @@ def inflect(lemma: str, tag: Tag) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
-    """Return all forms of a verb for a tag: "lighted" and "lit"."""
     lemminflect = import_extra("lemminflect")
     found: tuple[str, ...] = lemminflect.getInflection(lemma, tag)
-    # The regular form is in use beside the irregular one where both exist; "lied" is never of "lie (down)".
+    # The regular form is listed beside the irregular one where both are used; "lied" is never a form of "lie (down)".
     return (*found, inflect(lemma, tag))
 
 
 @lru_cache(maxsize=1 << 14)
 def is_verb_form(word: str, tag: Tag) -> bool:
-    """Return whether a word can be this form of a verb."""
+    """Return whether a word can be the form of a verb that a tag denotes."""
     lower = word.lower()
     return any(lower in _forms(lemma, tag) for lemma in readings(lower).get("VERB", ()))
 
@@ -93,13 +92,13 @@ def is_only_verb(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def is_plural_noun(word: str) -> bool:
-    """Return whether a word is the plural, and not also the singular, of a noun."""
+    """Return whether a word is the plural of a noun and differs from the singular."""
     lower = word.lower()
     return any(lower != lemma and inflect(lemma, "NNS") == lower for lemma in readings(lower).get("NOUN", ()))
 
 
 @lru_cache(maxsize=1 << 14)
 def noun_lemma(word: str) -> str:
-    """Return the singular of a noun; the word itself if it is unknown."""
+    """Return the singular of a noun, or the word itself if it is unknown."""
     found = readings(word).get("NOUN", ())
     return next((lemma for lemma in found if lemma != word.lower()), word.lower())

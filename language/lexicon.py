@@ -1,4 +1,4 @@
-"""Word lists of the rules, from the YAML files of this folder."""
+"""Word lists of the rules, read from the YAML files of this folder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def lexicon_hashes(*names: str) -> dict[str, str]:
 
 
 class WordLists:
-    """The lists of a file as attributes: `word_lists("clipped").people`."""
+    """The lists of a file as attributes, as in `word_lists("clipped").people`."""
 
     def __init__(self, name: str):
         self._file = f"language/{name}.yaml"

@@ -15,9 +15,9 @@ from .tense import is_past
 from .words import Caption, Token, like
 
 POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
-POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive of one word
+POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no single-word positive
 
-_Edit = tuple[dict[int, str], dict[int, str]]  # new words, and words put before tokens
+_Edit = tuple[dict[int, str], dict[int, str]]  # replaced words, and words inserted before tokens
 
 
 def is_negated(caption: Caption, clause: Clause) -> bool:
@@ -29,7 +29,7 @@ def is_negated(caption: Caption, clause: Clause) -> bool:
 
 
 def _negative_words(caption: Caption, clause: Clause) -> list[int]:
-    """Return negative words other than "not": in the subject ("nobody", "no cats"), or directly after the verb."""
+    """Return the negative words other than "not": in the subject ("nobody", "no cats"), or directly after the verb."""
     tokens, verb = caption.tokens, clause.verb
     found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
     if clause.subject is not None and clause.subject.first < verb.first:
@@ -53,24 +53,24 @@ def _is_negative(tokens: Sequence[Token], number: int) -> bool:
 
 
 def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[Clause] = ()) -> str | None:
-    """Negate a clause, and others with it.
+    """Negate a clause and any clauses joined to it.
 
-    "is not riding", "does not ride", "cannot ride"; orders "do not add"; participles "not riding"; "not to ride".
+    "rides" becomes "does not ride", "is riding" "is not riding", "can ride" "cannot ride"; the order "add" becomes "do
+    not add", the participle "riding" "not riding", and "to ride" "not to ride".
 
     Args:
         caption: The tagged caption.
-        clause: The clause.
-        joined: Clauses with a negation of their own: "does not ride and does not wave".
+        clause: The clause to negate.
+        joined: Clauses that receive a separate negation: "does not ride and does not wave".
         shared: Later clauses whose verbs share "does not": "does not ride and wave".
 
     Returns:
-        The caption, or None if a clause is already negated.
+        The negated caption, or None if a clause is already negated.
     """
     return _with_edits(caption, [_negation(caption, clause, shared), *(_negation(caption, one) for one in joined)])
 
 
 def _with_edits(caption: Caption, edits: Sequence[_Edit | None]) -> str | None:
-    """Apply several edits; return None if one is impossible."""
     changes: dict[int, str] = {}
     before: dict[int, str] = {}
     for edit in edits:
@@ -130,7 +130,7 @@ _COUNTS = ("several", "many", "few", "numerous", "various", "multiple", "both", 
 
 
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a plural without article starts here: "dogs", "bowling balls"."""
+    """Return whether a plural without an article starts here: "dogs", "bowling balls"."""
     if tokens[number : number + 1] and tokens[number].lower in _COUNTS:
         return False  # "there are not several men"
     while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
@@ -139,10 +139,10 @@ def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
 
 
 def remove_negation(caption: Caption, clause: Clause, *joined: Clause) -> str | None:
-    """Remove the negation of a clause, and of others with it: "does not ride" becomes "rides".
+    """Remove the negation of a clause and of any clauses joined to it: "does not ride" becomes "rides".
 
     Returns:
-        The caption, or None if a clause is not negated, negated twice, or has no positive form ("nothing but").
+        The caption, or None if a clause is not negated, is negated twice, or has no positive form ("nothing but").
     """
     return _with_edits(caption, [_positive_clause(caption, one) for one in (clause, *joined)])
 
@@ -204,7 +204,7 @@ _ONLY_NEGATED = frozenset(("anymore", "either", "yet", "ever", "nor", "until", "
 
 
 def negative_words(caption: Caption) -> list[int]:
-    """Return the negative words; "no" before an article is a typo for "on"."""
+    """Return the indices of negative words; "no" before an article is treated as a typo for "on"."""
     tokens, found = caption.tokens, []
     for number, token in enumerate(tokens):
         after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -220,7 +220,7 @@ def remove_negative(caption: Caption, number: int) -> str | None:
 
     Args:
         caption: The tagged caption.
-        number: The token of the negation.
+        number: Index of the negation.
 
     Returns:
         The caption, with "some" for "any" after the negation; None if the result would be ungrammatical or change the
@@ -266,7 +266,7 @@ def _removed(caption: Caption, clause: Clause, number: int) -> str | None:
 
 
 def _edited(caption: Caption, number: int, text: str) -> str:
-    """Replace the first "any" after the removed word with "some"."""
+    """Replace the first "any" after the removed negation with "some"."""
     for token in caption.tokens[number + 1 :]:
         if token.lower in _POLAR:
             place = text.lower().rfind(caption.text[token.start :].lower())
@@ -276,7 +276,7 @@ def _edited(caption: Caption, number: int, text: str) -> str:
 
 
 def _with(caption: Caption, number: int) -> str | None:
-    """Replace "without" before a noun phrase with "with"; "without looking" has no such opposite."""
+    """Replace "without" before a noun phrase with "with"; return None for "without looking"."""
     tokens = caption.tokens
     phrase = read_noun_phrase(tokens, number + 1, len(tokens), tails=False)
     if phrase is None or tokens[number + 1].tag in ("VBG", "VB") or tokens[phrase.head].lower.endswith("ing"):

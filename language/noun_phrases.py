@@ -1,4 +1,4 @@
-"""Noun phrases from tags: determiners, modifiers, head, "of ..." and relative clauses."""
+"""Noun phrases built from tags: determiners, modifiers, head, "of ..." and relative clauses."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class NounPhrase:
     """A noun phrase.
 
     Attributes:
-        first: Its first token.
-        stop: The token after its last.
-        heads: Its head noun, or one for each conjunct.
-        person: 1, 2 or 3.
-        plural: Whether its verb is plural.
+        first: Index of the first token.
+        stop: Index after the last token.
+        heads: Index of the head noun, or of each conjunct's head.
+        person: Grammatical person.
+        plural: Whether the verb that agrees with the phrase is plural.
     """
 
     first: int
@@ -36,16 +36,16 @@ class NounPhrase:
 
     @property
     def head(self) -> int:
-        """The first head."""
+        """The index of the first head."""
         return self.heads[0]
 
     def text(self, caption: Caption) -> str:
-        """Return its text."""
+        """Return the phrase as written in its caption."""
         return caption.text[caption.tokens[self.first].start : caption.tokens[self.stop - 1].end]
 
 
 def is_person(caption: Caption, phrase: NounPhrase) -> bool:
-    """Return whether the relative pronoun of a noun phrase is "who", not "that"."""
+    """Return whether a noun phrase takes the relative pronoun "who" rather than "that"."""
     inside = caption.tokens[phrase.first : phrase.stop]
     token = caption.tokens[phrase.head]
     if token.lower in words("quantities") or token.lower == "one":
@@ -64,13 +64,13 @@ def read_noun_phrase(
 
     Args:
         tokens: Tagged tokens.
-        start: Its first token.
-        stop: Limit of its end.
-        joined: Include "and another".
-        tails: Include "of ...", "about ..." and relative clauses.
+        start: Index of the first token.
+        stop: Index that the phrase may not pass.
+        joined: Whether to include "and another".
+        tails: Whether to include "of ...", "about ..." and relative clauses.
 
     Returns:
-        The phrase, or None if none starts there.
+        The phrase, or None if no phrase starts there.
     """
     simple = read_simple(tokens, start, stop)
     if simple is None:
@@ -133,7 +133,7 @@ def read_noun_phrase(
 
 
 def _bare_second(tokens: Sequence[Token], start: int, other: NounPhrase) -> bool:
-    """In "a purple shirt and white blazer is" both nouns share the article, so no clause begins with the second."""
+    """Return whether two nouns share an article and so form one subject: "a purple shirt and white blazer is"."""
     bare = tokens[other.first].tag in ("NN", "JJ") and tokens[other.head].tag == "NN" and len(other.heads) == 1
     return bare and tokens[start].tag in ("DT", "PRP$")
 
@@ -143,7 +143,7 @@ def _list_goes_on(tokens: Sequence[Token], comma: int, stop: int) -> bool:
 
 
 def read_simple(tokens: Sequence[Token], start: int, stop: int) -> tuple[int, int] | None:
-    """Parse determiners, modifiers and nouns; return the end and the head."""
+    """Parse determiners, modifiers and nouns; return the end of the phrase and its head."""
     number = start
     head = -1
     while number < stop:
@@ -197,7 +197,7 @@ def read_simple(tokens: Sequence[Token], start: int, stop: int) -> tuple[int, in
 def _close(head: int, number: int, tokens: Sequence[Token] = (), start: int = 0) -> tuple[int, int] | None:
     if head >= 0:
         return max(head + 1, number if head + 1 == number else head + 1), head
-    # An adjective can stand for people or things: "the young", "some red"; only behind an article.
+    # After an article an adjective can denote people or things: "the young", "some red".
     if number - start >= 2 and tokens and tokens[start].tag in ("DT", "PRP$") and tokens[number - 1].tag[:2] == "JJ":
         return number, number - 1
     return None
@@ -240,7 +240,7 @@ def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _relative_stop(tokens: Sequence[Token], start: int, stop: int) -> int:
-    """Return where the relative clause that starts at "who" ends: at a comma, before "and", or before a second verb."""
+    """Return the end of the relative clause that starts at "who": a comma, "and", or a second verb."""
     finite = 0
     for number in range(start + 1, stop):
         token = tokens[number]
@@ -262,7 +262,7 @@ def _joins_nouns(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether a verb follows, possibly after prepositional phrases, so that the words before are its subject."""
+    """Return whether the preceding words are the subject of a verb, possibly after prepositional phrases."""
     while number < stop:
         token = tokens[number]
         if token.tag in FINITE or (token.tag in ("VBG", "VB") and token.lower != "including"):
@@ -274,7 +274,7 @@ def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
             inner = read_simple(tokens, number + 1, stop)
             if inner is None:
                 return False
-            # A verb behind the phrase may belong to what stands further left: only a finite one counts.
+            # A verb after the phrase may belong to words further left, so only a finite one counts.
             number = inner[0]
             if number < stop and tokens[number].tag == "VBG":
                 return False

@@ -1,4 +1,4 @@
-"""The arguments after a verb group: its objects, or its agent in the passive."""
+"""The arguments after a verb group: its objects, or the agent of a passive."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
 
 
 def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
-    """Include "in the floor" in "explore an opening in the floor": where a fixed thing is belongs to it."""
+    """Extend an object by the place of a fixed thing: "an opening" becomes "an opening in the floor"."""
     if phrase.stop + 1 >= stop or tokens[phrase.stop].lower not in ("in", "on"):
         return phrase
     place = read_noun_phrase(tokens, phrase.stop + 1, stop, joined=False)
@@ -67,7 +67,7 @@ def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, s
 
 
 def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
-    """Include "tied to a tree" after an object, and "dancing" after an object of perception."""
+    """Extend an object by "tied to a tree"; extend an object of perception by "dancing"."""
     if phrase.stop >= stop or tokens[phrase.stop].tag not in ("VBN", "VBG"):
         return phrase
     takes = tokens[phrase.stop].tag == "VBN" or group.lemma in PERCEPTION

@@ -1,6 +1,6 @@
-"""Verbs of orders: words that can open an order, and verbs inside it that were mistagged.
+"""Verbs of orders: words that can open an order, and mistagged verbs within orders.
 
-Recipes omit commas, so taggers take verbs of orders for nouns: "bake in the oven flip and serve".
+Recipes omit commas, so taggers mistake verbs of orders for nouns: "bake in the oven flip and serve".
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def opens_order(word: str) -> bool:
 
 
 def without_openers(texts: Sequence[str]) -> int:
-    """Return the number of leading words that carry no action: "then", or adverbs of manner such as "finely"."""
+    """Return the number of leading words that carry no action, such as "then" or the adverb of manner "finely"."""
     at = 0
     while at < len(texts) and (texts[at] in word_lists("orders").openers or is_manner(texts[at])):
         at += 1
@@ -45,7 +45,7 @@ def _suspects() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def with_hidden_orders(caption: Caption) -> list[Token]:
-    """Tag as verbs the orders that were tagged as nouns or adjectives: "… in the oven flip and bake"."""
+    """Tag as verbs the orders that were mistagged as nouns or adjectives: "… in the oven flip and bake"."""
     tokens, lists = list(caption.tokens), word_lists("orders")
     certain, suspicious = _suspects()
     for number, token in enumerate(tokens):
@@ -127,7 +127,7 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
 
 
 def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str:
-    """Return the tag that the surrounding words determine; "" if they do not."""
+    """Return the tag that the surrounding words determine, or "" if they determine none."""
     token, behind = tokens[number], tokens[number - 1].lower if number else ""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     next_word, next_tag = (after.lower, after.tag) if after else ("", "")
@@ -152,7 +152,7 @@ def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str
 
 
 def is_purpose(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "to" precedes a verb: "roll over to completely cover the stuffing"."""
+    """Return whether "to" introduces a verb: "roll over to completely cover the stuffing"."""
     place = number - 1
     while place > 0 and is_manner(tokens[place].lower):
         place -= 1
@@ -160,7 +160,7 @@ def is_purpose(tokens: Sequence[Token], number: int) -> bool:
 
 
 def is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a word may still be the verb of an order: "the lid on simmer …"."""
+    """Return whether a word may be an untagged verb of an order: "the lid on simmer …"."""
     token, before = tokens[number], tokens[number - 1]
     if not token.tag.startswith(("NN", "JJ", "VB")):
         return False

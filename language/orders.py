@@ -1,11 +1,11 @@
 """Orders as gerund phrases: "add the oil and stir" -> "adding the oil and stirring".
 
-Meant for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped onions and pepper,
-stir". Items of lists get commas and orders get "and" by the rules of the functions here and the lists of `orders.yaml`.
-Clauses of time ("after …", "before …", "when …") are cut off after the last order. Clauses come from
-`language.clauses`; the tagger is the one that is always installed.
+The module is designed for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped
+onions and pepper, stir". The functions here and the lists in `orders.yaml` insert commas between list items and "and"
+between orders. Clauses of time ("after …", "before …", "when …") are cut off after the last order. Clauses are parsed
+by `language.clauses`; the tagger is the one that is always installed.
 
-Uncertain cases are refused with a code of `gerunds.REASONS`.
+Uncertain cases are refused with a code from `gerunds.REASONS`.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ _LONGEST = 80  # words
 
 @lru_cache(maxsize=1 << 14)
 def order_phrase(text: str) -> Gerund | str:
-    """Turn an order into a gerund phrase.
-
-    Never raises; whatever is not certain is refused.
+    """Return an order as a gerund phrase, or the reason for refusing an uncertain case.
 
     Args:
         text: One order, such as "spread margarine on two slices of bread".
@@ -93,7 +91,7 @@ def _turned(caption: Caption) -> Gerund:
     for number in range(orders[0] + 1, stop):
         token, before = tokens[number], tokens[number - 1]
         if token.tag == "VB" and number not in orders and before.lower in ("and", "or", "then"):
-            raise Refused("run_on")  # "heat water to boil and add salt": joined to which verb?
+            raise Refused("run_on")  # "heat water to boil and add salt": "and" may join either verb
         if token.tag == "VBG" and number - 1 in orders and not is_modifier(tokens, number, 0, stop):
             raise Refused("run_on")  # "cook flipping midway"
     pairs = (tokens[order + 1 : order + 3] for order in orders[:-1])
@@ -104,7 +102,7 @@ def _turned(caption: Caption) -> Gerund:
         if opened and tokens[later].lower == "open" and tokens[later - 1].lower not in lists.joints:
             raise Refused("run_on")  # "cut the breads open and cut into triangles"
     if any(later == order + 1 for order, later in pairwise(orders)):
-        raise Refused("run_on")  # "add cut pieces": which of them is the verb?
+        raise Refused("run_on")  # "add cut pieces": either word may be the verb
     _check_clauses(tokens, told, orders, stop, lists)
     _check_objects(tokens, orders, lists)
     if any(token.lower in ("not", "n't", "never", "don't", "dont", "without") for token in tokens[: orders[-1]]):
@@ -133,7 +131,7 @@ def _is_known(lemma: str) -> bool:
 
 
 def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> int:
-    """Return where a phrase ends: before a clause of time, after the last order.
+    """Return the end of a phrase: the start of a clause of time after the last order.
 
     Raises:
         Refused: An order follows the clause of time: "when it boils add the rice".
@@ -157,7 +155,7 @@ def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> i
 def _check_clauses(
     tokens: Sequence[Token], found: Sequence[Clause], orders: Sequence[int], stop: int, lists: WordLists
 ) -> None:
-    """Refuse a finite verb without a word that opens its clause: "add the oil it sizzles"."""
+    """Refuse a finite verb whose clause has no introducing word: "add the oil it sizzles"."""
     for clause in found:
         main = clause.verb.first
         if not clause.finite or main >= stop:
@@ -199,7 +197,7 @@ def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLi
 
 
 def _without_time(tokens: list[Token]) -> list[Token]:
-    """Cut off an initial clause of time: "when bubbles form flip the pancake"."""
+    """Cut off a clause of time at the start: "when bubbles form flip the pancake"."""
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
     if start >= len(tokens) or tokens[start].lower not in lists.time_openers:
@@ -214,9 +212,9 @@ def _without_time(tokens: list[Token]) -> list[Token]:
 
 
 def _place_last(tokens: list[Token]) -> list[Token]:
-    """Move an initial place or tool after the first order: "in a bowl combine flour and eggs and stir".
+    """Move a place or tool at the start after the first order: "in a bowl combine flour and eggs and stir".
 
-    Tokens are returned unchanged if the order already ends in a place, or contains a word that opens a clause.
+    Tokens are returned unchanged if the order already ends in a place, or contains a word that introduces a clause.
     """
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
@@ -284,7 +282,7 @@ def _lacks_article(tokens: Sequence[Token], number: int, lists: WordLists) -> bo
 
 
 def _is_measure(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a noun is a measure: "a cup of", "2 cups"; not "a cup"."""
+    """Return whether a noun is used as a measure: "a cup of", "2 cups"; not "a cup"."""
     word = tokens[number].lower
     of = number + 1 < len(tokens) and tokens[number + 1].lower == "of"
     vessel = word in ("cup", "cups") and not of and tokens[number - 1].tag != "CD"
@@ -316,7 +314,7 @@ def _is_joined(tokens: Sequence[Token], order: int, lists: WordLists) -> bool:
 def _leans(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> bool:
     """Return whether a pronoun refers to an earlier sentence: "pour some oil on it".
 
-    Its antecedent can be a noun of an earlier order or, after "until", any noun before it; "them" needs several.
+    The antecedent can be a noun of an earlier order or, after "until", any earlier noun; "them" needs several.
     """
     for number, token in enumerate(tokens):
         if token.lower in ("one", "ones") and number and tokens[number - 1].tag.startswith(("DT", "JJ", "NN")):

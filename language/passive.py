@@ -1,4 +1,4 @@
-"""Put clauses into the passive; the rest of the sentence is unchanged."""
+"""Passive transformation of clauses; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from .words import Caption, without_capital
 def to_passive(caption: Caption, clause: Clause) -> str | None:
     """Put a clause into the passive: "a man is riding a horse" becomes "a horse is being ridden by a man".
 
-    Tense, aspect, negation, adverbs and particle are kept; the verb agrees with the new subject; the agent is the whole
-    old subject with objective pronouns. Verbs that shared the subject get their own: "and waves" becomes "who waves".
-    "man riding a horse" becomes "a horse being ridden by man".
+    Tense, aspect, negation, adverbs and particle are kept. The verb agrees with the new subject; the agent is the
+    entire former subject, with objective pronouns. Verbs that shared that subject receive a pronoun: "and waves"
+    becomes "who waves". "man riding a horse" becomes "a horse being ridden by man".
 
     Returns:
-        The caption, or None if `passive_obstacle` gives a reason.
+        The caption, or None if `passive_obstacle` returns a reason.
     """
     if passive_obstacle(caption, clause) or clause.object is None or clause.subject is None:
         return None
@@ -147,7 +147,7 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
         if number == 0 and phrase.stop == 1 and token.tag == "NN" and token.lower not in words("people"):
             text = token.text  # "Lightning was mocking Tom"
         if number == 0 and token.lower in words("people"):
-            text = token.lower  # "Person" is no name
+            text = token.lower  # "Person" is not a name
         if token.tag in ("PRP", "WP") and (number in phrase.heads):
             text = case.get(token.lower, text)
         gap = caption.text[tokens[number - 1].end : token.start] if number > phrase.first else ""

@@ -1,4 +1,4 @@
-"""Reasons not to put a clause into the passive: it has none, or its structure is uncertain."""
+"""Reasons not to put a clause into the passive: no passive exists, or the structure is uncertain."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _INTRANSITIVE = words("no_passive") | words("motion")
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Return why a clause cannot be put into the passive; "" if it can."""
+    """Return the reason why a clause cannot be put into the passive, or "" if it can."""
     verb, tokens = clause.verb, caption.tokens
     if caption.style == "imperative":
-        return "an order has no passive"  # "when the soup boils add clams": what is ordered is often read as an object
+        return "an order has no passive"  # "when the soup boils add clams": the parsed object is unreliable
     if verb.passive:
         return "it is passive already"
     if verb.form == "order":
@@ -65,7 +65,7 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
         return UNSURE_OBJECT
     own = clause.role != "coordinate" and tokens[clause.subject.head].tag != "PRP"
     if own and len(inside) + (inside[0].tag == "PRP$") > 1 and any(t.lower in _THIRD_PERSONS for t in inside):
-        return "the object is the doer's own"  # "his car is driven by a man": whose?
+        return "the object is the doer's own"  # "his car is driven by a man": the antecedent would be ambiguous
     pronoun = inside[0].tag == "PRP" and inside[0].lower in _THIRD_PERSONS
     if own and (inside[-1].lower == "another" or (pronoun and clause.subject.stop - clause.subject.first > 3)):
         return "the object is the doer's own"  # "a person carrying a box puts it down"
@@ -81,7 +81,7 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
 
 
 def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
-    """Return whether the subject may be only part of the words before the verb, or belong to another sentence."""
+    """Return whether the subject may be only part of the words before the verb, or may belong to another sentence."""
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
@@ -96,7 +96,7 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     if subject.first == 0 and last is inside[0] and last.lower in words("verb_s") - words("noun_s"):
         return True  # "Walks into hall carrying a book."
     if clause.role == "coordinate" and len(inside) == 1 and last.tag == "NN" and last.lower not in words("people"):
-        return True  # "tom smelled something and saw smoke": him or it?
+        return True  # "tom smelled something and saw smoke": him or it
     if len(inside) > 1 and last.tag == "PRP" and inside[-2].tag != "CC":
         return True  # "half way through they took"
     if len(inside) > 2 and clause.role != "main" and (inside[0].tag, inside[-2].tag, last.tag) == ("DT", "NN", "NNP"):
@@ -212,7 +212,7 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
 
 
 def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bool:
-    """Return whether a phrase is doubtful as the object, or may contain the next verb: "guitar and singing song"."""
+    """Return whether a phrase may not be the object, or may contain the next verb: "guitar and singing song"."""
     tokens = caption.tokens
     first, last = tokens[thing.first], tokens[thing.stop - 1]
     if first.lower in words("places") or caption.text.find("' ", tokens[thing.first].start) >= 0:
@@ -266,7 +266,7 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
 
 
 def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
-    """Return whether a conjunct may be a verb: "the bag and leaves", "guitar and singing song"."""
+    """Return whether a conjunct of an object may be a verb: "the bag and leaves", "guitar and singing song"."""
     tokens = caption.tokens
     ended = tokens[stop - 1]
     if ended.tag == "NNS" and stop - first > 1 and ended.lower in words("verb_s") - words("noun_s"):
@@ -397,7 +397,7 @@ def _shares(caption: Caption, clause: Clause) -> bool:
         if not clause.finite and not (leader.finite and leader.verb.auxiliaries):
             return True
         if leader.previous is not None:
-            return True  # of a list of three
+            return True  # a list of three
         return leader.object is None and leader.verb.tokens[-1] == joint - 1 and leader.verb.lemma not in _INTRANSITIVE
     for number in range(clause.verb.main + 1, len(tokens) - 1):
         behind = tokens[number + 1 + (tokens[number + 1].lower == "then") : number + 3]

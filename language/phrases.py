@@ -1,8 +1,8 @@
-"""Phrases of timed annotations as gerund phrases: gerunds, orders and sentences about a person.
+"""Gerund phrases made from timed annotations: gerunds, orders and sentences about a person.
 
 "Spread margarine on bread." and "a man is spreading margarine on bread" both become "spreading margarine on bread". The
-first words determine the kind: an -ing form, the base form of a verb, anything else. `orders.py` and `gerunds.py` parse
-them; a gerund is parsed as the corresponding order, so that the same checks apply.
+first words determine the kind: an -ing form, the base form of a verb, or anything else. `orders.py` and `gerunds.py`
+parse them; a gerund is parsed as the corresponding order, so that the same checks apply.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ REASONS = gerunds.REASONS | {
     "long": "more words than a question about two events can hold",
 }
 LONGEST = 24  # words
-LONGEST_TEXT = 2000  # characters; no phrase has as many
+LONGEST_TEXT = 2000  # characters; longer than any real phrase
 _SEEN = re.compile(r"^\s*(?:(?:we|you|i)(?: can| then)? see|the video shows|(?:the|this) clip shows)\s+", re.IGNORECASE)
 _INSIDE = re.compile(r"\b(?:we|you|i)(?: can)? see\b", re.IGNORECASE)
 _EXERCISE = re.compile(r"\b(push|pull|sit|chin|press|step) (ups)\b", re.IGNORECASE)
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
-    """Return a phrase of an annotation as a gerund phrase. Uncertain cases are refused.
+    """Return an annotation phrase as a gerund phrase, or the reason for refusing an uncertain case.
 
     Args:
         text: A gerund ("spreading margarine on bread"), an order ("spread margarine on bread; add the oil and stir") or
-            a sentence in the present about a person ("a man is opening the door").
-        as_is: Keep the words unchanged, except for spaces and the final period.
+            a present-tense sentence about a person ("a man is opening the door").
+        as_is: Whether to keep the words unchanged, except for spaces and the final period.
 
     Returns:
-        The phrase with its lemmas, or a reason code of `REASONS`.
+        The phrase with its lemmas, or a reason code from `REASONS`.
     """
     if len(text) > LONGEST_TEXT:
         return "long"
@@ -54,7 +54,7 @@ def instruction(text: str) -> Gerund | str:
 
 
 def accepted(found: Gerund | str) -> Gerund | str:
-    """Refuse an anaphoric phrase, or one that is too long."""
+    """Refuse a phrase that is anaphoric or too long."""
     if isinstance(found, str):
         return found
     if found.anaphoric:
@@ -63,12 +63,12 @@ def accepted(found: Gerund | str) -> Gerund | str:
 
 
 def phrase_identity() -> dict[str, str]:
-    """Return what determines phrases besides texts and code: hashes of the word lists, and the tagger."""
+    """Return the versions on which phrases depend, apart from the code: hashes of the word lists, and the tagger."""
     return gerunds.phrase_identity("orders")
 
 
 def _plain(text: str) -> str:
-    """Remove "we see", and hyphenate exercises: "we see a man doing push ups"."""
+    """Remove "we see", and hyphenate exercises: "we see a man doing push ups" becomes "a man doing push-ups"."""
     return _EXERCISE.sub(r"\1-\2", _SEEN.sub("", text))
 
 
@@ -130,10 +130,10 @@ def _as_is(text: str) -> Gerund | str:
 
 
 def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
-    """Return the lemmas of verbs and nouns in a text from which no phrase was made.
+    """Return the lemmas of verbs and of nouns in a text from which no phrase was made.
 
     Args:
-        text: Any text; texts that are too long for a phrase give nothing.
+        text: Any text; both sets are empty if it is too long for a phrase.
         style: See `Tagger.analyse`.
     """
     if len(text) > LONGEST_TEXT:
@@ -146,7 +146,7 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
 def lemmas_in(text: str) -> frozenset[str]:
     """Return all noun and verb lemmas that the words of a text may have, without auxiliaries and function words.
 
-    "the cut onions" has "cut" and "onion".
+    "the cut onions" yields "cut" and "onion".
     """
     found = set[str]()
     for word in {token.lower for token in tokenize(text) if token.is_word}:

@@ -1,4 +1,4 @@
-"""Normalization of caption sentences: typos corrected, words for people made gender-neutral."""
+"""Normalization of caption sentences: typos are corrected and words for people made gender-neutral."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _END = re.compile(r"[.!?;:…\n]+|\s/|/\s")
 
 
 class Refused(Exception):
-    """A sentence was refused; the only argument is a code of `gerunds.REASONS`."""
+    """Raised for a refused sentence; the only argument is a code from `gerunds.REASONS`."""
 
 
 @cache
@@ -28,10 +28,10 @@ def _slips() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def plain_sentence(sentence: str) -> str:
-    """Return the only sentence in lower case, without marks except commas, typos corrected, words for people neutral.
+    """Normalize a caption: one lower-case sentence with commas as the only marks, no typos, neutral words for people.
 
     Raises:
-        Refused: There is no word, or more than one sentence.
+        Refused: The text has no word, or more than one sentence.
     """
     pattern, repairs = _slips()
     text = " ".join(sentence.lower().replace("’", "'").replace("`", "'").split())
@@ -47,7 +47,7 @@ def plain_sentence(sentence: str) -> str:
 
 
 def _neutralised(words: list[str]) -> Iterator[str]:
-    """Yield the words with "they" or "person" for every gendered word, also inside "man's"."""
+    """Yield the words with each gendered word, also inside "man's", replaced by "they" or "person"."""
     neutral, people = read_lexicon("clipped")["neutral"], word_lists("clipped").people
     for word, after in pairwise(words):
         if word == "her" and not (is_noun(after) or after in ("own", "other", "home")):

@@ -9,14 +9,14 @@ from .words import Caption
 
 
 def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the first later clause that shares the subject of this one: "and waves"."""
+    """Return the first later clause that shares the subject of a clause: "and waves"."""
     found = clauses(caption)
     own, root = found.index(clause), root_clause(caption, clause)
     return next((c for c in found[own + 1 :] if c.role == "coordinate" and root_clause(caption, c) == root), None)
 
 
 def joint_before(caption: Caption, clause: Clause, first: int) -> int:
-    """Return the token that joins a coordinate clause to the one before, ignoring adverbs."""
+    """Return the token that joins a coordinate clause to the previous one, ignoring adverbs."""
     joint = clause.verb.tokens[0] - 1
     while joint > first and caption.tokens[joint].tag.startswith("RB"):
         joint -= 1
@@ -24,7 +24,7 @@ def joint_before(caption: Caption, clause: Clause, first: int) -> int:
 
 
 def root_clause(caption: Caption, clause: Clause) -> int:
-    """Return the index of the first clause that has the subject itself."""
+    """Return the index of the first clause in the chain, which states the shared subject."""
     found = clauses(caption)
     place = found.index(clause)
     while (previous := found[place].previous) is not None:
@@ -43,7 +43,7 @@ def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
 
 
 def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
-    """Return a subject in short form: "the man", "they", "Tom"; "" if that is unclear."""
+    """Return a short form of a subject, such as "the man", "they" or "Tom"; "" if it is uncertain."""
     tokens, head = caption.tokens, caption.tokens[subject.head]
     if head.tag == "PRP" and len(subject.heads) == 1:
         return head.text if head.lower == "i" else head.lower

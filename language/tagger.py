@@ -1,7 +1,7 @@
 """Part-of-speech tagging: NLTK's tagger if its data is found, else Pattern's (textblob), with corrections.
 
-Both taggers expect running text. Captions differ: lower case, no final period, orders, headlines. The corrections use
-the parts of speech that a word can have (`inflection`).
+Both taggers expect running text. Captions differ: they are in lower case, lack the final period, or are orders or
+headlines. The corrections use the parts of speech that a word can have (`inflection`).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class Tagger:
     """A part-of-speech tagger.
 
     Attributes:
-        name: Tagger and version; equal names give equal tags.
-        tag_words: Returns a tag for each word.
+        name: Tagger and version; equal names imply equal tags.
+        tag_words: Function that returns a tag for each word.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Tagger:
         Args:
             text: One or more sentences.
             style: Style of the dataset's captions. "declarative": statements, or noun phrases without a finite verb.
-                "imperative": orders, unless a subject and its verb are found. "auto": an order only if the first word
-                can only be a verb.
+                "imperative": orders, unless a subject and its verb are found. "auto": orders if the first word can only
+                be a verb, else statements.
         """
         return _analysed(self, text, style)
 
@@ -55,8 +55,8 @@ class Tagger:
 
         Args:
             text: One or more sentences.
-            names: The names, longest first.
-            living: Nouns for living beings that can act.
+            names: Names of the characters, longest first.
+            living: Nouns for living beings that can be actors.
         """
         pattern = name_pattern(names)
         written = {name.lower(): name for name in names}
@@ -121,7 +121,7 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
 
 
 def choose_tagger(kind: TaggerKind) -> Literal["nltk", "pattern"]:
-    """Resolve "auto" to a tagger by name, so that other processes use the same one or fail."""
+    """Resolve "auto" to the name of a tagger, so that other processes use the same one or fail."""
     if kind == "auto":
         return "nltk" if _nltk_folder() else "pattern"
     return kind
@@ -157,7 +157,7 @@ def _pattern_tagger() -> Tagger:
         found = [part for _, part in tag(" ".join(safe), tokenize=False)]
         return found if len(found) == len(words) else [tag(word, tokenize=False)[0][1] for word in safe]
 
-    with warnings.catch_warnings():  # textblob leaves the files open that its first use reads
+    with warnings.catch_warnings():  # textblob does not close the files that it reads on first use
         warnings.simplefilter("ignore", ResourceWarning)
         tag_words(["warm"])
     return Tagger(f"pattern, textblob {version('textblob')}", tag_words)

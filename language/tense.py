@@ -1,4 +1,4 @@
-"""The tense of clauses, and its change; the rest of the sentence is unchanged."""
+"""Detection and change of the tense of clauses; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CUT = {"could": "ca", "would": "wo"}  # before "n't"
 
 
 def other_tense(caption: Caption, clause: Clause) -> str | None:
-    """Return the finite verb of a clause in the past, or in the present if it is past; None without another tense."""
+    """Return a clause's finite verb in the past, or in the present if it is past; None if no other tense exists."""
     verb, tokens = clause.verb, caption.tokens
     word = tokens[verb.first].lower
     if not clause.finite:
@@ -62,11 +62,11 @@ def _singular(clause: Clause) -> NounPhrase | None:
 
 
 def change_tense(caption: Caption) -> str | None:
-    """Put a caption in the present into the past, or the reverse.
+    """Put a present-tense caption into the past, or the reverse.
 
     All clauses in the tense of the main clause change, including subordinate ones, so that tenses do not mix: "is
     riding" becomes "was riding", "has eaten" "had eaten", "will eat" "would eat". Orders become statements in the past.
-    Quotations stay unchanged.
+    Quotations are unchanged.
 
     Returns:
         The caption, or None if no verb has another tense.
@@ -146,6 +146,6 @@ def is_past(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_open(caption: Caption, clause: Clause) -> bool:
-    """Return whether a form is both present and past: "put"."""
+    """Return whether a verb form is both present and past: "put"."""
     word = caption.tokens[clause.verb.first].lower
     return not clause.verb.auxiliaries and is_verb_form(word, "VB") and is_verb_form(word, "VBD")

@@ -1,4 +1,4 @@
-"""A key under which equivalent texts are equal."""
+"""Normalized key that is equal for equivalent texts."""
 
 from __future__ import annotations
 

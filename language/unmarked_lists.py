@@ -19,10 +19,10 @@ def missing_marks(
     """Return the marks missing before tokens: a comma before an item of a list, or "and" before the last one.
 
     Args:
-        tokens: Tagged words of an order.
-        orders: Indices of the verbs of orders.
-        start: First token to consider.
-        stop: The token after the last one.
+        tokens: Tagged tokens of an order.
+        orders: Indices of the order's verbs.
+        start: Index of the first token to consider.
+        stop: Index after the last token to consider.
         lists: Lists of `orders.yaml`.
 
     Raises:
@@ -54,7 +54,7 @@ def missing_marks(
                     raise Refused("run_on")  # "a cup of water tomato puree", "coriander lemon juice"
                 del found[begins[0]]
             elif any(not {tokens[n].lower, tokens[n - 1].lower} <= things and tokens[n].tag != "DT" for n in begins):
-                raise Refused("run_on")  # "the short cut bacon" is one thing, "milk minced garlic" two
+                raise Refused("run_on")  # "the short cut bacon" is one item, "milk minced garlic" two
         number = max(end, number) + 1
     return found
 
@@ -84,8 +84,8 @@ def _noun_next(tokens: Sequence[Token], number: int) -> bool:
 def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozenset[str], lists: WordLists) -> bool:
     """Return whether a new item begins within a sequence of nouns and adjectives.
 
-    After a noun it does with an article or number ("the flour | a pinch"), with an adjective or participle before
-    another noun ("garlic | chopped onions"), with a word of `starters` ("salt | garlic"), and after a word of
+    After a noun, a new item begins with an article or number ("the flour | a pinch"), with an adjective or participle
+    before another noun ("garlic | chopped onions"), with a word of `starters` ("salt | garlic"), or after a word of
     `breakers` ("soy sauce | rice vinegar").
     """
     token, before = tokens[number], tokens[number - 1]
@@ -132,7 +132,7 @@ def _opens_pair(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
 
 
 def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a single break before a noun-noun sequence is uncertain: "chili | garlic sauce"."""
+    """Return whether a single boundary before a noun-noun sequence is uncertain: "chili | garlic sauce"."""
     compound = any(token.tag.startswith("NN") for token in tokens[number + 1 : end])
     return compound and tokens[number].tag.startswith("NN") and tokens[number - 1].tag == "NN"
 
@@ -144,7 +144,7 @@ def _check_rows(
     for first, stop in pairwise([start, *begins, end]):
         row = [token.lower for token in tokens[first:stop]]
         if (listed or begins) and row and (row[-1] in lists.halves_of_things):
-            raise Refused("run_on")  # "oil sesame ginger powder": which of them is with which?
+            raise Refused("run_on")  # "oil sesame ginger powder": the boundaries are ambiguous
         nouns = [token.lower for token in tokens[first:stop] if token.tag.startswith("NN")]
         if len(nouns) >= 4 or (len(nouns) == 3 and nouns[-1] not in lists.heads):
             raise Refused("run_on")

@@ -1,4 +1,4 @@
-"""Whether the verbs of a caption are certain: a word may be a verb that was tagged otherwise, or the reverse."""
+"""Checks of a caption's verbs: a word may be a verb with another tag, or be wrongly tagged as a verb."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDS = ("", ".", ",", ":", "CC", "IN", "RP", "TO", "RB")
 
 
 def verbs_unsure(caption: Caption, main: Clause) -> bool:
-    """Return whether the main verb may not be a verb, or another verb may have been missed."""
+    """Return whether the main verb may not be a verb, or whether another verb may have been missed."""
     told = told_clauses(caption)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
     if runs_on(caption, told) or leaves_order(caption, told):
@@ -90,7 +90,7 @@ def _divides(token: Token) -> bool:
 
 
 def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
-    """Return whether a noun before an article is a verb: "a person holding a glass leaves a room"."""
+    """Return whether a noun before an article is in fact a verb: "a person holding a glass leaves a room"."""
     token = caption.tokens[number]
     after = caption.tag_at(number + 1)
     noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith(("NN", "JJ"))
@@ -101,7 +101,7 @@ def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
 
 
 def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
-    """Return whether a word that was tagged otherwise may be a verb: "and leaves", "they smile as"."""
+    """Return whether a word with another tag may be a verb: "leaves" in "and leaves", "smile" in "they smile as"."""
     tokens = caption.tokens
     token = tokens[number]
     if number in verbs or not number or not token.tag.startswith(("NN", "JJ", "RB", "IN", "VB")) or token.tag == "VBG":
@@ -165,7 +165,7 @@ def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
 
 
 def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
-    """Return whether a finite verb may be a noun or participle, or has no subject."""
+    """Return whether a finite verb may be a noun or participle, or lacks a subject."""
     tokens, verb, subject = caption.tokens, clause.verb, clause.subject
     first = tokens[verb.first]
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
@@ -250,7 +250,7 @@ def _is_listed(caption: Caption, number: int) -> bool:
 
 
 def tense_obstacle(caption: Caption) -> str:
-    """Return why the tense of a caption cannot be changed; "" if it can."""
+    """Return the reason why the tense of a caption cannot be changed, or "" if it can."""
     tokens = caption.tokens
     told = told_clauses(caption)
     if any(token.lower == "let" and tokens[n + 1].lower in ("'s", "us") for n, token in enumerate(tokens[:-1])):
@@ -270,7 +270,7 @@ def tense_obstacle(caption: Caption) -> str:
 
 
 def _opens_order(caption: Caption, clause: Clause) -> bool:
-    """Return whether "don't touch it" or "do not" is an order."""
+    """Return whether "do not" or "don't" opens an order: "don't touch it"."""
     verb = clause.verb
     return verb.tokens[0] == 0 and bool(verb.auxiliaries) and caption.tokens[0].lower == "do" and clause.subject is None
 

@@ -1,4 +1,4 @@
-"""Verb groups from tags: auxiliaries, negation, adverbs, main verb and particle."""
+"""Verb groups built from tags: auxiliaries, negation, adverbs, main verb and particle."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ PHRASAL = phrasal_verbs()
 
 @dataclass(frozen=True)
 class VerbGroup:
-    """Auxiliaries and main verb: "is not slowly picking up".
+    """A main verb with its auxiliaries: "is not slowly picking up".
 
     Attributes:
-        auxiliaries: Tokens of the auxiliaries, in order; "can't" counts as auxiliary and negation.
-        negation: The token of "not", "n't" or "never".
-        adverbs: Adverbs between its first and main verb, or directly before a lone verb.
-        main: The main verb; "is" in "a man is happy".
-        particle: "up" in "picks up", after the verb or a short object.
+        auxiliaries: Indices of the auxiliaries, in order; "can't" counts as auxiliary and negation.
+        negation: Index of "not", "n't" or "never".
+        adverbs: Indices of adverbs between the first and the main verb, or directly before a verb without auxiliaries.
+        main: Index of the main verb; "is" in "a man is happy".
+        particle: Index of a particle after the verb or a short object: "up" in "picks up".
         lemma: Base form of the main verb.
         form: "finite", "order", "participle" ("man riding"), "gerund" ("by riding"), "infinitive" ("to ride").
-        tense: Tense of its first verb; "modal", or "none" if it is not finite.
-        progressive: "is riding".
-        perfect: "has ridden".
-        passive: "is ridden"; also a bare "ridden".
-        to: The token of "to" of an infinitive.
+        tense: Tense of the first verb; "modal", or "none" for a form that is not finite.
+        progressive: True for "is riding".
+        perfect: True for "has ridden".
+        passive: True for "is ridden" and for a bare "ridden".
+        to: Index of the "to" of an infinitive.
     """
 
     auxiliaries: tuple[int, ...]
@@ -53,14 +53,14 @@ class VerbGroup:
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:
-        """All its tokens, in order."""
+        """Indices of all words of the group, in order."""
         rest = (self.negation, self.particle, self.to)
         found = {self.main, *self.auxiliaries, *self.adverbs, *(number for number in rest if number is not None)}
         return tuple(sorted(found))
 
     @property
     def first(self) -> int:
-        """The first verb, which is finite if the group is."""
+        """Index of the first verb, which is finite if the group is."""
         return self.auxiliaries[0] if self.auxiliaries else self.main
 
     @property
@@ -148,7 +148,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a participle after "have" is its verb: "had told Jerry", not "has dyed hair"."""
+    """Return whether a participle after "have" forms the perfect: "had told Jerry", not "has dyed hair"."""
     if tokens[number + 1].tag in ("NNP", "NNPS"):
         return True
     back = number - 1
@@ -246,7 +246,8 @@ def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
 def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int | None:
     """Return the particle: "up" in "picks up a ball" and "picks it up"; "on" in "walks on the road" is not one.
 
-    Directly after the verb it is a particle if it forms a phrasal verb, or is tagged so and no noun phrase follows.
+    Directly after the verb, a word is a particle if the two form a phrasal verb, or if it is tagged as a particle and
+    no noun phrase follows.
     """
     if lemma == "be" or main + 1 >= stop:
         return None

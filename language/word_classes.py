@@ -1,7 +1,7 @@
-"""Word classes for perturbations that need only the class of each word, not the parse of a clause.
+"""Word classes for perturbations that need the class of each word but no clause structure.
 
-The rules for clauses (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. These
-corrections decide such words by their forms and neighbours.
+The clause rules (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. The corrections here
+classify such words by form and context.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
 
 @lru_cache(maxsize=1 << 14)
 def with_classes(caption: Caption) -> Caption:
-    """Return the caption with corrected classes of words."""
+    """Return the caption with corrected word classes."""
     words, tags = [token.lower for token in caption.tokens], [token.tag for token in caption.tokens]
     order = caption.style == "imperative"
     for number, token in enumerate(caption.tokens):
@@ -46,7 +46,7 @@ def with_classes(caption: Caption) -> Caption:
 
 
 def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
-    """Return the tag of a word that is wrongly tagged as a noun; "" if it is a noun."""
+    """Return the tag of a word that is mistagged as a noun; "" if it is a noun."""
     word, known = words[number], readings(words[number])
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after, follows = (tags[number + 1], words[number + 1]) if number + 1 < len(words) else ("", "")
@@ -80,7 +80,7 @@ def _class_of_noun(words: Sequence[str], tags: Sequence[str], number: int, order
 
 
 def _class_of_modifier(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
-    """Return the tag of a noun or verb that is wrongly tagged as an adjective, adverb or preposition; else ""."""
+    """Return the tag of a noun or verb that is mistagged as an adjective, adverb or preposition; "" for other words."""
     word, known = words[number], set(readings(words[number]))
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after = tags[number + 1] if number + 1 < len(words) else ""
@@ -114,7 +114,7 @@ def _follows(words: Sequence[str], number: int) -> str:
 
 
 def _class_of_verb(word: str, before: str, held: str, after: str) -> str:
-    """Return the tag of a word that is a verb in the dictionary, or an adjective, but no noun."""
+    """Return the tag of a word that the dictionary lists as a verb or adjective but not as a noun."""
     noun_follows, acts = after.startswith("NN"), third_person(word) in words_of("verb_s")
     if is_verb_form(word, "VBG"):
         joined = before.startswith("NN") or before in ("PRP", ",", "CC", "RB")
@@ -133,7 +133,7 @@ def _class_of_verb(word: str, before: str, held: str, after: str) -> str:
 
 
 def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> str:
-    """Return the tag of a word that can be a noun or a verb and stands where only a verb can; "" if it is a noun."""
+    """Return the tag of a noun or verb in a position where only a verb is possible; "" if it is a noun."""
     word = words[number]
     third = third_person(word)
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
@@ -172,7 +172,7 @@ def _class_of_action(words: Sequence[str], tags: Sequence[str], number: int, ord
 
 
 def _is_doing(words: Sequence[str], tags: Sequence[str], number: int, before: str, held: str, after: str) -> bool:
-    """Return whether an -ing form that is tagged as a noun is a participle: "is opening up a box", "while cleaning"."""
+    """Return whether an -ing form tagged as a noun is a participle: "is opening up a box", "while cleaning"."""
     if held in BE and after in (*_OBJECTS, "RP"):
         return True
     if after in _OBJECTS and (before == "IN" or before.startswith("VB")):
@@ -182,7 +182,7 @@ def _is_doing(words: Sequence[str], tags: Sequence[str], number: int, before: st
 
 
 def _is_base(words: Sequence[str], tags: Sequence[str], number: int, order: bool) -> bool:
-    """Return whether a base form is a verb by the words around it, whatever it means."""
+    """Return whether the context requires a base form to be a verb, regardless of its meaning."""
     word, third = words[number], third_person(words[number])
     before, held = (tags[number - 1], words[number - 1]) if number else ("", "")
     after, follows = (tags[number + 1] if number + 1 < len(tags) else ""), _follows(words, number)
@@ -205,7 +205,7 @@ def _is_base(words: Sequence[str], tags: Sequence[str], number: int, order: bool
 
 
 def _is_thing(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether an apparent verb is a thing: "transfer to bowl", "garlic powder and pepper"."""
+    """Return whether an apparent verb is a noun: "transfer to bowl", "garlic powder and pepper"."""
     word, tag = words[number], tags[number]
     before = tags[number - 1] if number else ""
     after = tags[number + 1] if number + 1 < len(words) else ""

@@ -1,4 +1,4 @@
-"""WordNet through NLTK: senses by frequency, counts, synonyms and antonyms."""
+"""Access to WordNet through NLTK: senses by frequency, counts, synonyms and antonyms."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..core.extras import import_extra
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")
-DEBIAN = Path("/usr/share/wordnet")  # of the package wordnet-base
+DEBIAN = Path("/usr/share/wordnet")  # from the package wordnet-base
 RESOURCES = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/")
 HASHED = (*(f"{kind}.{part}" for part in ("adj", "adv", "noun", "verb") for kind in ("data", "index")), "cntlist.rev")
 MISSING = (
     "WordNet is not found. Run `stressreel data download`, set NLTK_DATA to the folder that holds corpora/wordnet, "
     f"or install Debian's package wordnet-base ({DEBIAN})."
 )
-# The lexicographer files of WordNet 3.0 in their order (lexnames(5WN)); Debian's package leaves the list out.
+# The lexicographer files of WordNet 3.0 in order (lexnames(5WN)); Debian's package omits this list.
 LEXNAMES = (
     "adj.all adj.pert adv.all noun.Tops noun.act noun.animal noun.artifact noun.attribute noun.body noun.cognition "
     "noun.communication noun.event noun.feeling noun.food noun.group noun.location noun.motive noun.object noun.person "
@@ -41,9 +41,9 @@ class Synonym:
     """A word that shares a sense with another.
 
     Attributes:
-        name: The word; spaces between several words.
+        name: The word or phrase, with spaces between words.
         count: Frequency of this sense in WordNet's tagged texts.
-        rank: Rank of the sense among its own, from 0.
+        rank: Rank of the sense among those of the synonym, from 0.
     """
 
     name: str
@@ -53,10 +53,10 @@ class Synonym:
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """An open WordNet. Words are lemmas in lower case; several words have spaces.
+    """An open WordNet. Lemmas are in lower case, with spaces between words.
 
     Attributes:
-        name: Version and hash of the content; equal names give equal answers.
+        name: Version and hash of the content; equal names imply equal results.
         reader: NLTK's reader.
         counts: Frequency of lemmas by part of speech in WordNet's tagged texts (cntlist.rev).
     """
@@ -70,7 +70,7 @@ class WordNet:
         return self.counts.get((lemma, pos), 0)
 
     def has(self, lemma: str, pos: Pos) -> bool:
-        """Return whether WordNet has this lemma or phrase as a part of speech."""
+        """Return whether WordNet lists a lemma or phrase as a part of speech."""
         return bool(_offsets(self, lemma, pos))
 
     def parts(self, lemma: str) -> frozenset[Pos]:
@@ -93,16 +93,17 @@ class WordNet:
     def first_share(self, lemma: str, pos: Pos) -> float:
         """Return the share of the most frequent sense in the uses of a lemma in the tagged texts.
 
-        1 for a lemma with one sense; 0 for several senses without uses, or for none.
+        The share is 1 for a lemma with one sense, and 0 for an unknown lemma or one whose senses are not used in these
+        texts.
         """
         return _first_share(self, lemma, pos)
 
     def share_sense(self, lemma: str, other: str, pos: Pos) -> bool:
-        """Return whether the most frequent sense of two lemmas is the same."""
+        """Return whether the most frequent senses of two lemmas are the same."""
         return _offsets(self, lemma, pos)[:1] == _offsets(self, other, pos)[:1] != ()
 
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """Return the antonyms of a lemma in any sense; for adjectives also those of similar senses."""
+        """Return the antonyms of a lemma in any sense; for adjectives, include those of similar senses."""
         return _antonyms(self, lemma, pos)
 
 
@@ -113,7 +114,6 @@ def _offsets(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[int, ...]:
 
 @cache
 def _senses(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[Any, ...]:
-    """Return the synsets of a lemma; inflected forms, which NLTK would reduce, have none."""
     key = lemma.replace(" ", "_")
     found = wordnet.reader.synsets(key, pos)
     return tuple(sense for sense in found if key in (name.lower() for name in sense.lemma_names()))
@@ -152,7 +152,7 @@ def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
 
 
 def find_wordnet() -> Any | None:
-    """Return the location of WordNet: NLTK's data or Debian's package; None if it is missing. It is not opened."""
+    """Return the location of WordNet in NLTK's data or Debian's package without opening it; None if it is missing."""
     data = import_extra("nltk.data", what="WordNet")
     for resource in RESOURCES:
         try:
@@ -161,17 +161,17 @@ def find_wordnet() -> Any | None:
             continue
     if (DEBIAN / "data.noun").is_file():
         if str(DEBIAN) not in data.path:
-            data.path.append(str(DEBIAN))  # NLTK opens nothing outside its folders
+            data.path.append(str(DEBIAN))  # NLTK opens only files in its own folders
         return data.FileSystemPathPointer(str(DEBIAN))
     return None
 
 
 @cache
 def load_wordnet() -> WordNet:
-    """Open WordNet once per process, which takes about two seconds.
+    """Open WordNet, cached per process; the first call takes about two seconds.
 
     Raises:
-        InputError: It is missing or incomplete.
+        InputError: WordNet is missing or incomplete.
     """
     root = find_wordnet()
     if root is None:
@@ -185,10 +185,10 @@ def load_wordnet() -> WordNet:
 
 @cache
 def wordnet_hash() -> str:
-    """Hash WordNet's content, the same for a folder and a zip.
+    """Return a hash of WordNet's content that is the same for a folder and a zip file.
 
     Raises:
-        InputError: It is missing or incomplete.
+        InputError: WordNet is missing or incomplete.
     """
     root = find_wordnet()
     if root is None:
@@ -207,7 +207,7 @@ def _reader(root: Any) -> Any:
     base: Any = import_extra("nltk.corpus.reader.wordnet").WordNetCorpusReader
 
     class Reader(base):  # type: ignore[misc]
-        """Needs no list of lexnames, which Debian's package lacks, and no map between versions for other languages."""
+        """A reader without lexnames, which Debian's package lacks, and without maps for other languages."""
 
         def open(self, file: str) -> Any:
             if file != "lexnames":
@@ -223,7 +223,7 @@ def _reader(root: Any) -> Any:
 
 
 def _counts(reader: Any) -> Mapping[tuple[str, Pos], int]:
-    """Sum the counts of all senses; a line is `lemma%type:file:sense:head:id number count`."""
+    """Sum the counts of all senses; each line is `lemma%type:file:sense:head:id number count`."""
     counts: Counter[tuple[str, Pos]] = Counter()
     with reader.open("cntlist.rev") as lines:
         for line in lines.read().splitlines():

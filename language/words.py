@@ -10,11 +10,11 @@ from functools import cache
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
-StyleOption = Literal["declarative", "imperative", "auto"]  # what a data set's captions are
+StyleOption = Literal["declarative", "imperative", "auto"]  # style of a dataset's captions
 TaggerKind = Literal["auto", "nltk", "pattern"]
 
 _NOT = r"n(?:['’]t|\ t(?![\ -]?shirt)|t)\b"
-_LETTER = r"[\w\u0300-\u036f]"  # with accents that are characters of their own
+_LETTER = r"[\w\u0300-\u036f]"  # includes combining accents
 TOKEN = re.compile(
     rf"""
     \[UNK\]                                   # the placeholder of a dropped word
@@ -33,7 +33,7 @@ TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PEOPLE = ("i", "you", "he", "she", "it", "we", "they")
-_CLITICS = {  # without the apostrophe, and the words behind which they stand
+_CLITICS = {  # written without the apostrophe, with the words after which they occur
     "s": (),
     "m": ("i",),
     "re": ("you", "we", "they"),
@@ -54,7 +54,7 @@ _VOWEL_SOUND = re.compile(
 )
 _CAPITALS = re.compile(r"[A-Z]{2,5}s?\b")
 _ARTICLE = re.compile(r"(?<![^\s])an?$", re.IGNORECASE)
-# Capitals are said letter by letter (NBA), or as a word where they begin as words do (NASA).
+# Capitals are pronounced letter by letter (NBA), or as a word if they start like one (NASA).
 _SPELLED = re.compile(r"[AEFHILMNORSX]")
 _SAID = re.compile(r"(?!SUV|HIV|SOS|SAT|LAX)(?:[FHLMNRX]|S[CHKLMNPTW]?|F[LR])[AEIOUY][A-Z]+\b|ONE\b|EURO?\b")
 
@@ -64,12 +64,12 @@ class Token:
     """A word, a number, a clitic ("n't", "'s") or a mark.
 
     Attributes:
-        text: As written.
-        start: Start in its text.
-        end: End in its text.
+        text: The token as written.
+        start: Character offset of its start in the text.
+        end: Character offset of its end in the text.
         tag: Penn Treebank part-of-speech tag; "" before tagging.
-        lower: In lower case with a straight apostrophe; clitics have one even if the text omits it ("it s", "don t",
-            "they re"). Stored, because it is read hundreds of times per token.
+        lower: The token in lower case with a straight apostrophe, which clitics have even if the text omits it ("it s",
+            "don t", "they re"). The value is stored because it is read hundreds of times per token.
     """
 
     text: str
@@ -89,23 +89,23 @@ class Token:
 
     @property
     def lacks_apostrophe(self) -> bool:
-        """Whether it is a clitic written without its apostrophe: "s" in "it s"."""
+        """Whether the token is a clitic written without its apostrophe: "s" in "it s"."""
         return "'" in self.lower and "'" not in self.text and "’" not in self.text
 
     @property
     def read(self) -> str:
-        """The word for a tagger: clitics with their apostrophe."""
+        """The token as passed to a tagger: clitics have their apostrophe."""
         return self.lower if self.lacks_apostrophe else self.text
 
     def with_tag(self, tag: str) -> Token:
-        """Return the token with another tag; `dataclasses.replace` is several times slower."""
+        """Return the token with another tag; several times faster than `dataclasses.replace`."""
         token = object.__new__(Token)
         token.__dict__.update(self.__dict__, tag=tag)
         return token
 
     @property
     def is_word(self) -> bool:
-        """Whether it is a word or number, not a mark."""
+        """Whether the token is a word or number rather than a mark."""
         return any(character.isalnum() for character in self.text)
 
 
@@ -124,7 +124,7 @@ class Caption:
 
     @property
     def sentences(self) -> tuple[range, ...]:
-        """The token range of each sentence, with its end marks."""
+        """The token range of each sentence, including its end marks."""
         return sentence_ranges(self.tokens)
 
     def tagged(self, *prefixes: str) -> tuple[int, ...]:
@@ -140,11 +140,11 @@ class Caption:
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
-        """Return the text with other words; see `edit`."""
+        """Return the text with some tokens changed; see `edit`."""
         return edit(self.text, self.tokens, changes, before)
 
     def replace(self, changes: Mapping[int, str]) -> str:
-        """Return the text with tokens replaced exactly as given; nothing else changes."""
+        """Return the text with tokens replaced exactly as specified; nothing else changes."""
         parts, place = [], 0
         for number, token in enumerate(self.tokens):
             parts += [self.text[place : token.start], changes.get(number, token.text)]
@@ -153,10 +153,10 @@ class Caption:
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Split a text into tokens separated by space.
+    """Split a text into tokens.
 
-    Clitics are tokens of their own, even without an apostrophe: "don t" and "dont" are "do" and "n't", "it s" is "it"
-    and "'s", "they re" is "they" and "'re".
+    Clitics are separate tokens, even without an apostrophe: "don t" and "dont" become "do" and "n't", "it s" becomes
+    "it" and "'s", "they re" becomes "they" and "'re".
     """
     found: list[Token] = []
     for match in TOKEN.finditer(text):
@@ -167,7 +167,6 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 
 def _clitic(token: Token, before: Token, text: str) -> str:
-    """Return the clitic for which a token without apostrophe stands; "" for other tokens."""
     if token.lower in ("n t", "nt"):
         return "n't"
     if token.lower not in _CLITICS or text[before.end : token.start] not in ("", " "):
@@ -179,14 +178,14 @@ def _clitic(token: Token, before: Token, text: str) -> str:
 
 @cache
 def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return a case-insensitive pattern of names; None for no names."""
+    """Return a case-insensitive pattern that matches any of the names; None if there are none."""
     if not names:
         return None
     return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
-    """Split tokens into sentences, each with its end marks and the closing quotes and brackets after them."""
+    """Return the token range of each sentence, including its end marks and closing quotes and brackets."""
     found, start, ended = [], 0, False
     for number in range(len(tokens)):
         ended = _ends(tokens, number) or (ended and _closes(tokens, number))
@@ -209,13 +208,13 @@ def _closes(tokens: Sequence[Token], number: int) -> bool:
 
 @dataclass
 class _Piece:
-    """A token of a text under construction."""
+    """A token of a text being edited."""
 
     gap: str
     text: str
-    changed: bool  # it, or that a word before it is gone
-    first: bool = False  # word of its sentence
-    capital: bool = False  # whether that began with one
+    changed: bool  # whether the token changed or a word before it was deleted
+    first: bool = False  # first word of its sentence
+    capital: bool = False  # whether the sentence began with a capital
 
 
 def edit(
@@ -223,12 +222,12 @@ def edit(
 ) -> str:
     """Return a text with some tokens changed; everything else, including spaces and marks, is unchanged.
 
-    Capitalization follows position: the new first word of a sentence gets the capital of the old one, which loses it
-    unless it is a name or "I". "a" and "an" follow the sound of the next word where either of the two changed.
+    Capitalization follows position: the new first word of a sentence takes the capital of the former first word, which
+    loses it unless it is a name or "I". "a" and "an" follow the sound of the next word if either of the two changed.
 
     Args:
         text: The text.
-        tokens: Its tokens.
+        tokens: The tokens of the text.
         changes: New text by token index; "" deletes the token and the space before it.
         before: Text to insert before a token, followed by a space; the number of tokens denotes the end.
     """
@@ -236,7 +235,7 @@ def edit(
     sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}
     pieces: list[_Piece] = []
     place, opener, first, capital, gone = 0, -1, False, False, False
-    held: str | None = None  # the gap of a deleted word that had nothing, or an opening mark, before it
+    held: str | None = None  # the gap of a deleted word that followed nothing or an opening mark
     for number, token in enumerate(tokens):
         gap, place = held if held is not None else text[place : token.start], token.end
         held = None
@@ -267,7 +266,7 @@ def edit(
 
 
 def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
-    """Correct "a" and "an" if they or the next word are new; "A" inside a sentence is a letter ("vitamin A")."""
+    """Correct "a" and "an" if they or the next word changed; "A" inside a sentence is a letter ("vitamin A")."""
     for number, piece in enumerate(pieces):
         article = _ARTICLE.search(piece.text)
         if not article or (article[0] == "A" and not piece.first and not all_capitals):
@@ -285,21 +284,21 @@ def with_capital(text: str) -> str:
 
 
 def without_capital(token: Token) -> str:
-    """Return a word as written inside a sentence: names, "I" and words in capitals keep theirs."""
+    """Return a word in its form inside a sentence: names, "I" and words in capitals keep their capitals."""
     word = token.text
     keeps = token.tag.startswith("NNP") or word in ("I",) or (len(word) > 1 and word[1:] != word[1:].lower())
     return word if keeps else word[:1].lower() + word[1:]
 
 
 def like(word: str, model: str) -> str:
-    """Return a word with the capitalization of a model: all, the first letter, or unchanged."""
+    """Return a word with the capitalization of a model: all letters, the first letter, or unchanged."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return with_capital(word) if model[:1].isupper() else word
 
 
 def indefinite_article(following: str) -> str:
-    """Choose "a" or "an" by the sound of the next word."""
+    """Return "a" or "an" according to the sound of the next word."""
     if _CAPITALS.match(following) and not _SAID.match(following):
         return "an" if _SPELLED.match(following) else "a"
     word = unicodedata.normalize("NFD", following.lower())  # éclair

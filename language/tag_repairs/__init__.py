@@ -1,1 +1,1 @@
-"""Corrections of part-of-speech tags in captions, using the parts of speech that a word can have."""
+"""Corrections of part-of-speech tags in captions, based on the parts of speech that each word can have."""

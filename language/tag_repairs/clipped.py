@@ -1,6 +1,6 @@
-"""Tags of clipped captions about a person, which omit articles, subjects and conjunctions.
+"""Tag corrections for clipped captions about a person, which omit articles, subjects and conjunctions.
 
-In "person the open the door sits down" a word that can only be a verb is tagged as one.
+In "person the open the door sits down" a word that can only be a verb is tagged as a verb.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
     padded = [*words, "", "", "", ""]
     _repair_possessives(padded, tags)
     predicate = _repair_predicate(padded, tags, lists)
-    licensed = False  # a subordinate clause awaits its verb
+    licensed = False  # whether a subordinate clause awaits its verb
     for number, word in enumerate(words):
         if word in AUXILIARIES or word in BE or word == "being" or not word[:1].isalpha():
             licensed = licensed and word not in AUXILIARIES
@@ -48,7 +48,7 @@ def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
         elif licensed and word == "the" and _is_clipped_they(padded, number, lists):
             tags[number] = "PRP"
         elif word == "than" and verb_form(padded[number + 1]) == "s":
-            tags[number], tags[number + 1] = "CC", "VBZ"  # a slip for "then"
+            tags[number], tags[number + 1] = "CC", "VBZ"  # a typo for "then"
         else:
             awaited = licensed and bool(verb_form(word)) and _is_subject(padded, tags, number - 1, lists)
             finite = [n for n in range(number) if tags[n] in FINITE or n == predicate]
@@ -99,7 +99,6 @@ def _inner_tag(words: Sequence[str], tags: Sequence[str], number: int, licensed:
 
 
 def _repair_possessives(words: Sequence[str], tags: list[str]) -> None:
-    """Tag "'s" of "it's" before a noun as possessive, a typo: "it's bag"."""
     for number in range(1, len(tags) - 1):
         thing = tags[number + 1].startswith("NN") and not words[number + 1].endswith("ing")
         if thing and words[number] == "'s" and words[number - 1] == "it":
@@ -107,7 +106,7 @@ def _repair_possessives(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -> int:
-    """Tag the verb directly after the person, or at the start; return its position, or -1."""
+    """Tag the verb directly after the person or at the start; return its index, or -1."""
     person = next((n for n in range(len(tags)) if words[n] in lists.people or words[n] in lists.subjects), None)
     number = 0 if person is None else person + 1
     opens = is_act(words[0]) and (words[0] not in lists.noun_first or words[1] in ("at", "as"))
@@ -147,7 +146,7 @@ def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -
 
 
 def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordLists) -> bool:
-    """Return whether a conjunction joins a verb to the predicate of the given form: "sits down and laughs"."""
+    """Return whether a conjunction joins a verb to a predicate of the given form: "sits down and laughs"."""
     word, after, form = words[number], words[number + 1], verb_form(words[number])
     place = number - 1
     while place > 0 and words[place].endswith("ly"):
@@ -171,7 +170,7 @@ def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordL
 
 
 def _is_subject(words: Sequence[str], tags: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether this is a person, the label of one, or "they"."""
+    """Return whether a word is a person, the label of a person, or "they"."""
     word = words[number]
     labelled = word in lists.labels and number > 0 and words[number - 1] in lists.people
     return word in lists.subjects or word in lists.people or labelled or (word == "the" and tags[number] == "PRP")
@@ -191,7 +190,7 @@ def _is_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def _is_clipped_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "the" is a typo for "they" in "as the leave": a verb follows that is not a noun."""
+    """Return whether "the" is a typo for "they" before a verb that cannot be a noun: "as the leave"."""
     verb, after = words[at + 1], words[at + 2]
     base = verb_form(verb) == "base" and is_act(verb) and verb not in lists.noun_first
     return bool(base and after and not is_act(after) and (verb != "open" or not can_be_noun(after)))
@@ -204,7 +203,7 @@ def _is_perceived(words: Sequence[str], number: int, lists: WordLists) -> bool:
 
 
 def _after_opener(words: Sequence[str], at: int) -> int:
-    """Return the position after an opener, or after a repeated person: "two laughing people"."""
+    """Return the position after an opener or after a repeated person: "two laughing people"."""
     place = after_openers(words, at)
     if place > at:
         return place

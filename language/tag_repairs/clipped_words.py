@@ -1,4 +1,4 @@
-"""Possible roles of a word in a clipped caption, by dictionary, word lists of `clipped.yaml` and adjacent words."""
+"""Possible roles of a word in a clipped caption, by dictionary, word lists in `clipped.yaml` and adjacent words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Form = Literal["", "base", "s", "past", "ing"]
 
 @lru_cache(maxsize=1 << 14)
 def verb_form(word: str) -> Form:
-    """Return which form of a verb a word can be; "" if none."""
+    """Return the verb form that a word can be, or "" if it cannot be a verb."""
     lists = word_lists("clipped")
     lemmas = readings(word).get("VERB", ())
     if not lemmas or word in lists.ing_nouns or word in lists.be | lists.modal:
@@ -57,13 +57,13 @@ def can_follow_verb(words: Sequence[str], number: int, lists: WordLists) -> bool
 
 
 def is_noun(word: str) -> bool:
-    """Return whether a word can be a noun, by dictionary or as a folded synonym."""
+    """Return whether a word can be a noun according to the dictionary or the table of synonyms."""
     return can_be_noun(word) or (word in folded("folds") and word[:1].isalpha())
 
 
 @cache
 def folded(table: str) -> dict[str, str]:
-    """Return the representative of each synonym: "folds" for nouns, "verb_folds" for verbs."""
+    """Return the representative of each synonym in a table: "folds" for nouns, "verb_folds" for verbs."""
     return {word: name for name, words in read_lexicon("clipped")[table].items() for word in words.split()}
 
 
@@ -81,7 +81,7 @@ def is_infinitive(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def is_finite(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether a verb form inside a clause is the verb of another clause, not a noun or participle."""
+    """Return whether a verb form within a clause is the verb of another clause rather than a noun or participle."""
     word, before, after = words[at], words[at - 1], words[at + 1]
     form = verb_form(word)
     if (

@@ -1,4 +1,4 @@
-"""Tags of orders, such as the steps of recipes."""
+"""Tag corrections for orders, such as recipe steps."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
 def tag_orders(words: Sequence[str], tags: list[str]) -> None:
     """Tag the verbs of orders.
 
-    These are the first word; after "and", a comma or "then", words that are mostly verbs ("and mix"), or that have an
-    object with an article or pronoun ("and butter the bread"); without a conjunction, words for which both hold ("in a
+    The first word is a verb. After "and", a comma or "then", a word is a verb if it is mostly used as one ("and mix"),
+    or if its object has an article or pronoun ("and butter the bread"). Without a conjunction, both must hold ("in a
     pan add the onions").
     """
     verbs, things = words_of("order_verbs"), words_of("order_nouns")
@@ -108,7 +108,7 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
 
 
 def repair_things(words: Sequence[str], tags: list[str]) -> None:
-    """Tag nouns and adjectives in orders: "chopped" before a noun, "ginger", "leaves"; not after "until"."""
+    """Tag the nouns and adjectives of orders, such as "chopped" before a noun; skip clauses after "until"."""
     inside = [number for start, stop in clause_ranges(words, tags) if start == 0 for number in range(start, stop)]
     for number in inside:
         word, tag = words[number], tags[number]
@@ -127,7 +127,7 @@ def repair_things(words: Sequence[str], tags: list[str]) -> None:
 
 
 def clause_ranges(words: Sequence[str], tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Split an order into itself and the clauses after "until", "when", "that" and the like."""
+    """Split an order into its main part and the clauses after "until", "when", "that" and the like."""
     starts = [
         number
         for number, word in enumerate(words)

@@ -1,4 +1,4 @@
-"""Tags of nouns, clitics, marks, function words, and of "can"."""
+"""Tag corrections for nouns, clitics, marks, function words, and "can"."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
             and third_person(word) in acts
         ):
             base = "NN" if number + 1 < len(tags) and tags[number + 1].startswith("NN") else "VB"
-            tags[number] = "NNS" if word in acts else base  # no word of that class: "a person walks/WRB into"
+            tags[number] = "NNS" if word in acts else base  # not a function word: "a person walks/WRB into"
         elif word[:1].isalnum() is False and len(word) == 1:
             tags[number] = "." if word in ".!?" else "," if word == "," else ":"
 
@@ -60,9 +60,9 @@ def _before_noun(tags: Sequence[str], number: int) -> bool:
 
 
 def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:
-    """Tag the container "can" as a noun: after an article, or after its material or content.
+    """Tag "can" as a noun where it means the container: after an article, or after its material or content.
 
-    "the trash can Jerry was on", "a metal can"; but "the metal can bend", "the cat can".
+    Nouns: "the trash can Jerry was on", "a metal can". Not nouns: "the metal can bend", "the cat can".
     """
     for number in range(1, len(words)):
         if words[number] != "can":

@@ -1,4 +1,4 @@
-"""Tags of verbs that fit their forms, auxiliaries and context."""
+"""Tag corrections for verbs by form, auxiliary and context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .context import has_other_finite, is_coordinated, place_before, third_perso
 
 
 def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None:
-    """Make the tags of verbs fit their forms and auxiliaries."""
+    """Adapt the tags of verbs to their forms and auxiliaries."""
     for number, word in enumerate(words):
         tag, before = tags[number], place_before(tags, number)
         held = words[before] if before >= 0 else ""
@@ -33,7 +33,7 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
                 tags[number] = "VB"
             continue
         if before >= 0 and held in ("have", "has", "had", "'ve") and _is_past(word, tag, after):
-            tags[number] = "VBN"  # "had bit", and what is no participle: "had ran"
+            tags[number] = "VBN"  # "had bit", and "had ran" although "ran" is not a participle
             continue
         be = held in BE and before >= 0
         have = held in ("have", "has", "had", "'ve", "having") and before >= 0
@@ -77,7 +77,7 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
 
 
 def _is_past(word: str, tag: str, after: str) -> bool:
-    """Return whether a word after "had" is a past form: unambiguous, or followed by an object."""
+    """Return whether a word after "had" is a past form: it is unambiguous, or an object follows."""
     past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
     if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
         return False
@@ -94,7 +94,7 @@ def _fits(word: str, tag: str) -> bool:
 
 
 def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether a base form is possible here: in an order, or after "to", "let", "makes the girl"."""
+    """Return whether a base form is possible here: in an order, or after "to", "let" or "makes the girl"."""
     for back in range(number - 1, -1, -1):
         if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
             return True
@@ -108,7 +108,7 @@ def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
 
 
 def repair_participles(words: Sequence[str], tags: list[str]) -> None:
-    """Tag -ing forms as participles with an object, or after "is", a person or an animal."""
+    """Tag -ing forms as participles if they have an object, or follow "is", a person or an animal."""
     people = words_of("people")
     for number, word in enumerate(words):
         after = tags[number + 1] if number + 1 < len(tags) else ""
@@ -147,7 +147,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
             if is_verb_form(word, "VBN") and (follows == "by" or named or modifies):
                 tags[number] = "VBN"
         elif tags[number] in ("VBZ", "VBP") and word not in AUXILIARIES and "NOUN" in readings(word):
-            # "juggling sticks", "another persons face": a thing where a verb has no place.
+            # "juggling sticks", "another persons face": a noun where a verb is impossible.
             loose = tags[number - 1 : number] == ["VBG"] and word not in words_of("verb_s")
             second = tags[number] == "VBP" and tags[number - 1 : number] in (["NNS"], ["NN"]) and held not in people
             if loose or (second and has_other_finite(words, tags, number)):
@@ -166,7 +166,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether an -ing form follows a whole phrase: "at a table drinking coffee"."""
+    """Return whether an -ing form follows a complete phrase: "at a table drinking coffee"."""
     start = number - 1
     if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
         return False
@@ -193,7 +193,7 @@ _LONE = ("person", "someone", "somebody", "everyone", "everybody")  # never modi
 
 
 def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
-    """Tag finite verbs that were tagged as nouns: "a man checks out a car", "two women exercise"."""
+    """Tag finite verbs that were mistagged as nouns: "a man checks out a car", "two women exercise"."""
     for number in range(start, stop):
         after = tags[number + 1] if number + 1 < stop else ""
         if tags[number] == "VBZ" and words[number] in words_of("noun_s") and after not in _OBJECTS:
@@ -215,7 +215,7 @@ def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop:
 
 
 def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) -> bool:
-    """Return whether a noun phrase of one thing ends at a plural noun: "a tan sports", not "a few kids"."""
+    """Return whether a singular noun phrase ends at a plural noun: "a tan sports", not "a few kids"."""
     first = last
     while first > 0 and tags[first].startswith(("NN", "JJ")):
         first -= 1
@@ -224,7 +224,7 @@ def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) ->
 
 
 def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str) -> str:
-    """Return the tag of a word that is a finite verb after its subject or a conjunction; "" for any other word."""
+    """Return the tag of a finite verb after its subject or a conjunction; "" for any other word."""
     word, place = words[number], place_before(tags, number)
     before, held = (tags[place], words[place]) if place >= start else ("", "")
     people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
@@ -295,7 +295,7 @@ def _tag_after_subject(
 
 
 def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str, before: str) -> bool:
-    """Return whether a past form that was tagged as a participle is the verb: "the cat ambushed Jerry from behind"."""
+    """Return whether a past form mistagged as a participle is a finite verb: "the cat ambushed Jerry from behind"."""
     held = words[place_before(tags, number)]
     follows = words[number + 1] if number + 1 < len(words) else ""
     if follows == "by" or words[number] in ("called", "named", "titled", "entitled"):
