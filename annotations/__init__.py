@@ -1,1 +1,1 @@
-"""Loaders of annotation formats, one module each."""
+"""Loaders of annotation formats, one module per format."""

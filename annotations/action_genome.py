@@ -1,4 +1,4 @@
-"""Load Action Genome: objects and relations on frames of Charades' videos.
+"""Loader for Action Genome: objects and relations on frames of the Charades videos.
 
 Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992).
 """
@@ -45,22 +45,22 @@ class GenomeObject:
 
 @dataclass(frozen=True, slots=True)
 class GenomeFrame:
-    """An annotated frame: its number, from 1, and the visible objects other than the person."""
+    """An annotated frame: its number (from 1), and the visible objects except the person."""
 
     number: int
     objects: tuple[GenomeObject, ...]
 
 
 def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
-    """Load the annotated frames of every video, by id and in order of their numbers.
+    """Return the annotated frames of every video by id, in order of frame number.
 
     Args:
-        folder: Holds `object_bbox_and_relationship.pkl`, and optionally `frame_list.txt` to compare with, up to two
-            folders below.
+        folder: Folder with `object_bbox_and_relationship.pkl` and optionally `frame_list.txt`, which is compared with
+            it. Both may be up to two folders below.
 
     Raises:
-        UsageError: There is no such folder.
-        InputError: The pickle is missing, damaged or not plain values, or lacks a frame of the list.
+        UsageError: The folder does not exist.
+        InputError: The pickle is missing or damaged, contains other than plain values, or lacks a frame of the list.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. {ADVICE}")
@@ -90,7 +90,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
 
 
 def genome_hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of the files that `read_action_genome` reads, by name."""
+    """Return the SHA-256 of each file that `read_action_genome` reads, by name."""
     found = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
     return {path.name: sha256_file(path) for path in found if path}
 
@@ -110,13 +110,13 @@ def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
 
 
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
-    """Return a graph of Charades' actions on Action Genome's frames, with its objects and relations.
+    """Return a graph of Charades actions extended by Action Genome's frames, objects and relations.
 
     Spatial relations are inverted, objects that AGQA merges are merged, and the object of an action counts as touched
     on the action's frames.
 
     Args:
-        graph: The actions.
+        graph: Graph of the Charades actions.
         frames: The video's annotated frames; if empty, the graph is returned unchanged.
         fps: Frames per second of the video. As in Action Genome's own script, frame n is at (n - 1) / fps seconds.
     """

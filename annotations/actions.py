@@ -1,4 +1,4 @@
-"""Actions in time, independent of the annotation format."""
+"""Timed actions, independent of the annotation format."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Action:
     """The action of a segment.
 
     Attributes:
-        key: Identity in the annotation: a class id ("c000") or the phrase of a sentence.
-        label: The text of the annotation.
-        phrase: Wording for a question: a gerund phrase in lower case, gender neutral.
-        verb: Verb class, or lemma of the main verb.
-        objects: Object classes, or normalised noun lemmas.
-        usable: Whether questions may ask about it (not for Charades' "Someone is …" classes).
-        words: Lemmas of all verbs and nouns of a sentence; empty for a class.
-        asked: Yes/no question of a phrase with a subject, "Did Tom dip his fingers in the ink"; `phrase` is then the
-            statement, "Tom dipped his fingers in the ink". Empty for gerund phrases.
+        key: Identifier in the annotation: a class id ("c000"), or the phrase for a sentence.
+        label: The annotated text.
+        phrase: Wording for questions: a gender-neutral gerund phrase in lower case.
+        verb: Verb class, or the lemma of the main verb.
+        objects: Object classes, or normalized noun lemmas.
+        usable: Whether questions may ask about the action; False for Charades' "Someone is …" classes.
+        words: Lemmas of all verbs and nouns in a sentence; empty for a class.
+        asked: Yes/no question for a phrase with a subject ("Did Tom dip his fingers in the ink"), whose `phrase` is the
+            statement ("Tom dipped his fingers in the ink"). Empty for gerund phrases.
     """
 
     key: str
@@ -35,17 +35,17 @@ class Action:
 
     @property
     def subject(self) -> str:
-        """The subject of the phrase ("Tom"); empty for a phrase without one."""
+        """The subject of the phrase ("Tom"), or empty text if it has none."""
         return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
 
 
 def verbs_in(action: Action) -> frozenset[str]:
-    """Return the words of an action that may be verbs: "drinking" in "holding a glass drinking" is also "drink"."""
+    """Return the lemmas in an action that may be verbs: "holding a glass drinking" also contains "drink"."""
     return action.words | {action.verb} | {verb_lemma(word) for word in action.words if word.endswith("ing")}
 
 
 def shares_verb(one: Action, other: Action) -> bool:
-    """Return whether the main verb of one action is that of the other or occurs in it.
+    """Return whether the main verb of one action equals or occurs in the other.
 
     "drinking from a glass" and "holding a glass drinking" share "drink".
     """
@@ -54,7 +54,7 @@ def shares_verb(one: Action, other: Action) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def subject_of(asked: str, phrase: str, verb: str) -> str:
-    """Return the common beginning of a question and its statement: Tom, for "Did Tom dip …" and "Tom dipped …".
+    """Return the common beginning of a question and its statement: "Tom" for "Did Tom dip …" and "Tom dipped …".
 
     `verb` is the lemma of the statement's main verb.
     """
@@ -63,7 +63,7 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
         return phrase.partition(f" {aid.lower()} ")[0]
     both = enumerate(zip(words, phrase.split(), strict=False))
     end = next((place for place, (one, other) in both if one != other), len(words))
-    # "Did Tom hit Jerry", "Tom hit Jerry" part nowhere
+    # "Did Tom hit Jerry" and "Tom hit Jerry" never diverge
     end = next((place for place, word in enumerate(words) if 0 < place < end and word.lower() == verb), end)
     while end > 1 and words[end - 1].endswith("ly"):
         end -= 1
@@ -81,7 +81,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Mention:
-    """Annotated content that no segment covers: its time in seconds, and the lemmas of its words."""
+    """Annotated content outside all segments: start and end in seconds, and the lemmas of the words."""
 
     start_s: float
     end_s: float
@@ -90,16 +90,16 @@ class Mention:
 
 @dataclass(frozen=True)
 class AnnotatedVideo:
-    """A source video with its segments in the order of the annotation.
+    """A source video with its annotation.
 
     Attributes:
-        id: Source id, the stem of its file.
+        id: Source id, the stem of the file name.
         split: "train", "validation" or "test".
-        subject: The person filmed.
+        subject: Id of the person filmed.
         length_s: Annotated length in seconds.
-        segments: The segments that pairs are chosen from.
+        segments: The segments that can form pairs, in the order of the annotation.
         verbs: Verbs of all annotations of the video, including those without a segment.
-        objects: Objects likewise.
+        objects: Objects of all annotations of the video, including those without a segment.
         columns: All columns of the annotation row, as text.
         mentions: Annotated content without a segment.
     """
@@ -122,7 +122,7 @@ class Annotations:
     Attributes:
         videos: In file order; train before test.
         hashes: SHA-256 of every file read, by name.
-        counts: Tolerated irregularities by name, such as clamped ends.
+        counts: Numbers of tolerated irregularities, such as clamped ends, by name.
     """
 
     videos: tuple[AnnotatedVideo, ...]

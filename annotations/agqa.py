@@ -1,7 +1,7 @@
-"""Load AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, each one JSON object.
+"""Loader for AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, one JSON object each.
 
-A file may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in both), so it is never loaded whole: it
-is read through a window, and an index keeps the positions of each video's rows.
+A file may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in total), so no file is loaded whole: it
+is read through a window, and an index stores the positions of each video's rows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FLAGS = (
 )
 """Fields that are 0 or 1; all but the first two are of the test split alone."""
 CHUNK = 1 << 20  # bytes read at a time
-LONGEST_ROW = 8_000_000  # bytes; real ones have up to some tens of thousands
+LONGEST_ROW = 8_000_000  # bytes; actual rows have at most tens of thousands
 LONGEST_TEXT = 20_000  # characters of a question, an answer or a program
 ADVICE = "Download AGQA_balanced.zip again: https://agqa-decomp.cs.washington.edu"
 _SPACE = " \t\r\n"
@@ -50,18 +50,18 @@ class QuestionRow:
     """A question of AGQA.
 
     Attributes:
-        id: Its id, `<video>-<number>`.
-        question: Its text.
+        id: Question id, `<video>-<number>`.
+        question: The question text.
         answer: The answer, in lower case.
-        video_id: Charades' id of the video.
+        video_id: Charades id of the video.
         program: The functional program of the question.
-        reasoning: The field `global`: the reasoning categories.
-        ans_type: "open" or "binary"; empty if missing, like the next two.
+        reasoning: Reasoning categories (the field `global`).
+        ans_type: "open" or "binary". Empty if missing, as are `semantic` and `structural`.
         semantic: "object", "relation" or "action".
         structural: "query", "compare", "choose", "verify" or "logic".
         steps: Number of reasoning steps; 0 if missing.
         flags: The fields of `FLAGS` that the row has.
-        direct_equiv: Id of the same question without indirect references; None if there is none.
+        direct_equiv: Id of the equivalent question without indirect references, or None.
     """
 
     id: str
@@ -83,10 +83,10 @@ class RowIndex:
     """The positions of each video's rows in a file.
 
     Attributes:
-        path: The file.
-        stamp: Its state when indexed; see `core.files.file_stamp`.
-        spans: For each video, in file order, alternating start and end bytes; adjacent rows share a span.
-        counts: Number of rows of each video.
+        path: Path of the file.
+        stamp: State of the file when it was indexed; see `core.files.file_stamp`.
+        spans: Alternating start and end bytes per video, in file order; adjacent rows share a span.
+        counts: Number of rows per video.
     """
 
     path: Path
@@ -95,21 +95,21 @@ class RowIndex:
     counts: Mapping[str, int]
 
     def of(self, video_id: str) -> list[tuple[int, int]]:
-        """Return a video's spans, in bytes."""
+        """Return the spans of a video's rows, in bytes."""
         flat = self.spans[video_id]
         return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Find AGQA's balanced questions by split.
+    """Locate AGQA's balanced questions by split.
 
     Args:
-        path: A folder with the two files, up to two folders below, or one file; its split is that of its name, else
-            "test".
-        splits: The splits to look for in a folder.
+        path: A folder that contains the two files, up to two folders below, or a single file. The file name determines
+            the split of a single file; the default is "test".
+        splits: The splits to locate in a folder.
 
     Raises:
-        UsageError: There is no such path, or neither file in it.
+        UsageError: The path does not exist or contains neither file.
     """
     if not path.exists():
         raise UsageError(f"there is no file or folder {path}. --agqa takes AGQA_balanced or one of its two files.")
@@ -118,18 +118,18 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
 
 
 def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -> dict[str, Path]:
-    """Find files by split in a folder; the split of a single file is that of its name, else "test"."""
+    """Locate files by split in a folder; the name determines the split of a single file (default "test")."""
     if path.is_file():
         return {"train" if "train" in path.name.lower() else "test": path}
     return find_split_files(path, name, splits, advice, UsageError)
 
 
 def iterate_rows(path: Path) -> Iterator[QuestionRow]:
-    """Read all rows of a file, one at a time.
+    """Yield all rows of a file, one at a time.
 
     Raises:
-        UsageError: There is no such file.
-        InputError: It is not a JSON object of rows; the message names byte, id and field.
+        UsageError: The file does not exist.
+        InputError: The file is not a JSON object of rows; the message names byte, id and field.
     """
     for start, _, identity, value in _members(path):
         yield _row(path, start, identity, value)
@@ -138,11 +138,11 @@ def iterate_rows(path: Path) -> Iterator[QuestionRow]:
 def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
     """Index the rows of each video in one pass.
 
-    Memory: 16 bytes for each run of rows of one video, and the videos' names. Errors are those of `iterate_rows`.
+    Memory: 16 bytes per run of rows of one video, plus the videos' names. Raises the errors of `iterate_rows`.
 
     Args:
-        path: The file.
-        look: Called with every row, to validate it before any work.
+        path: Path of the file.
+        look: Callback that receives every row, for validation before any work.
     """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}
@@ -165,10 +165,10 @@ def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) 
 
 
 def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> list[QuestionRow]:
-    """Read the rows of one video, at spans of the index; with `stamp` the file must still have the indexed state.
+    """Return the rows of one video at the given spans; `stamp`, if set, must match the state of the indexed file.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: The file does not exist.
         InputError: The file has changed, a row is damaged, or an id is not unique.
     """
     if stamp and file_stamp(path) != stamp:
@@ -200,14 +200,14 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class _Window:
-    """A part of a file as text with one character per byte."""
+    """A part of a file, decoded to one character per byte."""
 
     def __init__(self, path: Path, handle: BinaryIO) -> None:
         self.path = path
         self.handle = handle
         self.text = ""
-        self.begins = 0  # the byte that the text begins with
-        self.at = 0  # how much of the text is read
+        self.begins = 0  # offset in the file of the first character
+        self.at = 0  # position of the parser in the text
         self.ended = False
 
     @property
@@ -215,7 +215,7 @@ class _Window:
         return self.begins + self.at
 
     def more(self, count: int = 0) -> bool:
-        """Read on and drop the text before the position; False at the end of the file."""
+        """Read the next chunk and drop the text before the position; return False at the end of the file."""
         found = self.handle.read(max(CHUNK, count))
         self.ended = not found
         self.text = self.text[self.at :] + found.decode("latin-1")
@@ -233,7 +233,7 @@ class _Window:
                 return ""
 
     def value(self, identity: str = "") -> Any:
-        """Read the JSON value that begins here."""
+        """Parse and return the JSON value at the position."""
         while True:
             held = len(self.text) - self.at
             try:
@@ -245,7 +245,7 @@ class _Window:
                     self.refuse("JSON", identity, str(error))
             except RecursionError:
                 self.refuse("lists and objects a few levels deep", identity, "thousands of levels")
-            except ValueError as error:  # a number of thousands of digits
+            except ValueError as error:  # a number with thousands of digits
                 self.refuse("JSON", identity, str(error))
             else:
                 text = self.text[self.at : end]
@@ -264,7 +264,7 @@ class _Window:
 
 
 def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield the members of the file's object: first byte, byte after the last, name and value."""
+    """Yield the members of the file's object: start byte, end byte, name and value."""
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()
@@ -291,7 +291,7 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 if separator != ",":
                     window.refuse("a comma or } behind a row", identity)
                 window.at += 1
-        while window.skip_space() == "}":  # the excerpt that is published ends with one too many
+        while window.skip_space() == "}":  # the published excerpt ends with a superfluous brace
             window.at += 1
         if window.skip_space():
             window.refuse("nothing behind the last }")
@@ -305,7 +305,7 @@ def _bad(path: Path, start: int, identity: str, name: str, expected: str, given:
 
 
 def _text(path: Path, start: int, identity: str, value: Any, name: str, *, required: bool = True) -> str:
-    """Return a field that is a text; empty if it is optional and missing."""
+    """Return a text field; empty if the field is optional and missing."""
     if not isinstance(value, dict):
         raise _bad(path, start, identity, "(all)", "an object with a row's fields", value)
     found = value.get(name)
@@ -317,7 +317,7 @@ def _text(path: Path, start: int, identity: str, value: Any, name: str, *, requi
 
 
 def _encodes(text: str) -> bool:
-    """Return whether a text has no lone surrogates, which UTF-8 cannot encode."""
+    """Return whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

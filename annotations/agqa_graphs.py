@@ -1,8 +1,9 @@
-"""Load AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, and cache them by video.
+"""Loader for AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, with a cache by video.
 
-The two pickles, of 443 and 168 MB (Grunde-McLaughlin et al. 2021), hold vertices that refer to each other. A pickle can
-run code, allocate any amount of memory and crash the interpreter, and it can only be read whole. So a separate process
-reads it, accepts only builtin values, and writes the needed parts to the user's cache, keyed by the file's hash.
+The two pickles, of 443 and 168 MB (Grunde-McLaughlin et al. 2021), contain vertices that refer to each other. A pickle
+can run code, allocate any amount of memory and crash the interpreter, and can only be read whole. Therefore a separate
+process reads it, accepts only builtin values, and writes the required parts to the user's cache under the hash of the
+file.
 """
 
 from __future__ import annotations
@@ -30,19 +31,19 @@ from .tables import is_file_name
 VERSION = 2
 """Of what the cache holds."""
 NO_CONTACT = "not contacting"
-MOST_MEMORY = 40, 2 << 30  # bytes for each byte of the pickle, and bytes besides
+MOST_MEMORY = 40, 2 << 30  # bytes per byte of the pickle, plus a constant
 ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ranjaykrishna/agqa/"
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """Graphs on disk: a file with a JSON graph per line, and the first byte and length of each video's line."""
+    """Graphs on disk: a file with one JSON graph per line, and the offset and length of each video's line."""
 
     path: Path
     spans: Mapping[str, tuple[int, int]]
 
     def read(self, video_id: str) -> SceneGraph | None:
-        """Read a video's graph; None if there is none.
+        """Return a video's graph, or None if it has none.
 
         Raises:
             InputError: The file is damaged.
@@ -59,19 +60,19 @@ class GraphFile:
 
 
 def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Find AGQA's scene graphs by split in a folder, or as one file; see `agqa.find_agqa_files`."""
+    """Locate AGQA's scene graphs by split in a folder, or as one file; see `agqa.find_agqa_files`."""
     return find_agqa_files(path, "AGQA_{}_stsgs.pkl", splits, "Unpack them there.")
 
 
 def open_graphs(path: Path) -> GraphFile:
-    """Return the graphs of a pickle, converting it in a process of its own on first use.
+    """Return the graphs of a pickle, converting it in a separate process on first use.
 
-    That process may take 40 times the file's size in memory, plus 2 GB; about 10 times is usual. Ids are named by
-    `ENG.txt` next to the pickle or in the folder above, else by `templates/agqa_ids.yaml`.
+    The process may use 40 times the file's size in memory plus 2 GB; about 10 times is usual. Ids are resolved by
+    `ENG.txt` next to the pickle or in the parent folder, else by `templates/agqa_ids.yaml`.
 
     Raises:
-        UsageError: There is no such file.
-        InputError: It holds values other than builtin ones, or no scene graphs.
+        UsageError: The file does not exist.
+        InputError: The file contains values other than builtin ones, or no scene graphs.
         OutputError: The cache folder cannot be written.
     """
     from filelock import FileLock
@@ -101,7 +102,7 @@ def open_graphs(path: Path) -> GraphFile:
 
 
 def id_names(folder: Path) -> dict[str, str]:
-    """Return the names of ids of objects, relations and verbs, also from `ENG.txt` in the folder or its parent."""
+    """Return the names of object, relation and verb ids, including those of `ENG.txt` in the folder or its parent."""
     table = read_table("agqa_ids")
     names: dict[str, str] = {**table["objects"], **table["relations"]}
     path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
@@ -113,12 +114,12 @@ def id_names(folder: Path) -> dict[str, str]:
         raise InputError(f"{path} is not JSON ({error}). {ADVICE}") from error
     if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
         raise InputError(f"{path}: expected a JSON object of ids and their English names. {ADVICE}")
-    # Objects that AGQA joins may have their old names there; the table's are what questions say.
+    # `ENG.txt` may have the old names of objects that AGQA merges; questions use those of the table.
     return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
 
 
 def _cached(folder: Path) -> GraphFile | None:
-    """Return the graphs in the cache; None if they are missing or damaged."""
+    """Return the cached graphs; None if they are missing or damaged."""
     try:
         index = parse_json((folder / "index.json").read_text(encoding="utf-8"))
         spans = {str(video): (int(begins), int(length)) for video, (begins, length) in index["videos"].items()}
@@ -129,7 +130,6 @@ def _cached(folder: Path) -> GraphFile | None:
 
 
 def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Convert a pickle in another process, which may crash."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
     code = f"from {__name__} import convert_here; convert_here()"
     done = subprocess.run(
@@ -150,7 +150,7 @@ def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def convert_here() -> None:
-    """Convert the pickle named on the command line; the names of ids are on standard input."""
+    """Convert the pickle given on the command line; the names of ids are read from standard input."""
     path, folder = Path(sys.argv[1]), Path(sys.argv[2])
     names = parse_json(sys.stdin.read())
     try:
@@ -170,7 +170,6 @@ def convert_here() -> None:
 
 
 def _limit_memory(size: int) -> None:
-    """Limit the memory of this process to what a pickle of this size should need, where the system supports limits."""
     try:
         import resource
     except ImportError:
@@ -183,7 +182,7 @@ def _limit_memory(size: int) -> None:
 
 
 def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Write the graphs of a pickle, and the position of each, into a folder."""
+    """Write the graphs of a pickle and their positions into a folder."""
     spans: dict[str, tuple[int, int]] = {}
     at = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
@@ -197,11 +196,11 @@ def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
-    """Read a pickle of scene graphs in this process; use `open_graphs` for untrusted files, which can end it.
+    """Yield the scene graphs of a pickle in this process; use `open_graphs` for untrusted files, which may crash it.
 
     Raises:
-        InputError: It holds values other than builtin ones, or no scene graphs; the message names video, vertex and
-            field.
+        InputError: The file contains values other than builtin ones, or no scene graphs; the message names video,
+            vertex and field.
     """
     videos = read_pickle(path, ADVICE)
     if not isinstance(videos, dict):
@@ -214,12 +213,12 @@ def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
 
 
 def _kind(value: Any) -> str:
-    """Describe a value without writing all of it, as vertices refer to each other without end."""
+    """Describe a value without printing it in full, as vertices refer to each other in cycles."""
     return shortened(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
 
 
 class _Converter:
-    """Makes the graph of one video."""
+    """Converter of one video's vertices into a scene graph."""
 
     def __init__(self, path: Path, video: str, names: Mapping[str, str]) -> None:
         self.path = path
@@ -279,7 +278,7 @@ class _Converter:
         return self.bits[frame]
 
     def name(self, key: str, vertex: Mapping[str, Any]) -> str:
-        """Return the name of a vertex's class, which is an id or a name."""
+        """Return the class name of a vertex, whose class is an id or a name."""
         found = vertex.get("class")
         if not isinstance(found, str) or not (name := self.names.get(found, "" if found[:1] in "orv" else found)):
             known = load_agqa()

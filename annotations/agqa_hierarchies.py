@@ -1,7 +1,7 @@
-"""Load AGQA-Decomp's published hierarchies: one JSON file for each video, and `isolated.json`.
+"""Loader for AGQA-Decomp's published hierarchies: one JSON file per video, and `isolated.json`.
 
-Layout of Gandhi et al. 2022, as their scoring programs read it. A question is identified by its text, which is unique
-in a root's graph; predictions refer to its `key`.
+The layout is that of Gandhi et al. 2022, as read by their scoring programs. A question is identified by its text, which
+is unique within the graph of a root; predictions refer to its `key`.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Hierarchy:
     """The published graph of a root.
 
     Attributes:
-        root: The root's id.
-        text: The root's text.
+        root: Id of the root question.
+        text: Text of the root question.
         old_program: The root's program in AGQA's notation; empty if missing.
         nodes: All questions of the graph by text, including the root.
-        rules: For each parent's text its composition rules, with the texts of the children in order.
+        rules: Composition rules by parent text, each with the texts of the children in order.
     """
 
     root: str
@@ -65,7 +65,7 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class HierarchyFolder:
-    """The folder of a split: the file of each video by id, and `isolated.json` if there is one."""
+    """The folder of a split: the file of each video by id, and `isolated.json` if it exists."""
 
     split: str
     files: Mapping[str, Path]
@@ -73,11 +73,11 @@ class HierarchyFolder:
 
 
 def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
-    """Find the folders of published hierarchies; their names contain the split.
+    """Locate the folders of published hierarchies, whose names contain the split.
 
     Raises:
-        UsageError: There is no such folder.
-        InputError: It has no hierarchies, or two folders of one split.
+        UsageError: The folder does not exist.
+        InputError: The folder has no hierarchies, or two folders of one split.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --release-hierarchies takes that of the published hierarchies.")
@@ -107,7 +107,7 @@ def folder_hashes(found: HierarchyFolder) -> dict[str, str]:
 
 
 def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
-    """Read the graphs of a video.
+    """Yield the graphs of a video.
 
     Raises:
         InputError: The file has another layout; the message names the root.
@@ -132,7 +132,7 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
 
 
 def read_isolated(path: Path) -> list[dict[str, Any]]:
-    """Read the roots without a graph: rows with `type`, `answer` and `key`."""
+    """Return the roots without a graph: rows with `type`, `answer` and `key`."""
     content = _load(path)
     optional = ("answer", "question", "program", "new_program", "video_id")
     if not isinstance(content, list) or not all(
@@ -174,7 +174,7 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
 
 
 def _children(rule: str, children: Any) -> tuple[str, ...]:
-    """Return the children of a rule; rules without children were dropped before."""
+    """Return the children of a rule; rules without children have been dropped before."""
     if rule not in load_agqa().rules:
         raise ValueError(f"there is no rule {rule!r}")
     if not isinstance(children, list) or not all(isinstance(child, str) for child in children):

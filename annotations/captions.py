@@ -1,4 +1,4 @@
-"""Clips with captions: their records, and the loader of own data sets as CSV or JSON lines."""
+"""Captioned clips, and their loader for own datasets in CSV or JSON lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADVICE = (
 
 
 def caption_id(clip_id: str, number: int) -> str:
-    """Return the id of a clip's caption by its number."""
+    """Return the id of a clip's caption with a given number."""
     return f"{clip_id}#{number}"
 
 
@@ -32,11 +32,11 @@ class CaptionedClip:
     """A video or a part of one, with its captions.
 
     Attributes:
-        id: Unique in its data set, safe as a file name.
-        source_id: The stem of the video's file.
+        id: Unique id within the dataset, usable as a file name.
+        source_id: Stem of the video's file name.
         start_s: Start in seconds; None for the whole video.
         end_s: End in seconds; None for the whole video.
-        captions: At least one, in the order of the annotation, stripped.
+        captions: One or more captions, stripped, in the order of the annotation.
         split: "train", "validation" or "test".
     """
 
@@ -53,10 +53,10 @@ class CaptionedClips:
     """Loaded clips.
 
     Attributes:
-        clips: In the order of the annotation.
+        clips: The clips in the order of the annotation.
         hashes: SHA-256 of every file read, by name.
         counts: Totals and tolerated irregularities, by name.
-        subfolders: Usual folders of the videos, relative to that of the annotation or to its parent.
+        subfolders: Usual folders of the videos, relative to the annotation's folder or its parent.
     """
 
     clips: tuple[CaptionedClip, ...]
@@ -73,19 +73,19 @@ class _Draft:
 
 
 def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
-    """Load an own data set.
+    """Load an own dataset of captioned clips.
 
-    Rows with the same video, start and end are captions of one clip. Its id, if not given, is `<video>`, or
+    Rows with the same video, start and end are captions of one clip. The default id of a clip is `<video>`, or
     `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: A CSV with a header (`.csv`), or JSON lines (`.jsonl`, `.ndjson`, `.json`), with `video` (the file's name
-            or stem) and `caption`, and optionally `start` and `end` (seconds), `id` and `split`. Other columns are
-            refused: a misspelt one would go unnoticed.
-        split: Split of rows without one.
+        path: CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`). Required columns: `video` (file
+            name or its stem) and `caption`; optional: `start` and `end` (seconds), `id` and `split`. Other columns are
+            refused, so that misspellings are noticed.
+        split: Split of rows without a `split`.
 
     Raises:
-        InputError: The file has another format or no clip, or rows are malformed (all of them are named).
+        InputError: The file has another format or no clips, or rows are malformed (all are listed).
     """
     problems = Problems()
     files: dict[str, str] = {}
@@ -121,7 +121,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
 
 
 def file_stem(name: str) -> tuple[str, str]:
-    """Split a file's name, or a stem, into its stem and the suffix of a video, if it has one."""
+    """Split a file name into its stem and its video suffix, which is empty if it has none."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, dot + suffix) if dot and f".{suffix.lower()}" in VIDEO_SUFFIXES else (name, "")
 
@@ -129,10 +129,10 @@ def file_stem(name: str) -> tuple[str, str]:
 def gathered(
     clips: Iterable[CaptionedClip], files: Iterable[Path], counts: Mapping[str, int], subfolders: Sequence[str]
 ) -> CaptionedClips:
-    """Return clips with hashes of their files and totals.
+    """Return clips together with the hashes of their files and totals.
 
     Raises:
-        InputError: There is no clip.
+        InputError: There are no clips.
     """
     clips, files = tuple(clips), tuple(files)
     if not clips:

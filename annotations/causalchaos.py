@@ -1,7 +1,7 @@
-"""Load CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
+"""Loader for CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
-Grounded in Dynamic Visual Scenes"; layout of the released `Annotations.csv`.
+Grounded in Dynamic Visual Scenes"; the layout is that of the released `Annotations.csv`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMNS = {
     "answer": "Answer",
     "explanation": "Explanation",
 }
-RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # Annotations.csv of the authors
+RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # the authors' Annotations.csv
 VIDEO_FOLDERS = (".", "videos", "Videos")
 CAUSALCHAOS = Source(
     "causalchaos",
@@ -63,7 +63,7 @@ SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 FASTEST = 1000
-NTSC = (24, 30, 48, 60, 120)  # written 23.976, 29.97, …: these times 1000/1001
+NTSC = (24, 30, 48, 60, 120)  # nominal rates of 23.976, 29.97 and the like, which are these times 1000/1001
 
 
 T = TypeVar("T")
@@ -71,7 +71,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CausalRow:
-    """A question about the frames of an episode from `start_frame` until `end_frame`; the answer is the cause."""
+    """A question about the frames from `start_frame` up to `end_frame` of an episode; the answer is the cause."""
 
     qid: str
     episode: str
@@ -82,7 +82,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Return whether two parts share a frame, or have fewer than `margin` frames between them."""
+        """Return whether two parts share a frame, or are fewer than `margin` frames apart."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -92,7 +92,7 @@ class CausalRow:
 
 @dataclass(frozen=True)
 class CausalRows:
-    """Loaded rows in file order, the SHA-256 of the file by name, and totals and tolerated irregularities."""
+    """Loaded rows in file order, the SHA-256 of the file by name, and counts of rows and tolerated irregularities."""
 
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
@@ -101,7 +101,7 @@ class CausalRows:
 
 @dataclass(frozen=True)
 class SyncFrames:
-    """Frames by which two copies of an episode are aligned; None if the file has none.
+    """Frames used to align two copies of an episode; None if the file has no value.
 
     Attributes:
         first_colour: First colour frame after the opening credits.
@@ -113,16 +113,16 @@ class SyncFrames:
 
 
 def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> CausalRows:
-    """Load annotations in the layout of the released `Annotations.csv`; whitespace is normalised.
+    """Load annotations in the layout of the released `Annotations.csv`; whitespace is normalized.
 
     Args:
-        path: A CSV with a header (UTF-8 with or without a byte order mark), or JSON lines with the same names as keys.
-            Other columns are ignored.
-        columns: Other names of columns, by attribute of `CausalRow`.
+        path: CSV with a header (UTF-8 with or without a byte order mark), or JSON lines with the same names as keys.
+            Unknown columns are ignored.
+        columns: Column names that differ from the default, by attribute of `CausalRow`.
 
     Raises:
-        InputError: The file has another format or no row, or rows are malformed: an empty text, a frame that is not a
-            whole number, an end not after its start, a duplicate QID (all of them are named).
+        InputError: The file has another format or no rows, or rows are malformed: an empty text, a frame that is not a
+            whole number, an end that does not follow its start, a duplicate QID (all are listed).
     """
     names = named_columns(COLUMNS, columns)
     problems, counts = Problems(), Counter[str]()
@@ -138,7 +138,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         elif qid:
             seen[qid] = entry.line
         if not (qid and episode and all(texts)) or part is None:
-            continue  # noted above
+            continue  # reported above
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
         rows.append(CausalRow(qid, episode, *part, question, answer, explanation))
@@ -162,7 +162,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
 
 
 def entry_text(entry: Entry, column: str) -> str:
-    """Take a text with normalised spaces; "" if it is missing or "nan", which pandas writes for a missing value."""
+    """Return a text with normalized spaces; "" if it is missing or "nan", which pandas writes for missing values."""
     text = " ".join(entry.text(column).split())
     if text.lower() == NO_TEXT:
         entry.wrong(column, "a text (this marks a missing value)", text)
@@ -171,13 +171,13 @@ def entry_text(entry: Entry, column: str) -> str:
 
 
 def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
-    """Return the first rows by id, shorter ids first so that numbers increase, in file order."""
+    """Return the first rows by id in file order; shorter ids precede longer ones, so that numbers increase."""
     kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
     return tuple(row for row in rows if row.qid in kept)
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Return for each row, by id, the other rows of its episode that overlap it; see `CausalRow.overlaps`."""
+    """Return, for each row's id, the other rows of its episode that overlap it; see `CausalRow.overlaps`."""
     by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
         by_episode.setdefault(row.episode, []).append(row)
@@ -193,25 +193,25 @@ def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
     """Load a file in the layout of the released `Video_synchonization_frames.csv`, which covers 51 episodes.
 
     Args:
-        path: A CSV with the columns `Episode`, the first frame with colour, and the first of stable brightness; a value
-            that starts with "NA" is missing.
+        path: CSV with the columns `Episode`, first colour frame, and first frame with stable brightness; values that
+            start with "NA" are missing.
 
     Raises:
-        InputError: The file has another layout, or rows are malformed (all of them are named).
+        InputError: The file has another layout, or rows are malformed (all are listed).
     """
     return _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), _sync_frames)
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
-    """Load by episode the number of frames to add to annotated frame numbers for one's own copies.
+    """Return, by episode, the number of frames to add to annotated frame numbers for the user's copies.
 
     Args:
-        path: A CSV with the columns `Episode` and `Offset`, or frames of one's own copies in the layout of
-            `Video_synchonization_frames.csv`; the offset is then the difference to `reference`.
+        path: CSV with the columns `Episode` and `Offset`, or frames of the user's copies in the layout of
+            `Video_synchonization_frames.csv`, whose offset is the difference to `reference`.
         reference: The released file.
 
     Raises:
-        InputError: The files have another layout, rows are malformed, or the reference is missing or lacks such a
+        InputError: The files have another layout, rows are malformed, or the reference is missing or lacks a required
             frame.
     """
     header = read_text(path).splitlines()[:1]
@@ -238,14 +238,14 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
 
 
 def read_fps_map(path: Path) -> dict[str, Fraction]:
-    """Load the frame rates of episodes.
+    """Return the frame rates of episodes.
 
     Args:
         path: A JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
-            24000/1001; 23.976 and similar values stand for such ratios.
+            24000/1001; decimal NTSC rates such as 23.976 are converted to their ratios.
 
     Raises:
-        InputError: The file has another format or rates are malformed (all of them are named).
+        InputError: The file has another format, or rates are malformed (all are listed).
     """
     problems = Problems()
     pairs: list[tuple[int | None, str, Any]] = []
@@ -294,7 +294,6 @@ def _rate(given: Any) -> Fraction | None:
 
 
 def _by_episode(path: Path, required: Sequence[str], read: Callable[[Entry], T | None]) -> dict[str, T]:
-    """Load a table with a row for each episode; `read` takes its value, or reports a problem."""
     problems, found = Problems(), dict[str, T]()
     for entry in read_csv(path, required, problems):
         value, episode = read(entry), entry.values[EPISODE]
@@ -329,7 +328,7 @@ def _offset(entry: Entry) -> int | None:
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
-    """Return the source of annotations by their hashes: the sample, the paper's release, or the user's own."""
+    """Return the source that the annotations' hashes identify: the sample, the paper's release, or the user's own."""
     if sample:
         return SAMPLE
     return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

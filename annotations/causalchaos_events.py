@@ -1,4 +1,4 @@
-"""CausalChaos' questions as events: "Why was Jerry running?" asks about a part in which Jerry was running."""
+"""CausalChaos questions as events: "Why was Jerry running?" asks about a part in which Jerry was running."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ def read_events(
     cast: Cast | None = None,
     seed: int = 0,
 ) -> Annotations:
-    """Load the events that why-questions presuppose, in the order of the file.
+    """Load the events that why-questions presuppose, in file order.
 
-    A question becomes a statement and its yes/no question; one that cannot is dropped and counted by reason.
+    Each question is converted to a statement and its yes/no question; questions without a convertible event are dropped
+    and counted by reason.
 
     Args:
         path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
-        columns: Other names of columns.
-        rate_of: Frames per second by episode; others have 25 and are counted.
-        length_of: Length in seconds by episode; others end with their last question.
-        cast: Characters; by default the names found in the texts.
-        seed: Seed of the split of episodes, as the source has none.
+        columns: Column names that differ from the default.
+        rate_of: Frames per second by episode; episodes not listed have 25 and are counted.
+        length_of: Length in seconds by episode; episodes not listed end with their last question.
+        cast: The characters; by default the names detected in the texts.
+        seed: Seed for splitting the episodes, as the source has no split.
 
     Raises:
-        InputError: The file has another format or malformed rows, or no usable question.
+        InputError: The file has another format, malformed rows, or no usable question.
     """
     rows = read_causalchaos(path, columns)
     rates, lengths = rate_of or {}, length_of or {}

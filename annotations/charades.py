@@ -1,4 +1,4 @@
-"""Load Charades: `Charades_v1_{train,test}.csv` and its class files."""
+"""Loader for Charades: `Charades_v1_{train,test}.csv` and its class files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADVICE = "Fix these rows, or download the annotations again: https://prior.allen
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:
-    """Return the action of every Charades class; the "Someone is …" classes are not usable in pairs."""
+    """Return the action of every Charades class; the "Someone is …" classes cannot be used in pairs."""
     return {
         entry.id: Action(
             key=entry.id,
@@ -61,16 +61,16 @@ def class_actions(table: ClassTable) -> dict[str, Action]:
 def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
     """Load the Charades annotations, including videos without actions.
 
-    An interval past the video's length is clamped and counted; one that is then empty or inverted (Charades has a few)
-    is kept and counted.
+    Intervals that exceed the video's length are clamped and counted; those that are then empty or inverted (Charades
+    has a few) are kept and counted.
 
     Args:
-        folder: Holds `Charades_v1_train.csv` and/or `_test.csv`, up to two folders below.
+        folder: Folder that contains `Charades_v1_train.csv` and/or `_test.csv`, up to two folders below.
         splits: The splits to read; one may be absent if the other exists.
 
     Raises:
-        InputError: No CSV is found, a row is malformed (all of them are named), an id is not unique, a class is
-            unknown, or a class file differs from the table that the phrases were written for.
+        InputError: No CSV is found, rows are malformed (all are listed), an id is not unique, a class is unknown, or a
+            class file differs from the table for which the phrases were written.
     """
     if not folder.is_dir():
         raise UsageError(
@@ -96,7 +96,6 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
 
 
 def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter[str]) -> AnnotatedVideo | None:
-    """Return the video of a row; None if the row is malformed, with the problem reported."""
     row = dict(entry.values)
     if not is_file_name(row["id"]):
         entry.wrong("id", "a video id such as 46GP8", row["id"])
@@ -132,7 +131,7 @@ def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter
 
 
 def class_files(table: ClassTable) -> dict[str, list[str]]:
-    """Return the lines of Charades' four class files, by file name."""
+    """Return the lines of the four Charades class files by file name."""
     verbs = {name: key for key, name in table.verbs.items()}
     objects = {name: key for key, name in table.objects.items()}
     classes = table.classes.values()
@@ -148,7 +147,7 @@ def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
     """Compare the class files next to the CSVs, if any, with the built-in table, and return their SHA-256 by name.
 
     Raises:
-        InputError: A line differs: the question phrases were written for the other class.
+        InputError: A line differs, so the question phrases would belong to another class.
     """
     hashes, problems = {}, Problems()
     for name, lines in class_files(table).items():

@@ -1,7 +1,8 @@
 """Charades' annotated actions as scene graphs.
 
-Charades annotates actions and times; its class tables give their objects. These yield actions, relations (the verbs of
-actions) and touched objects. Missing annotations are missing from the graph, so "no" is less certain than "yes".
+Charades annotates actions with times; its class tables name their objects. The graphs contain these actions, relations
+(the verbs of actions) and touched objects. Content that was not annotated is missing from the graph, so "no" is less
+certain than "yes".
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ BEDS = frozenset(("c134", "c135", "c133"))
 
 
 def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
-    """Return a video's graph from its annotated actions, on frames every half second from 0.
+    """Return a video's graph built from its annotated actions, with a frame every half second from 0.
 
-    Overlapping or touching intervals of the same action are merged. `counts` counts what AGQA omits: intervals of
-    classes without a phrase, and empty intervals.
+    Overlapping or adjacent intervals of the same action are merged. `counts` receives the number of intervals that AGQA
+    omits: those of classes without a phrase, and empty ones.
     """
     times = frame_times(video.length_s)
     counts = Counter() if counts is None else counts
@@ -59,10 +60,10 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
 def graph_of(
     video_id: str, times: Sequence[float], spans: Iterable[ActionSpan], provenance: Provenance, seen: Iterable[str] = ()
 ) -> SceneGraph:
-    """Make a graph whose relations are the verbs of its actions (`spans`); `seen` are other objects in the video.
+    """Return a graph whose relations are the verbs of the actions in `spans`; `seen` are other objects in the video.
 
-    Every action implies contact with its object, and the relation of its verb to it; the relation is to `ANYTHING` if
-    another thing is acted on: something is put on a table, but the table is not put down.
+    Every action implies contact with its object, and the relation of its verb to the object. The relation is to
+    `ANYTHING` if another thing is acted on: something is put on a table, but the table is not put down.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     contacts: dict[str, Frames] = defaultdict(int)
@@ -84,7 +85,7 @@ def frame_times(length_s: float) -> tuple[float, ...]:
 
 
 def joined(intervals: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Merge intervals that overlap or touch."""
+    """Merge overlapping or adjacent intervals."""
     found: list[tuple[float, float]] = []
     for start, end in sorted(intervals):
         if found and start <= found[-1][1]:

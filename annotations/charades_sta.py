@@ -1,4 +1,4 @@
-"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` as segments."""
+"""Loader for Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` become segments."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .tables import Problems, find_split_files, seconds
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
-    """Replace Charades' action classes by Charades-STA's sentences, for the videos that have any.
+    """Return the annotations with Charades-STA sentences in place of action classes, for videos with sentences.
 
-    A sentence becomes a gerund phrase; one that cannot, or whose object is a pronoun without its noun ("putting it on a
-    shelf"), is dropped and counted by reason. Of sentences about the same segment that may describe the same action
-    only the first is kept. Verbs and objects of a video are those of all its sentences and action classes and its
-    `objects` column.
+    Each sentence is converted to a gerund phrase. Sentences that cannot be converted, or whose object is a pronoun
+    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. Of several sentences about the
+    same segment that may describe the same action, only the first is kept. Verbs and objects of a video are those of
+    all its sentences and action classes and its `objects` column.
 
     Args:
-        folder: Holds `charades_sta_train.txt` and/or `_test.txt`, up to two folders below.
+        folder: Folder that contains `charades_sta_train.txt` and/or `_test.txt`, up to two folders below.
         charades: The videos, their lengths and other annotations.
         splits: The splits to read; one may be absent if the other exists.
 
     Raises:
-        InputError: No file is found, or a line is malformed or names an unknown video (all of them are named).
+        InputError: No file is found, or lines are malformed or name an unknown video (all are listed).
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")

@@ -1,4 +1,4 @@
-"""Load the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
+"""Loader for the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ReleasedPair:
     """A pair as released.
 
     Attributes:
-        id: 8 hex digits.
-        video_id: The Charades video.
+        id: Pair id, 8 hexadecimal digits.
+        video_id: Id of the Charades video.
         a: Class, start and end in seconds of the earlier action.
-        b: The same of the later one.
-        others: `other_actions`.
-        cuts_ms: `out_a, in_a, in_b, out_b` in milliseconds.
+        b: Class, start and end in seconds of the later action.
+        others: The field `other_actions`.
+        cuts_ms: Cut points `out_a, in_a, in_b, out_b` in milliseconds.
     """
 
     id: str
@@ -41,7 +41,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
     """Load one of the two released files.
 
     Raises:
-        InputError: The file has another format, or entries are malformed (all of them are named).
+        InputError: The file has another format, or entries are malformed (all are listed).
     """
     try:
         content = parse_json(read_text(path), _object)
@@ -66,7 +66,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
 
 
 def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a dictionary in which a duplicate id has an entry that will be refused."""
+    """Return a dictionary in which a duplicate id has an invalid entry, so that it is refused later."""
     values = dict(items)
     if len(values) < len(items):
         times = Counter(name for name, _ in items)
@@ -75,7 +75,7 @@ def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
-    """Read an entry; return what was expected, and the pair if it is valid."""
+    """Parse an entry; return the expected form, and the pair if the entry is valid."""
     if not PAIR_ID.fullmatch(name):
         return "8 hex digits as the pair's id", None
     expected = (
@@ -103,7 +103,6 @@ def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
 
 
 def _time(value: Any) -> float:
-    """Read a time in seconds, a number or a text."""
     time = seconds(str(value))
     if time is None:
         raise ValueError(value)

@@ -1,4 +1,4 @@
-"""Collect videos from annotations: phrases become segments, and those that cannot be asked about are counted."""
+"""Collection of annotated phrases into videos with segments; phrases that questions cannot use are counted."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 
-SHARES = {"train": 0.7, "validation": 0.15}  # "test" has the rest
+SHARES = {"train": 0.7, "validation": 0.15}  # the rest is "test"
 
 
 def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
-    """Assign videos to train, validation and test by 70, 15 and 15 percent, rounded, independent of their order."""
+    """Assign videos to train, validation and test (70, 15 and 15 %, rounded) independently of their order."""
     drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
     splits, start = {}, 0
     for split, share in SHARES.items():
@@ -31,14 +31,14 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may describe the same action: a verb in common, and no conflicting objects."""
+    """Return whether two sentences may describe the same action: they share a verb, and no objects conflict."""
     if not shares_verb(one, other):
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
-    """Return the action of a phrase or an event of this text, or the reason (a string) why there is none."""
+    """Return the action of a phrase or event, or pass on the reason (a string) why none exists."""
     if isinstance(found, str):
         return found
     asked = found.asked if isinstance(found, Event) else ""
@@ -47,13 +47,13 @@ def action_of(found: Gerund | Event | str, text: str) -> Action | str:
 
 @dataclass
 class VideoDraft:
-    """A video while its phrases are collected.
+    """A video whose phrases are being collected.
 
     Attributes:
         id: Source id.
-        split: Its split; "" if the source has none.
-        subject: The person filmed, if known.
-        length_s: Length in seconds; None if unknown, and then the end of the last segment.
+        split: Split; "" if the source has none.
+        subject: Id of the person filmed, if known.
+        length_s: Length in seconds; None if unknown, in which case the end of the last segment is used.
         columns: Other columns of the annotation, as text.
     """
 
@@ -76,14 +76,14 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase; a refused one is counted by its reason, and its words are kept with their time.
+        """Add a phrase as a segment. A refused phrase is counted by reason, and its words are kept with their time.
 
         Args:
-            found: The action, or the reason why there is none.
-            text: The text of the annotation.
-            times: Its start and end in seconds.
-            counts: Counts dropped phrases.
-            style: Style of the annotation's phrases, used to read refused ones.
+            found: The action, or the reason why none exists.
+            text: The annotated text.
+            times: Start and end in seconds.
+            counts: Counter of dropped phrases.
+            style: Style of the annotation's phrases, used to parse refused ones.
         """
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
@@ -109,7 +109,7 @@ class VideoDraft:
             self._segments.append(Segment(found, start, end))
 
     def finished(self, split: str) -> AnnotatedVideo:
-        """Return the video."""
+        """Return the completed video."""
         return AnnotatedVideo(
             id=self.id,
             split=split,
@@ -126,10 +126,10 @@ class VideoDraft:
 def gather(
     drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
 ) -> Annotations:
-    """Return the videos of drafts; those without a split get one from `split_by_video`.
+    """Return the completed videos; those without a split are assigned one by `split_by_video`.
 
     Raises:
-        InputError: No phrase can be asked about.
+        InputError: No phrase is usable in questions.
     """
     drawn = split_by_video([draft.id for draft in drafts.values() if not draft.split], seed)
     videos = tuple(draft.finished(draft.split or drawn[draft.id]) for draft in drafts.values())

@@ -1,4 +1,4 @@
-"""Load pickles of annotations without running any code in them."""
+"""Safe loading of annotation pickles: no code in them is run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
 
 
 class _PlainOnly(pickle.Unpickler):
-    """Loads pickles that name no class or function other than those of sets, so that no code can run."""
+    """Unpickler that refuses all classes and functions except those of sets, so that no code can run."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in PLAIN:
@@ -30,14 +30,14 @@ class _PlainOnly(pickle.Unpickler):
 
 
 def read_pickle(path: Path, advice: str) -> Any:
-    """Load a pickle of builtin containers, texts and numbers; `advice` is the remedy for a damaged file.
+    """Return the content of a pickle of builtin containers, texts and numbers; `advice` is for the error message.
 
     Raises:
-        InputError: It holds other values, or is damaged.
-        OSError, MemoryError: It cannot be read, or needs more memory than available.
+        InputError: The file contains other values, or is damaged.
+        OSError, MemoryError: The file cannot be read, or requires more memory than available.
     """
     running = gc.isenabled()
-    gc.disable()  # collecting garbage among millions of live dictionaries would double the time
+    gc.disable()  # garbage collection among millions of live dictionaries would double the time
     try:
         with open(regular(path), "rb") as handle:
             return _PlainOnly(handle).load()
@@ -45,7 +45,7 @@ def read_pickle(path: Path, advice: str) -> Any:
         raise InputError(f"{path.name}: {error}. {advice}") from None
     except (OSError, MemoryError):
         raise
-    except Exception as error:  # a damaged pickle may raise almost anything
+    except Exception as error:  # a damaged pickle may raise almost any exception
         detail = shortened(str(error))
         raise InputError(
             f"{path.name} is not a pickle, or damaged ({type(error).__name__}: {detail}). {advice}"

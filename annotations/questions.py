@@ -1,4 +1,4 @@
-"""Load questions with their correct answers from any data set, for `stressreel mine`."""
+"""Loader for questions with correct answers from any dataset, used by `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its correct answer; explanation and split are "" if the data set has none."""
+    """A question with its correct answer; explanation and split are "" if the dataset has none."""
 
     id: str
     question: str
@@ -37,10 +37,10 @@ class Questions:
     """Loaded questions.
 
     Attributes:
-        questions: In the order of the file.
-        kept_apart: By id, the ids of questions whose answers must not serve as distractors: those of the same group, or
-            on overlapping parts of a video.
-        hashes: SHA-256 of the file, by its name.
+        questions: The questions in file order.
+        kept_apart: Ids of questions, by question id, whose answers must not serve as distractors: those of the same
+            group, or on overlapping parts of a video.
+        hashes: SHA-256 of the file, by name.
         counts: Totals and tolerated irregularities, by name.
     """
 
@@ -51,17 +51,17 @@ class Questions:
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
-    """Load questions; a file with the columns of CausalChaos' `Annotations.csv` is read as such.
+    """Load questions; a file with the columns of CausalChaos' `Annotations.csv` is read in that format.
 
-    Either all questions have an explanation or none has; likewise a split.
+    Either all questions or none must have an explanation; the same holds for splits.
 
     Args:
-        path: A CSV with a header, or JSON lines. Other columns are ignored.
-        columns: Other names of columns.
-        apart_frames: Parts of a video with fewer frames between them count as overlapping.
+        path: CSV with a header, or JSON lines. Unknown columns are ignored.
+        columns: Column names that differ from the default.
+        apart_frames: Parts of a video that are fewer frames apart count as overlapping.
 
     Raises:
-        InputError: The file has another format or no question, or rows are malformed (all of them are named).
+        InputError: The file has another format or no questions, or rows are malformed (all are listed).
     """
     first = next(entries(path, (), ADVICE, Problems()), None) if columns is None else None
     if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():
@@ -106,7 +106,6 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
 
 
 def _text(entry: Entry, column: str) -> str:
-    """Take a text, or a whole number, with normalised spaces."""
     given = entry.values.get(column)
     if isinstance(given, int) and not isinstance(given, bool):
         return str(given)

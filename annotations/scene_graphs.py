@@ -1,7 +1,7 @@
 """Scene graphs: objects, relations and actions on the frames of a video.
 
-AGQA's scene graphs, Charades' actions and drawn videos all have this form, so that one engine answers questions about
-them.
+AGQA's scene graphs, Charades' actions and animated videos share this form, so that one engine answers questions about
+all of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Frames = int
 
 @dataclass(frozen=True, slots=True)
 class ActionSpan:
-    """An instance of an action: AGQA's phrase, its time in seconds, and the frames that it covers, at least one."""
+    """An instance of an action: AGQA's phrase, start and end in seconds, and its frames (at least one)."""
 
     phrase: str
     start: float
@@ -33,14 +33,14 @@ class SceneGraph:
     """The graph of a video.
 
     Attributes:
-        video_id: The video.
+        video_id: Id of the video.
         times: Times of the annotated frames in seconds, ascending.
         relations: For each relation (attention, spatial, contact or verb) and object, the frames on which it holds.
-        contacts: For each object, the frames on which the person touches it.
-        visible: For each object, the frames on which it is known to be visible.
+        contacts: For each object, the frames on which the person touches the object.
+        visible: For each object, the frames on which the object is known to be visible.
         actions: Instances of actions, by start.
         provenance: The source of the annotation.
-        seen: Objects known to be in the video: no question has the answer "no" because one of them is missing.
+        seen: Objects known to be in the video; the answer to a question is never "no" because one of them is missing.
     """
 
     video_id: str
@@ -54,7 +54,7 @@ class SceneGraph:
 
 
 def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
-    """Return the frames from `start` to `end` seconds, or else the one nearest to the middle."""
+    """Return the frames from `start` to `end` seconds, or the frame nearest to the middle if there are none."""
     inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
     if inside or not times:
         return inside
@@ -63,7 +63,7 @@ def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
-    """Return a graph as JSON values; sets of frames are hexadecimal numbers."""
+    """Return a graph as JSON values; sets of frames become hexadecimal numbers."""
     return {
         "times": list(graph.times),
         "relations": {name: _written(things) for name, things in graph.relations.items()},
@@ -76,7 +76,7 @@ def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
 
 
 def graph_from_json(video_id: str, content: Mapping[str, Any]) -> SceneGraph:
-    """Return the graph that `graph_as_json` wrote."""
+    """Return the graph that `graph_as_json` serialized."""
     return SceneGraph(
         video_id,
         tuple(content["times"]),

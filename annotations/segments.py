@@ -1,4 +1,4 @@
-"""Load annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+"""Loader for annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SEGMENTS = Source(
     "segments",
     "annotated segments of the builder's own",
     {"license": "unknown"},
-    video_folders=(*CHARADES.video_folders, "videos"),  # the sample is about Charades' drawn videos
+    video_folders=(*CHARADES.video_folders, "videos"),  # the sample uses the animated Charades videos
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
-PIECE_S = 5.0  # DiDeMo's times count pieces of five seconds
+PIECE_S = 5.0  # DiDeMo's times count units of five seconds
 ADVICE = (
     "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
     "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject are optional."
@@ -45,7 +45,7 @@ OTHER_ADVICE = (
 
 @dataclass(frozen=True)
 class _SegmentRow:
-    """A segment as given in a file of any format."""
+    """A segment as stated in a file of any format."""
 
     entry: Entry
     video: str
@@ -60,7 +60,7 @@ class _SegmentRow:
 
 @dataclass
 class _FrameRows:
-    """Rows that give frames: the frame rate in use, if given, their number, and the position of the first."""
+    """Statistics of rows that use frame numbers: frame rate (if known), number of rows, position of the first."""
 
     rate: Fraction | None
     rows: int = 0
@@ -77,21 +77,21 @@ def read_segments(
 ) -> Annotations:
     """Load annotated segments, video by video in the order of the file.
 
-    A phrase that cannot be converted is dropped and counted by reason. Rows of one `class` are one action, asked about
-    in the words of its first row.
+    Phrases that cannot be converted are dropped and counted by reason. Rows with the same `class` are one action, whose
+    wording is that of the first row.
 
     Args:
-        path: A CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`,
-            or lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
-        as_is: Use phrases literally; otherwise gerunds, instructions and sentences about a person become gerund
-            phrases.
+        path: CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`;
+            lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
+        as_is: Whether to use phrases literally; otherwise gerunds, instructions and sentences about a person are
+            converted to gerund phrases.
         rate: Frames per second, for `start_frame` and `end_frame`.
-        length_of: Length in seconds by video; a video without any known length ends with its last segment.
-        seed: Seed of the split of videos, if the file has none.
+        length_of: Length in seconds by video; videos of unknown length end with their last segment.
+        seed: Seed for splitting the videos, if the file has no splits.
 
     Raises:
-        UsageError: There are frames and no rate, or a rate and no frames.
-        InputError: The file has another format, rows are malformed (all of them are named), or no phrase is usable.
+        UsageError: Frames are used without a rate, or a rate is specified without frames.
+        InputError: The file has another format, rows are malformed (all are listed), or no phrase is usable.
     """
     problems, counts, frames = Problems(), Counter[str](), _FrameRows(rate)
     drafts: dict[str, VideoDraft] = {}
@@ -141,7 +141,7 @@ def _action(row: _SegmentRow, as_is: bool) -> Action | str:
 
 
 def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
-    """Read the segments of a file of any format."""
+    """Yield the segments of a file of any format."""
     if path.suffix.lower() == ".json" and not _has_lines(path):
         yield from _document(path, problems, counts)
         return
@@ -158,7 +158,7 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
 
 
 def _has_lines(path: Path) -> bool:
-    """Return whether a `.json` file holds an object per line rather than one document."""
+    """Return whether a `.json` file contains one object per line rather than one document."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}. {ADVICE}")
     lines = [line for line in read_text(path).splitlines() if line.strip()]
@@ -208,7 +208,7 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
 
 
 def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
-    """Read a video of ActivityNet Captions; empty or inverted segments are dropped and counted."""
+    """Yield the segments of an ActivityNet Captions video; empty or inverted segments are dropped and counted."""
     video, length = entry.name("video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
@@ -230,7 +230,7 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
 
 
 def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
-    """Read a description of DiDeMo, at the time that most annotators chose, the earliest of ties."""
+    """Yield a DiDeMo description at the time that most annotators chose, the earliest of ties."""
     video, text = entry.name("video"), entry.text("description")
 
     def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
@@ -249,7 +249,7 @@ def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
 def _pairs(
     entry: Entry, key: str, read: Callable[[Any, Any, tuple[str, str]], tuple[float, float] | None]
 ) -> Iterator[tuple[float, float]]:
-    """Read a list of pairs of times."""
+    """Yield the pairs of times in a list."""
     given = entry.values.get(key)
     if not isinstance(given, list) or not given:
         entry.wrong(key, "a list of [start, end]", given)

@@ -1,4 +1,4 @@
-"""Tables and JSON of annotations: values are checked as they are read, problems reported by file, line and column."""
+"""Annotations in tables and JSON: values are checked when read; problems are reported by file, line and column."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Problems:
-    """Collects the problems of the input files, so that one error reports all of them."""
+    """Collector of problems in the input files, so that one error reports all of them."""
 
     lines: list[str] = field(default_factory=list)
-    empty_rows: int = 0  # skipped rows such as ",,,", which spreadsheets write below a table
+    empty_rows: int = 0  # skipped rows such as ",,,", which spreadsheets append to tables
     other_columns: set[str] = field(default_factory=set)  # already reported
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
-        """Record a problem: its place, the expected and the given value."""
+        """Record a problem: its position, the expected and the actual value."""
         place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
         shown = given if len(given) <= 80 else given[:77] + "…"
         self.lines.append(f"{place}: expected {expected}, got {shown!r}")
 
     def raise_if_any(self, advice: str) -> None:
-        """Raise one InputError with all problems, the first twenty in full."""
+        """Raise one InputError that contains all problems, the first twenty in full."""
         if not self.lines:
             return
         more = len(self.lines) - SHOWN
@@ -57,11 +57,11 @@ class Entry:
     """A row of a table or an object of a JSON file, whose values are checked as they are read.
 
     Attributes:
-        values: By column or key.
-        path: The file.
-        problems: Collects problems.
-        line: Its line, if the file has lines.
-        place: Its path in a JSON file, such as "videos[3].".
+        values: Values by column or key.
+        path: Path of the file.
+        problems: Collector of problems.
+        line: Line number, if the file has lines.
+        place: Path within a JSON file, such as "videos[3].".
     """
 
     values: Mapping[str, Any]
@@ -71,28 +71,28 @@ class Entry:
     place: str = ""
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
-        """Report a problem."""
+        """Report a problem with a value."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
-        """Return whether there is a value."""
+        """Return whether a key has a value."""
         return self.values.get(key) not in (None, "")
 
     def refuse_other_columns(self, columns: Sequence[str]) -> None:
-        """Report columns other than these, each once per file."""
+        """Report columns other than the given ones, each once per file."""
         for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
             self.problems.other_columns.add(key)
             self.wrong(key, f"only the columns {', '.join(columns)}", key)
 
     def name(self, key: str) -> str:
-        """Take a value that can name a file; "" if it cannot."""
+        """Return a value that is usable as a file name; "" if it is not."""
         name = file_name(self.values.get(key))
         if not name:
             self.wrong(key, NAME_EXPECTED, self.values.get(key))
         return name
 
     def text(self, key: str) -> str:
-        """Take a text, stripped; "" if there is none."""
+        """Return a text, stripped; "" if it is missing."""
         given = self.values.get(key)
         text = given.strip() if isinstance(given, str) else ""
         if not text or HALF_CHARACTER.search(text):
@@ -101,7 +101,7 @@ class Entry:
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
-        """Take one of a few words and return its meaning; "" for any other."""
+        """Return the meaning of one of a few allowed words; "" for any other value."""
         given = self.values.get(key)
         if isinstance(given, str) and given in meanings:
             return meanings[given]
@@ -109,14 +109,14 @@ class Entry:
         return ""
 
     def length(self, key: str, expected: str = "a length in seconds") -> float:
-        """Take a length in seconds; 0 if there is none."""
+        """Return a length in seconds; 0 if it is missing."""
         length = seconds(str(self.values.get(key)))
         if not length:
             self.wrong(key, expected, self.values.get(key))
         return length or 0.0
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
-        """Take a first frame and an end after it; None if they are invalid."""
+        """Return a first frame and a later end frame; None if they are invalid."""
         found: list[int] = []
         for key in (start, end):
             given = self.values.get(key)
@@ -132,11 +132,11 @@ class Entry:
         return found[0], found[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
-        """Take a start and an end after it, in seconds; None if they are invalid."""
+        """Return a start and a later end in seconds; None if they are invalid."""
         return self.in_order(self.values.get(start), self.values.get(end), (start, end))
 
     def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
-        """Check a start and an end after it, in seconds, given as numbers or texts; None if they are invalid."""
+        """Return a start and a later end in seconds, given as numbers or texts; None if they are invalid."""
         times = [seconds(str(value)) for value in (start, end)]
         for key, value, time in zip(keys, (start, end), times, strict=True):
             if time is None:
@@ -151,10 +151,10 @@ class Entry:
 
 
 def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
-    """Read a CSV with a header, and yield its rows with stripped values, by the line on which they begin.
+    """Yield the rows of a CSV with a header, with stripped values and the line on which each begins.
 
-    Rows with too few or too many fields are reported and skipped; rows of only commas are skipped and counted. Columns
-    that are not `required` are kept too.
+    Rows with too few or too many fields are reported and skipped; rows that consist of commas only are skipped and
+    counted. Columns that are not `required` are kept too.
 
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
@@ -185,10 +185,10 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
-    """Read the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
+    """Yield the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
 
     Malformed rows are reported and skipped. A CSV must have the `required` columns; in JSON lines each value is checked
-    as it is read. `advice` describes a row, for the error of another suffix.
+    as it is read. `advice` describes the required rows in the error for other suffixes.
 
     Raises:
         InputError: The file cannot be read, has another suffix, or lacks a required column.
@@ -215,10 +215,10 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
 
 
 def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
-    """Parse JSON; a duplicate key of an object is reported as a problem.
+    """Parse JSON; duplicate keys of objects are reported as problems.
 
     Raises:
-        ValueError: It is not JSON.
+        ValueError: The text is not JSON.
     """
 
     def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -233,7 +233,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
 
 
 def read_json(path: Path, problems: Problems) -> Any:
-    """Read a JSON file; a duplicate key of an object is reported as a problem.
+    """Read a JSON file; duplicate keys of objects are reported as problems.
 
     Raises:
         InputError: The file cannot be read or is not JSON.
@@ -247,15 +247,15 @@ def read_json(path: Path, problems: Problems) -> Any:
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
-    """Choose the file from which each split is read, and return the splits by file.
+    """Choose the file for each split, and return the splits by file.
 
     Args:
-        path: A file for all splits, or a folder with files, up to two folders below.
-        splits: The wanted splits.
-        names: The names of possible files of each split, the preferred one first.
+        path: A file for all splits, or a folder that contains the files, up to two folders below.
+        splits: The requested splits.
+        names: Possible file names of each split, in order of preference.
 
     Raises:
-        InputError: There is no such split, path or file.
+        InputError: The split, path or file does not exist.
     """
     unknown = [split for split in splits if split not in names]
     if unknown or not splits:
@@ -277,12 +277,12 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
 
 
 def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
-    """Return an object of a JSON file as an entry; any other value as one without values."""
+    """Return an object of a JSON file as an entry; any other value becomes an entry without values."""
     return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
 
 
 def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the names of columns, with the user's own names.
+    """Return the column names, with the user's names in place of the defaults.
 
     Raises:
         UsageError: The user names an unknown column.
@@ -295,7 +295,7 @@ def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> 
 def find_split_files(
     folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
 ) -> dict[str, Path]:
-    """Find the files of splits, up to two folders below a folder; absent ones are omitted, but one must exist."""
+    """Locate the files of splits, up to two folders below a folder; absent ones are omitted, but one must exist."""
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
@@ -304,24 +304,24 @@ def find_split_files(
 
 
 def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
-    """Refuse a file without entries of a wanted split, unless other problems may be the reason."""
+    """Raise InputError if a requested split has no entries, unless other problems may be the reason."""
     absent = {*wanted} - {*found}
     if absent and not problems.lines:
         raise InputError(f"{path.name} has no entries of the split {', '.join(sorted(absent))}.")
 
 
 def file_name(value: Any) -> str:
-    """Return a text, or a whole number, that can be the name of a file, stripped; else ""."""
+    """Return a text or whole number, stripped, that is usable as a file name; "" otherwise."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether an id can name a file: no path, not hidden, only printable characters."""
+    """Return whether an id is usable as a file name: not a path, not hidden, only printable characters."""
     return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 
 def seconds(text: str) -> float | None:
-    """Parse a time in seconds; None unless it is a number from 0 to 10⁷, which are 115 days."""
+    """Parse a time in seconds; return None unless it is a number from 0 to 10⁷ (115 days)."""
     value = float(text) if NUMBER.fullmatch(text.strip()) else inf
     return value if value <= LONGEST else None

@@ -1,6 +1,6 @@
-"""Load YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
+"""Loader for YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
 
-Its sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
+The sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ ADVICE = "Use the released file, or fix these entries."
 
 
 class TimedSentence(NamedTuple):
-    """A sentence with its time in a video, in seconds."""
+    """A sentence with its start and end in a video, in seconds."""
 
     video: str
     split: str
@@ -61,19 +61,20 @@ class TimedSentence(NamedTuple):
 
 
 def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> CaptionedClips:
-    """Load YouCook2's clips in file order, with one caption each.
+    """Load YouCook2 clips in file order, with one caption each.
 
-    A clip's id is `<video_id>_<n>`, n its position in its video, from 00: the `id` of the JSON. Videos are expected in
-    `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>` or without such folders.
+    The id of a clip is `<video_id>_<n>`, where n is its position in the video, from 00 (the `id` of the JSON). Videos
+    are expected in `raw_videos/<subset>/<recipe>`, in `<subset>/<recipe>`, or without such folders.
 
     Args:
-        folder: One of the files, or a folder with them, up to two folders below. The validation split of a folder is
-            MIL-NCE's, if `validation_youcook_milnce.csv` exists: the clips of videos that were still online then.
-        splits: "train", "validation" or both. The CSV has only validation.
+        folder: One of the files, or a folder that contains them, up to two folders below. The validation split of a
+            folder is MIL-NCE's if `validation_youcook_milnce.csv` exists: the clips of videos that were still online
+            then.
+        splits: "train", "validation" or both; the CSV has only validation.
 
     Raises:
-        InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all of
-            them are named).
+        InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all are
+            listed).
     """
     problems, counts, numbers = Problems(), Counter[str](), Counter[str]()
     clips: list[CaptionedClip] = []
@@ -91,7 +92,6 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
 
 
 def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]) -> Iterator[TimedSentence]:
-    """Read the CSV."""
     for entry in read_csv(path, COLUMNS, problems):
         video, recipe, caption = entry.name("video_id"), entry.name("task"), entry.text("text")
         times = entry.times("start", "end")
@@ -102,7 +102,7 @@ def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Count
 def trainval_parts(
     path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
 ) -> Iterator[TimedSentence]:
-    """Read the timed sentences of the wanted splits from the JSON, video by video.
+    """Yield the timed sentences of the requested splits from the JSON, video by video.
 
     Raises:
         InputError: The file has another format.
@@ -135,16 +135,16 @@ def trainval_parts(
 
 
 def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
-    """Load YouCook2's steps, with `recipe_type` and `subset` as columns of each video.
+    """Load YouCook2 steps, with `recipe_type` and `subset` as columns of each video.
 
-    A step becomes a gerund phrase; one that cannot is dropped and counted by reason.
+    Each step is converted to a gerund phrase; steps that cannot be converted are dropped and counted by reason.
 
     Args:
-        path: `youcookii_annotations_trainval.json`, or a folder with it, up to two folders below.
+        path: `youcookii_annotations_trainval.json`, or a folder that contains it, up to two folders below.
         splits: "train", "validation" or both.
 
     Raises:
-        InputError: The file is not found, has another format or malformed entries, or no entries of a split.
+        InputError: The file is not found, has another format or malformed entries, or has no entries of a split.
     """
     file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
     problems, counts = Problems(), Counter[str]()
@@ -161,7 +161,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:
-    """Return the usual folders of videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or without these."""
+    """Return the usual folders of videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or no subfolder."""
     return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
 
 

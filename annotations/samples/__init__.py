@@ -1,3 +1,3 @@
-"""Built-in samples: small annotations in the formats of real data sets, and drawn videos."""
+"""Built-in samples: small annotations in the formats of real datasets, with animated videos."""
 
 SAMPLES = ("charades", "msrvtt", "causal")

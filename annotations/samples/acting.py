@@ -1,7 +1,7 @@
-"""The drawn actions: the movement of the person, held things, and lasting changes.
+"""Animation of actions: the movement of the person, held things, and lasting changes.
 
 `picture_at` is a pure function of a stage and a time. Points are `forward + height * 1j` in pixels, relative to the
-station of the action: the place where the person stands for it.
+action's station, which is where the person stands for it.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from .paint import Brush, canvas, colour, finish
 
 TAU = 2 * math.pi
 STAGES_IN_CACHE = 4
-WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds of a turn
-THINNEST = 0.6  # of a body that turns, as a share of its width
+WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds per turn
+THINNEST = 0.6  # width of a body that turns, as a share of its full width
 IN_HAND = frozenset(
     ("apple", "blanket", "book0", "book1", "box", "broom", "cloth", "comb", "cup", "phone", "pillow", "rag")
-) | {"reading", "snack"}  # of all changing things, those held while they change
-LET_GO = {"pillow": 0.53}  # share of the action at which a thing leaves the hands before it is at rest
+) | {"reading", "snack"}  # the changing things that are held while they change
+LET_GO = {"pillow": 0.53}  # share of the action at which a thing leaves the hands before it comes to rest
 
 
 class Station(NamedTuple):
-    """Where the person stands for a piece of furniture, and which way the person looks."""
+    """The position of the person at a piece of furniture, and the viewing direction."""
 
-    x: float  # picture column
-    facing: float  # 1 right, -1 left
+    x: float  # pixel column
+    facing: float  # 1 for right, -1 for left
 
 
 @dataclass(frozen=True)
 class Cue:
-    """One action of a video: a Charades class and when it happens, in seconds."""
+    """One action of a video: Charades class, start and end in seconds."""
 
     action: str
     start: float
@@ -50,14 +50,14 @@ class Cue:
 
 @dataclass(frozen=True)
 class Stage:
-    """Everything that a video shows: room, person and actions.
+    """The content of a video: room, person and actions.
 
     Attributes:
         wall: Colour of the wall, `#rrggbb`.
         floor: Colour of the floor, `#rrggbb`.
-        stations: Furniture and the place to stand for it, in drawing order.
-        look: The person.
-        cues: The actions in order of time, without overlaps.
+        stations: Pieces of furniture and their stations, in drawing order.
+        look: The appearance of the person.
+        cues: The actions in temporal order, without overlaps.
         length_s: Length of the video in seconds.
     """
 
@@ -69,7 +69,7 @@ class Stage:
     length_s: float
 
     def station(self, furniture: str) -> Station:
-        """Where to stand for this piece of furniture."""
+        """Return the station of a piece of furniture."""
         return dict(self.stations)[furniture]
 
 
@@ -83,19 +83,19 @@ class Moment:
 
     @property
     def share(self) -> float:
-        """How much of the action has passed, 0 to 1."""
+        """The elapsed share of the action, 0 to 1."""
         return self.u / self.duration
 
     def swing(self, period: float, lag: float = 0.0) -> float:
-        """A value between -1 and 1 that repeats every `period` seconds, `lag` seconds late."""
+        """Return a sine between -1 and 1 with a period of `period` seconds, delayed by `lag` seconds."""
         return math.sin(TAU * (self.u - lag) / period)
 
     def hold(self, rise: float, risen: float, fall: float, fallen: float) -> float:
-        """0, then smoothly 1 between the two middle shares of the action, then 0 again."""
+        """Return 0, then smoothly 1 between the two middle shares of the action, then 0 again."""
         return ease(self.share, rise, risen) * (1 - ease(self.share, fall, fallen))
 
     def through(self, *stops: tuple[float, Pose]) -> Pose:
-        """The pose on the way through these poses, each at its share of the action; STAND before and after."""
+        """Return the interpolated pose between poses at given shares of the action; STAND before and after."""
         stops = ((0.0, STAND), *stops, (1.0, STAND))
         for (start, pose), (end, following) in pairwise(stops):
             if self.share < end:
@@ -104,7 +104,7 @@ class Moment:
 
 
 class Change(NamedTuple):
-    """A thing goes to `value` between two shares of the action."""
+    """A change of a thing to `value` between two shares of the action."""
 
     thing: str
     begin: float
@@ -130,18 +130,18 @@ class Act(NamedTuple):
 
 
 def ease(x: float, start: float, end: float) -> float:
-    """0 before `start`, 1 after `end`, smooth in between."""
+    """Return 0 before `start`, 1 after `end`, and a smooth transition in between."""
     x = min(max((x - start) / (end - start), 0.0), 1.0) if end > start else float(x >= end)
     return x * x * (3 - 2 * x)
 
 
 def _borrow(thing: str) -> tuple[Change, Change]:
-    """The thing is taken near the start and put back near the end."""
+    """Return the changes for a thing that is taken near the start and put back near the end."""
     return Change(thing, 0.13, 0.13, 1.0), Change(thing, 0.88, 0.88, 0.0)
 
 
 def _visit(moment: Moment, reach: Pose, work: Pose) -> Pose:
-    """Reach for a thing, do the work, put the thing back."""
+    """Return the pose of reaching for a thing, working, and putting the thing back."""
     return moment.through((0.13, reach), (0.25, work), (0.76, work), (0.88, reach))
 
 
@@ -362,7 +362,6 @@ def _wash(home: complex) -> Mover:
 
 
 def _wiped(u: float) -> complex:
-    """Where the washing hand is, `u` seconds after the start."""
     return room.GLASS + 11 * cmath.exp(1j * TAU * u / 0.95) + 4 * math.sin(TAU * u / 3.1)
 
 
@@ -396,7 +395,7 @@ def _sweep(moment: Moment) -> Pose:
 
 
 def _broom_ends(stroke: float) -> tuple[complex, complex]:
-    """Top and foot of the broom at a stroke between -1 and 1."""
+    """Return the top and foot of the broom at a stroke between -1 and 1."""
     return 19 + 106j - 6 * stroke, 44 + 20 * stroke + (6 + 5 * abs(stroke)) * 1j
 
 
@@ -500,14 +499,14 @@ ACTS: Mapping[str, Act] = {
     "c143": Act("fridge", _AT_FRIDGE, (Change("fridge", 0.2, 0.66, 1.0),)),
     "c144": Act("mirror", _comb, _borrow("comb"), _hold_comb),
     "c156": Act("table", _eat, (Change("snack", 0.15, 0.9, 1.0),), _hold_apple("snack", True)),
-}  # Charades class to performance
+}  # by Charades class
 
 
 # --- the whole picture -----------------------------------------------------------------------------------------------
 
 
 def state_at(cues: Sequence[Cue], t: float) -> room.State:
-    """How far each thing has changed `t` seconds into the video, 0 to 1; what no action touches is absent."""
+    """Return the change of each thing, 0 to 1, `t` seconds into the video; unaffected things are absent."""
     state: dict[str, float] = {}
     for cue in cues:
         for thing, begin, end, value in ACTS[cue.action].changes:
@@ -518,7 +517,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
 
 
 def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
-    """Return the things in the hands `t` seconds into the video, by the names in `ACTS`."""
+    """Return the things held `t` seconds into the video, by their names in `ACTS`."""
     cue = next((cue for cue in cues if cue.start <= t < cue.end), None)
     if cue is None:
         return frozenset()
@@ -533,7 +532,7 @@ def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
 
 
 def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
-    """The picture `t` seconds into the video, uint8 RGB of shape (240, 320, 3)."""
+    """Return the picture `t` seconds into the video, uint8 RGB of shape (240, 320, 3)."""
     state = state_at(stage.cues, t)
     picture = _empty_room(stage, state["light"] > 0.5).copy()
     for name, station in stage.stations:
@@ -545,7 +544,7 @@ def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
 
 
 def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State) -> None:
-    """Draw the person acting, or walking from one station to the next."""
+    """Draw the person in an action, or walking between stations."""
     cue = next((cue for cue in stage.cues if cue.start <= t < cue.end), None)
     if cue is None:
         place, pose = _between(stage, t)
@@ -562,12 +561,12 @@ def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State
 
 
 def _turned(brush: Brush) -> Brush:
-    """The brush for a body, which is no thinner when it faces the viewer."""
+    """Return the brush for a body, which keeps a minimum width when it faces the viewer."""
     return replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
 
 
 class Stop(NamedTuple):
-    """The person is at a station from `arrive` to `leave`, seconds."""
+    """A stay of the person at a station from `arrive` to `leave`, in seconds."""
 
     arrive: float
     leave: float
@@ -575,7 +574,7 @@ class Stop(NamedTuple):
 
 
 def _stops(stage: Stage) -> list[Stop]:
-    """Return the stops of the person; without actions, the pieces of furniture in turn and back."""
+    """Return the stops of the person; without actions, all pieces of furniture in turn and back."""
     if stage.cues:
         return [Stop(cue.start, cue.end, stage.station(ACTS[cue.action].furniture)) for cue in stage.cues]
     round_trip = (*stage.stations, stage.stations[0])
@@ -584,7 +583,7 @@ def _stops(stage: Stage) -> list[Stop]:
 
 
 def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    """Return place and pose `t` seconds into the video, between actions: walking to the next station, then waiting."""
+    """Return station and pose `t` seconds into the video between actions: walking to the next station, then waiting."""
     stops = _stops(stage)
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
@@ -602,7 +601,7 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
 def _empty_room(stage: Stage, lit: bool) -> Image.Image:
-    """Return everything that stays the same while the light does; not to be painted on."""
+    """Return the static background for a lighting state; callers must not paint on it."""
     picture = canvas(colour(stage.wall))
     room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
     for name, station in stage.stations:
@@ -614,6 +613,6 @@ def _empty_room(stage: Stage, lit: bool) -> Image.Image:
 
 
 def _dimmed(picture: NDArray[np.uint8], darkness: float) -> NDArray[np.uint8]:
-    """Return the picture as it looks with little light."""
+    """Return the picture darkened to a low light level."""
     share = np.array([0.52, 0.46, 0.26]) * darkness
     return np.rint(picture * (1 - share)).astype(np.uint8)

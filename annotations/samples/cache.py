@@ -1,4 +1,4 @@
-"""The built-in samples by name, drawn on first use and kept in the user's cache folder."""
+"""The built-in samples by name, generated on first use and stored in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 
 
 def cached_sample(kind: str) -> Path:
-    """Return the folder of a sample, drawing it first if needed.
+    """Return the folder of a sample, generating it first if needed.
 
-    It is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's files.
+    The folder is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's
+    files.
     """
     folder = user_cache() / f"sample-{kind}-{_drawn_by()}"
     if not folder.is_dir():
@@ -36,7 +37,7 @@ def cached_sample(kind: str) -> Path:
 
 
 def _drawn_by() -> str:
-    """Return a hash of this package's files, so that samples of another version are not used."""
+    """Return a hash of this package's files, which prevents the use of samples from another version."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".yaml"):
@@ -45,10 +46,10 @@ def _drawn_by() -> str:
 
 
 def write_sample(kind: str, folder: Path) -> None:
-    """Write a sample to a folder, which appears complete or not at all.
+    """Write a sample to a folder, atomically.
 
     Raises:
-        InputError: There is no such sample, or the folder is not empty.
+        InputError: The sample is unknown, or the folder is not empty.
         OutputError: The folder cannot be written.
     """
     if kind not in SAMPLES:

@@ -1,7 +1,7 @@
-"""Videos of the built-in CausalChaos sample: two animals that run about in a garden, a house, on a beach.
+"""Videos of the built-in CausalChaos sample: two animals that move about in a garden, a house or on a beach.
 
-They do not act out the questions; the sample is for trying builds, not models. Positions differ between clips, so that
-no two look the same.
+The videos do not show the content of the questions; the sample is for testing builds, not models. Positions differ
+between clips, so that no two look the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...video.encode import write_video
 from .causal import Episode, sample_episodes, write_causal_annotations
 from .paint import FLOOR_Y, WIDTH, Brush, Colour, box, canvas, colour, finish, oval
 
-HELD = 2  # frames that a drawing stays, as in animation
+HELD = 2  # frames per drawing, as in animation
 WALLS = ("#cfe4f2", "#f0dfc0", "#d7ead0", "#e3d6ec", "#f6e6a8", "#d9d9e6")
 FLOORS = ("#7fae6d", "#b98d5e", "#5f9a58", "#8d7aa0", "#dfc27a", "#8a8fa3")
 CAT, MOUSE, DARK = colour("#6d7b8f"), colour("#b9793f"), colour("#2b2b33")
@@ -40,11 +40,11 @@ Licence: CC0 1.0 (public domain).
 
 
 def frames(episode: Episode, number: int) -> Iterator[NDArray[np.uint8]]:
-    """Draw an episode: uint8 RGB of shape (240, 320, 3), each drawing for two frames.
+    """Yield the frames of an episode: uint8 RGB of shape (240, 320, 3), each drawing twice.
 
     Args:
         episode: The episode.
-        number: Its place in the sample, which decides the colours.
+        number: Position in the sample, which determines the colours.
     """
     for first in range(0, episode.frames, HELD):
         picture = _picture(number, first / float(episode.fps))
@@ -79,7 +79,7 @@ def _scene(number: int) -> Image.Image:
 
 
 def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
-    """A round animal with ears, a tail and four legs that looks to the right of its brush."""
+    """Draw a round animal with ears, a tail and four legs that faces right relative to its brush."""
     lift = 4 * size * abs(sin(beat))
     body = complex(0, 30 * size + lift)
     tail = [body - 26 * size, body + size * complex(-44, 14 + 6 * sin(beat)), body + size * complex(-50, 34)]

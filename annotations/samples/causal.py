@@ -19,7 +19,7 @@ ANNOTATIONS = "Annotations.csv"
 
 
 class SampleRow(NamedTuple):
-    """A question about the frames of an episode from `start_frame` to `end_frame`."""
+    """A question about the frames from `start_frame` up to `end_frame` of an episode."""
 
     start_frame: int
     end_frame: int
@@ -30,7 +30,7 @@ class SampleRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Episode:
-    """An invented cartoon; its id has a season that the release does not, its rows are in the order of frames."""
+    """An invented cartoon; its id has a season that the release lacks, and its rows are in frame order."""
 
     id: str
     title: str
@@ -41,7 +41,7 @@ class Episode:
 
 @cache
 def sample_episodes() -> tuple[Episode, ...]:
-    """All episodes of the sample."""
+    """Return all episodes of the sample."""
     table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     return tuple(
         Episode(
@@ -56,7 +56,7 @@ def sample_episodes() -> tuple[Episode, ...]:
 
 
 def annotation_table() -> str:
-    """The questions as `Annotations.csv`, with the byte order mark that the release has."""
+    """Return the questions as `Annotations.csv`, with a byte order mark as in the release."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)

@@ -1,4 +1,4 @@
-"""The built-in Charades sample: annotations in the real formats, and drawn videos; `charades.yaml` is their script."""
+"""The built-in Charades sample: annotations in the original formats, and videos animated by `charades.yaml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
 
 SOUND_RATE = 16000
-TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # of the first, second, … action of a video
+TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # for the first, second, … action of a video
 LOUDNESS, FADE_S = 0.25, 0.2
 README = """\
 The built-in Charades sample of stressreel
@@ -45,17 +45,17 @@ class SampleVideo:
     """A video of the sample, with Charades' columns.
 
     Attributes:
-        id: Five characters, like Charades' ids.
+        id: Five characters, like Charades ids.
         split: "train" or "test".
         scene: Charades scene, such as "Kitchen".
         quality, relevance, verified: Charades' ratings, as text.
-        script: One or two sentences.
-        descriptions: The script in the words of viewers.
+        script: Script of one or two sentences.
+        descriptions: Paraphrases of the script by viewers.
         objects: Charades object names.
         fps: Frames per second.
         stage: Room, person, actions and length.
-        sentences: For each action its Charades-STA sentences.
-        subject: Four characters, one person.
+        sentences: Charades-STA sentences of each action.
+        subject: Four-character id of the person.
     """
 
     id: str
@@ -74,7 +74,7 @@ class SampleVideo:
 
     @property
     def actions(self) -> tuple[Cue, ...]:
-        """Charades class, start and end in seconds of every action, in order of time."""
+        """Charades class, start and end in seconds of every action, in temporal order."""
         return self.stage.cues
 
     @property
@@ -90,7 +90,7 @@ class SampleVideo:
 
 @cache
 def sample_videos() -> tuple[SampleVideo, ...]:
-    """All videos of the sample, in the order of the table."""
+    """Return all videos of the sample, in the order of the table."""
     return tuple(_video(row) for row in _table()["videos"])
 
 
@@ -103,10 +103,10 @@ def _table() -> dict[str, Any]:
 def stage(
     scene: str, subject: str, stations: Mapping[str, Sequence[float]], actions: Sequence[Sequence[Any]], length_s: float
 ) -> Stage:
-    """Return the stage of a scene and a person of the table.
+    """Return the stage for a scene and a person of the table.
 
-    `stations` give for each piece of furniture the picture column and the facing; of an action only class, start and
-    end are used.
+    `stations` contains the pixel column and facing direction for each piece of furniture; only class, start and end of
+    `actions` are used.
     """
     return Stage(
         **_table()["scenes"][scene],
@@ -130,13 +130,13 @@ def _video(row: dict[str, Any]) -> SampleVideo:
 
 
 def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
-    """Draw the video: `round(length_s * fps)` frames, uint8 RGB of shape (240, 320, 3)."""
+    """Yield the frames of a video: `round(length_s * fps)` arrays, uint8 RGB of shape (240, 320, 3)."""
     for number in range(video.num_frames):
         yield picture_at(video.stage, float(number / video.fps))
 
 
 def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """The sound of the video, as long as the frames; see `tones`."""
+    """Return the soundtrack of the video, as long as its frames; see `tones`."""
     return tones(video.actions, round(video.num_frames / video.fps * rate), rate)
 
 
@@ -155,7 +155,7 @@ def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDAr
 def write_charades_sample(directory: Path) -> None:
     """Write the sample in the layout of Charades and Charades-STA.
 
-    The directory gets `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
+    The files are `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
     `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`.
     """
     for split in ("train", "test"):
@@ -172,7 +172,7 @@ def write_charades_sample(directory: Path) -> None:
 
 
 def annotation_table(videos: list[SampleVideo]) -> str:
-    """The videos as Charades' CSV."""
+    """Return the videos as a Charades CSV."""
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(COLUMNS)
@@ -184,7 +184,7 @@ def annotation_table(videos: list[SampleVideo]) -> str:
 
 
 def sentence_list(videos: list[SampleVideo]) -> str:
-    """The videos as Charades-STA's list; a time is never beyond the end of the video."""
+    """Return the videos as a Charades-STA list; times never exceed the length of the video."""
     return "".join(
         f"{video.id} {action.start:.1f} {min(action.end, video.length_s):.1f}##{sentence}\n"
         for video in videos
@@ -205,5 +205,5 @@ def segment_table() -> str:
 
 
 def class_tables() -> dict[str, str]:
-    """Return the texts of Charades' four class files, by file name."""
+    """Return the texts of the four Charades class files by file name."""
     return {name: "\n".join(lines) + "\n" for name, lines in class_files(load_classes()).items()}

@@ -1,6 +1,6 @@
-"""The drawn person: what a pose is, how limbs bend, and how the person looks.
+"""The animated person: poses, the bending of limbs, and appearance.
 
-Points are complex numbers `forward + height * 1j` in pixels, relative to where the person stands.
+Points are complex numbers `forward + height * 1j` in pixels, relative to the person's position.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from .paint import Brush, Colour, blend, colour, oval
 
 TORSO, THIGH, SHIN, UPPER_ARM, FOREARM = 38.0, 32.0, 32.0, 24.0, 23.0
 HEAD_RISE, HEAD_RADIUS = 22.0, 14.0
-SHADE: Colour = (90, 40, 25)  # what darkens skin
-STRIDE = 44.0  # pixels that one step covers
+SHADE: Colour = (90, 40, 25)  # blended with skin colours to darken them
+STRIDE = 44.0  # pixels per step
 
 
 class Pose(NamedTuple):
-    """Where the parts of the body are; angles in radians, forward positive."""
+    """The positions of the parts of the body; angles in radians, forward positive."""
 
-    step: float = 0.0  # pixels forward of the place where the person stands
-    turn: float = 1.0  # 1 looks ahead, 0 at the viewer, -1 back
+    step: float = 0.0  # pixels forward of the person's position
+    turn: float = 1.0  # 1 faces ahead, 0 the viewer, -1 backward
     hip: complex = 66j
     lean: float = 0.0  # of the torso
     nod: float = 0.0  # of the head, on top of the lean
-    mouth: float = 0.0  # 0 a closed smile, 1 wide open
+    mouth: float = 0.0  # 0 for a closed smile, 1 for wide open
     near: complex = 7 + 57j  # hands
     far: complex = 3 + 57j
     near_foot: complex = -5 + 4j  # ankles
@@ -37,12 +37,12 @@ STAND = Pose()
 
 
 def mix(first: Pose, second: Pose, share: float) -> Pose:
-    """The pose `share` (0 to 1) of the way from `first` to `second`."""
+    """Return the interpolation between two poses; `share` (0 to 1) is the weight of `second`."""
     return Pose._make(a + (b - a) * share for a, b in zip(first, second, strict=True))
 
 
 def walking(distance: float, vigour: float) -> Pose:
-    """A pose of the walk after `distance` pixels; `vigour` 0 stands, 1 takes full steps."""
+    """Return a walking pose after `distance` pixels; `vigour` is 0 for standing, 1 for full steps."""
     swing = math.pi * distance / STRIDE
 
     def foot(phase: float) -> complex:
@@ -61,7 +61,7 @@ def walking(distance: float, vigour: float) -> Pose:
 
 
 def alive(pose: Pose, t: float) -> Pose:
-    """The pose with the small sway of a body that is never quite still, `t` seconds into the video."""
+    """Return the pose with a slight sway, `t` seconds into the video."""
     return pose._replace(
         hip=pose.hip + 0.9 * math.sin(1.3 * t) + 0.5j * math.sin(2.1 * t),
         lean=pose.lean + 0.015 * math.sin(1.7 * t),
@@ -70,9 +70,9 @@ def alive(pose: Pose, t: float) -> Pose:
 
 
 def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> list[complex]:
-    """Return root, joint and tip of a two-part limb; a tip out of reach is brought into reach.
+    """Return root, joint and tip of a two-part limb; an unreachable tip is moved into reach.
 
-    `upper` and `lower` are the lengths of its parts in pixels; `way` is 1 for a joint that bends forward when the limb
+    `upper` and `lower` are the lengths of the parts in pixels; `way` is 1 for a joint that bends forward when the limb
     hangs (a knee), -1 for one that bends backward (an elbow).
     """
     reach = tip - root
@@ -85,23 +85,23 @@ def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> l
 
 @dataclass(frozen=True)
 class Look:
-    """How one subject looks; colours are `#rrggbb`."""
+    """The appearance of a person; colours are `#rrggbb`."""
 
     skin: str
     hair: str
     top: str
     trousers: str
     shoes: str
-    style: str  # of the hair: short, bun, bob or curly
+    style: str  # hair style: short, bun, bob or curly
 
     def paint(self, part: str) -> Colour:
-        """The colour of a part of the body."""
+        """Return the colour of a part of the body."""
         return colour(getattr(self, part))
 
 
 @dataclass(frozen=True)
 class Body:
-    """A person in a pose, seen by a brush that stands where the person stands."""
+    """A person in a pose, with a brush at the person's position."""
 
     brush: Brush
     look: Look
@@ -109,21 +109,21 @@ class Body:
 
     @property
     def shoulder(self) -> complex:
-        """Where the arms begin."""
+        """The joint of the arms."""
         return self.pose.hip + TORSO * 1j * cmath.exp(-1j * self.pose.lean)
 
     @property
     def head(self) -> complex:
-        """The middle of the head."""
+        """The centre of the head."""
         return self.shoulder + HEAD_RISE * 1j * cmath.exp(-1j * (self.pose.lean + self.pose.nod / 2))
 
     def arm(self, side: str) -> list[complex]:
-        """Shoulder, elbow and hand of the `near` or `far` arm."""
+        """Return shoulder, elbow and hand of the `near` or `far` arm."""
         root = self.shoulder + (-2 if side == "near" else 3) - 3j
         return bend(root, getattr(self.pose, side), UPPER_ARM, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
-        """Where the `near` or `far` hand really is."""
+        """Return the actual position of the `near` or `far` hand."""
         return self.arm(side)[2]
 
     def draw_behind(self, t: float) -> None:

@@ -1,4 +1,4 @@
-"""The built-in MSR-VTT sample: JSFusion's CSV, and short drawn clips; `msrvtt.yaml` is their script."""
+"""The built-in MSR-VTT sample: JSFusion's CSV, and short animated clips; `msrvtt.yaml` is the script."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ class SampleClip:
         return sum(self.frames_of(shot) for shot in self.shots)
 
     def frames_of(self, shot: Shot) -> int:
-        """Number of frames of one of its shots."""
+        """Return the number of frames of a shot."""
         return round((shot.end_s - shot.start_s) * self.fps)
 
 
 @cache
 def sample_clips() -> tuple[SampleClip, ...]:
-    """All clips of the sample, in the order of the table."""
+    """Return all clips of the sample, in the order of the table."""
     table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     stages = {
         name: stage(row["scene"], row["subject"], row["stations"], [row["action"]], row["action"][2])
@@ -85,14 +85,14 @@ def sample_clips() -> tuple[SampleClip, ...]:
 
 
 def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
-    """Draw the clip: `num_frames` frames, uint8 RGB of shape (240, 320, 3)."""
+    """Yield the frames of a clip: `num_frames` arrays, uint8 RGB of shape (240, 320, 3)."""
     for shot in clip.shots:
         for number in range(clip.frames_of(shot)):
             yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """The sound of its shots, as long as the frames: float32 of shape (num_samples,) in [-1, 1]."""
+    """Return the soundtrack of all shots, as long as the frames: float32 of shape (num_samples,) in [-1, 1]."""
     pieces = []
     for shot in clip.shots:
         start, length = round(shot.start_s * rate), round(clip.frames_of(shot) / clip.fps * rate)
@@ -104,7 +104,7 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
 def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
     """Write the sample, or some of its clips, in the layout of MSR-VTT's retrieval test.
 
-    The directory gets `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`.
+    The files are `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`.
     """
     clips = sample_clips() if clips is None else clips
     write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))
@@ -116,7 +116,7 @@ def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = No
 
 
 def caption_table(clips: Sequence[SampleClip]) -> str:
-    """The clips as JSFusion's CSV."""
+    """Return the clips as a JSFusion CSV."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)

@@ -1,7 +1,7 @@
-"""A brush for flat cartoons with smooth edges.
+"""A brush for flat cartoons with antialiased edges.
 
-A picture has 320×240 pixels and is drawn three times as large. A brush stands on the floor and faces left or right; it
-paints relative to its place, at complex numbers `forward + height * 1j` in pixels.
+A picture has 320×240 pixels and is drawn at three times that size. A brush stands on the floor and faces left or right;
+it paints relative to its position, at complex numbers `forward + height * 1j` in pixels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
 WIDTH, HEIGHT = 320, 240
-FLOOR_Y = 222.0  # picture row of height 0
+FLOOR_Y = 222.0  # pixel row of height 0
 OVERSAMPLING = 3
 _CIRCLE = np.exp(2j * np.pi * np.arange(20) / 20)
 
@@ -26,32 +26,32 @@ Points = Sequence[complex] | NDArray[np.complex128]
 
 @cache
 def colour(code: str) -> Colour:
-    """The RGB colour, 0 to 255 each, that `code` (`"#rrggbb"`) names."""
+    """Return the RGB colour, 0 to 255 per channel, of a code `"#rrggbb"`."""
     red, green, blue = bytes.fromhex(code.removeprefix("#"))
     return red, green, blue
 
 
 def blend(first: Colour, second: Colour, share: float) -> Colour:
-    """The colour `share` (0 to 1) of the way from `first` to `second`."""
+    """Return the blend of two colours; `share` (0 to 1) is the weight of `second`."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 
 
 def oval(centre: complex, width: float, height: float, turn: float = 0.0) -> NDArray[np.complex128]:
-    """The outline, shape (20,), of an ellipse with the given half axes, `turn` radians anticlockwise."""
+    """Return the outline, shape (20,), of an ellipse with the given half axes, turned `turn` radians anticlockwise."""
     outline: NDArray[np.complex128] = _CIRCLE.real * width + 1j * (_CIRCLE.imag * height)
     placed: NDArray[np.complex128] = centre + outline * np.exp(1j * turn)
     return placed
 
 
 def box(corner: complex, opposite: complex) -> list[complex]:
-    """The four corners of an upright rectangle."""
+    """Return the four corners of an axis-aligned rectangle."""
     a, b = corner, opposite
     return [a, complex(b.real, a.imag), b, complex(a.real, b.imag)]
 
 
 def canvas(wall: Colour) -> Image.Image:
-    """Return an empty picture to paint on, RGB, 960 × 720 pixels."""
+    """Return an empty RGB picture to paint on, 960 × 720 pixels."""
     return Image.new("RGB", (WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING), wall)
 
 
@@ -62,14 +62,14 @@ def finish(picture: Image.Image) -> NDArray[np.uint8]:
 
 @dataclass(frozen=True)
 class Brush:
-    """Paints on one picture, seen from one place on the floor.
+    """A brush for one picture, at one position on the floor.
 
     Attributes:
-        picture: What `canvas` returned.
-        x: Picture column of the place.
-        facing: 1 looks right, -1 left, values between are turned to the viewer.
-        origin: Point that the brush calls 0.
-        tilt: Factor of length 1 by which it is turned about that point.
+        picture: A picture from `canvas`.
+        x: Pixel column of the position.
+        facing: 1 for right, -1 for left, values in between for directions toward the viewer.
+        origin: Origin of the brush's coordinates.
+        tilt: Complex factor of length 1, the rotation about the origin.
     """
 
     picture: Image.Image
@@ -79,20 +79,20 @@ class Brush:
     tilt: complex = 1 + 0j
 
     def moved(self, forward: float, turn: float) -> Brush:
-        """A brush that stands `forward` pixels further on and is turned by the factor `turn`."""
+        """Return a brush that is `forward` pixels further on and turned by the factor `turn`."""
         return replace(self, x=self.x + self.facing * forward, facing=self.facing * turn)
 
     def at(self, origin: complex, turn: float = 0.0) -> Brush:
-        """A brush that calls the point `origin` 0 and is turned `turn` radians backward."""
+        """Return a brush with its origin at a point, rotated `turn` radians backward."""
         tilt = self.tilt * cmath.exp(1j * turn)
         return replace(self, origin=self.origin + origin * self.tilt, tilt=tilt)
 
     def fill(self, outline: Points, colour: Colour) -> None:
-        """Fill the polygon with this outline."""
+        """Fill a polygon."""
         self._draw.polygon(self._pixels(outline), colour)
 
     def line(self, points: Points, colour: Colour, width: float) -> None:
-        """Draw the open line through the points with round ends, `width` pixels wide."""
+        """Draw an open line through the points with round ends, `width` pixels wide."""
         pixels, thickness = self._pixels(points), max(1, round(width * OVERSAMPLING))
         self._draw.line(pixels, colour, thickness)
         for x, y in pixels:
@@ -110,7 +110,6 @@ class Brush:
         self._draw.ellipse((x - radius, y - radius, x + radius, y + radius), colour)
 
     def _pixels(self, points: Points) -> list[tuple[int, int]]:
-        """Return the points as pixels of the large picture."""
-        placed = [self.origin + point * self.tilt for point in map(complex, points)]  # a few: NumPy would be slower
+        placed = [self.origin + point * self.tilt for point in map(complex, points)]  # faster than NumPy for few points
         x, facing = self.x * OVERSAMPLING, self.facing * OVERSAMPLING
         return [(round(x + facing * z.real), round((FLOOR_Y - z.imag) * OVERSAMPLING)) for z in placed]

@@ -1,7 +1,7 @@
 """The drawn rooms: furniture, and things that open, shine, vanish or move.
 
-Furniture is drawn as seen by a person who stands at it facing ahead: points are `forward + height * 1j` in pixels.
-`state` is the change of each thing, 0 to 1 (see `acting.state_at`).
+Furniture is drawn from the viewpoint of a person who stands at it facing ahead: points are `forward + height * 1j` in
+pixels. `state` is the change of each thing, 0 to 1 (see `acting.state_at`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Painter = Callable[[Brush, State], None]
 
 
 class Things(dict[str, float]):
-    """The change of each thing; 0 for things that no action touches."""
+    """The change of each thing; 0 for things that no action affects."""
 
     def __missing__(self, thing: str) -> float:
         """Return 0 for an unchanged thing."""
@@ -35,7 +35,7 @@ DOOR_HINGE, DOOR_WIDTH = 66.0, 42.0
 FRIDGE_HINGE, FRIDGE_WIDTH = 74.0, 48.0
 SIDE_TABLE_TOP, SHELF_TOP = 58.0, 120.0
 BED_TOP = 46.0
-GLASS = 44 + 117j  # middle of window and mirror
+GLASS = 44 + 117j  # centre of window and mirror
 CORD = 27 + 104j
 
 
@@ -49,25 +49,25 @@ def shell(brush: Brush, wall: Colour, floor: Colour) -> None:
 
 
 def swung(hinge: float, width: float, opened: float) -> tuple[float, float]:
-    """The free edge of a swinging door: how far forward it is, and how much nearer (so taller) it looks."""
+    """Return the free edge of a swinging door: its forward position, and its apparent growth in height."""
     angle = opened * math.radians(78)
     return hinge - width * math.cos(angle), 11 * math.sin(angle)
 
 
 def door_knob(opened: float) -> complex:
-    """The knob of a door that stands `opened` (0 to 1)."""
+    """Return the position of the knob of a door that is open by the share `opened`."""
     edge, _ = swung(DOOR_HINGE, DOOR_WIDTH, opened)
     return edge + (DOOR_HINGE - edge) * 0.12 + 98j
 
 
 def fridge_grip(opened: float) -> complex:
-    """The handle of a refrigerator that stands `opened` (0 to 1)."""
+    """Return the position of the handle of a refrigerator that is open by the share `opened`."""
     edge, _ = swung(FRIDGE_HINGE, FRIDGE_WIDTH, opened)
     return edge + (FRIDGE_HINGE - edge) * 0.1 + 92j
 
 
 def door_frame(brush: Brush, _: State) -> None:
-    """What is seen through a door: a bright hallway."""
+    """Draw the view through a door: a bright hallway."""
     brush.fill(box(18 + 40j, 70 + 174j), DARK_WOOD)
     brush.fill(box(22 + 41j, 66 + 170j), (252, 240, 190))
     brush.fill([22 + 41j, 66 + 41j, 58 + 66j, 30 + 66j], (216, 176, 120))
@@ -76,7 +76,7 @@ def door_frame(brush: Brush, _: State) -> None:
 
 
 def door_leaf(brush: Brush, state: State) -> None:
-    """The door itself, hinged on its far side."""
+    """Draw the leaf of the door, hinged on its far side."""
     edge, nearer = swung(DOOR_HINGE, DOOR_WIDTH, state["door"])
     across = DOOR_HINGE - edge
 
@@ -95,7 +95,7 @@ def door_leaf(brush: Brush, state: State) -> None:
 
 
 def fridge(brush: Brush, state: State) -> None:
-    """A refrigerator; inside it are light and food."""
+    """Draw a refrigerator with light and food inside."""
     opened = state["fridge"]
     body = (206, 220, 226)
     brush.fill(box(24 + 14j, 78 + 150j), blend(body, INK, 0.25))
@@ -130,7 +130,7 @@ def _legs(brush: Brush, left: float, right: float, top: float, colour: Colour) -
 
 
 def table(brush: Brush, state: State) -> None:
-    """A table with a cup and a bowl of apples."""
+    """Draw a table with a cup and a bowl of apples."""
     _legs(brush, 24, 74, 60, WOOD)
     brush.fill(box(17 + 58j, 81 + 65j), WOOD)
     brush.line([17 + 65j, 81 + 65j], PALE_WOOD, 2)
@@ -143,7 +143,7 @@ def table(brush: Brush, state: State) -> None:
 
 
 def apple(brush: Brush, bitten: float = 0.0) -> None:
-    """An apple about 0, the side ahead of it bitten off by a share of 0 to 1."""
+    """Draw an apple at 0; the front side is bitten off by the share `bitten`."""
     brush.disc(0j, 6, RED)
     brush.line([6j, 1 + 9j], DARK_WOOD, 1.5)
     brush.fill(oval(4 + 8j, 3, 1.5, 0.4), GREEN)
@@ -153,14 +153,14 @@ def apple(brush: Brush, bitten: float = 0.0) -> None:
 
 
 def cup(brush: Brush) -> None:
-    """A blue cup about 0."""
+    """Draw a blue cup at 0."""
     brush.line([-4 + 3j, -9 + 3j, -9 - 3j, -4 - 3j], (40, 90, 170), 2)
     brush.fill([-5 + 7j, 5 + 7j, 4 - 7j, -4 - 7j], (64, 130, 220))
     brush.line([-5 + 7j, 5 + 7j], WHITE, 2)
 
 
 def desk(brush: Brush, _: State) -> None:
-    """A desk with the chair that belongs to it."""
+    """Draw a desk with its chair."""
     _chair(brush, -18, INK)
     _legs(brush, 26, 86, 58, DARK_WOOD)
     brush.fill(box(20 + 57j, 92 + 63j), DARK_WOOD)
@@ -171,7 +171,7 @@ def desk(brush: Brush, _: State) -> None:
 
 
 def laptop(brush: Brush, state: State) -> None:
-    """A laptop on the desk; its screen shines when the lid is up."""
+    """Draw a laptop on the desk; its screen shines when the lid is up."""
     hinge, angle = 56 + 65j, state["laptop"] * math.radians(112)
     lid = 27 * cmath.exp(1j * (math.pi - angle))
     slant = 9 * math.sin(angle) + 0j
@@ -186,7 +186,7 @@ def laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, front: float, colour: Colour) -> None:
-    """A chair behind a standing person; `front` is its front edge."""
+    """Draw a chair behind a standing person; `front` is the front edge."""
     back = front - 26
     _legs(brush, back + 3, front + 14, 38, colour)
     brush.line([back + 40j, back - 5 + 96j], blend(colour, INK, 0.15), 6)
@@ -194,12 +194,12 @@ def _chair(brush: Brush, front: float, colour: Colour) -> None:
 
 
 def chair(brush: Brush, _: State) -> None:
-    """A chair that stands on its own."""
+    """Draw a chair without a desk."""
     _chair(brush, -18, RED)
 
 
 def bookcase(brush: Brush, _: State) -> None:
-    """A bookcase, and a small table in front of it."""
+    """Draw a bookcase, and a small table in front of it."""
     brush.fill(box(32 + 20j, 92 + SHELF_TOP * 1j), DARK_WOOD)
     for level in (26, 56, 86):
         brush.fill(box(36 + level * 1j, 88 + (level + 27) * 1j), (92, 58, 34))
@@ -216,7 +216,7 @@ def bookcase(brush: Brush, _: State) -> None:
 
 
 def shelf_things(brush: Brush, state: State) -> None:
-    """The books and the box at the bookcase."""
+    """Draw the books and the box at the bookcase."""
     for number, colour in enumerate(BOOK_COLOURS):
         moved = state[f"book{number}"]
         if moved == 0 and not state["reading"] and "box" not in state:
@@ -230,18 +230,18 @@ def shelf_things(brush: Brush, state: State) -> None:
 
 
 def slot(number: int) -> complex:
-    """Where a book goes in the bookcase."""
+    """Return the position of a book in the bookcase."""
     return 42 + 8 * number + 98j
 
 
 def closed_book(brush: Brush, colour: Colour) -> None:
-    """A closed book that lies about 0."""
+    """Draw a closed book that lies at 0."""
     brush.fill(box(-12 - 3j, 12 + 3j), colour)
     brush.line([-9 + 0j, 11.5 + 0j], WHITE, 2)
 
 
 def open_book(brush: Brush, leaf: float) -> None:
-    """An open book about 0; `leaf` (0 to 1) is how far a page has been turned."""
+    """Draw an open book at 0; `leaf` (0 to 1) is the progress of turning a page."""
     brush.fill([-16 + 10j, 0j - 2, 17 + 10j, 15 - 9j, 0 - 14j, -15 - 9j], RED)
     for way in (-1, 1):
         brush.fill([0j, way * 14 + 9j, way * 13 - 7j, -11j], WHITE)
@@ -252,7 +252,7 @@ def open_book(brush: Brush, leaf: float) -> None:
 
 
 def carton(brush: Brush) -> None:
-    """A cardboard box about 0."""
+    """Draw a cardboard box at 0."""
     brush.fill(box(-15 - 12j, 15 + 12j), (206, 160, 100))
     brush.fill(box(-15 + 6j, 15 + 12j), (224, 182, 124))
     brush.fill(box(-3 - 12j, 3 + 12j), (184, 134, 76))
@@ -260,7 +260,7 @@ def carton(brush: Brush) -> None:
 
 
 def window(brush: Brush, _: State) -> None:
-    """A window over a sill, with a view."""
+    """Draw a window over a sill, with a view."""
     brush.fill(box(14 + 84j, 84 + 166j), WHITE)
     brush.fill(box(18 + 90j, 80 + 162j), (150, 208, 246))
     brush.disc(68 + 150j, 7, (255, 226, 110))
@@ -270,7 +270,7 @@ def window(brush: Brush, _: State) -> None:
 
 
 def mirror(brush: Brush, _: State) -> None:
-    """A mirror in a golden frame over a small console."""
+    """Draw a mirror in a golden frame over a small console."""
     brush.fill(oval(GLASS, 27, 39), (214, 164, 60))
     brush.fill(oval(GLASS, 23, 35), (196, 226, 236))
     for shift in (0, 8):
@@ -280,13 +280,13 @@ def mirror(brush: Brush, _: State) -> None:
 
 
 def washing_things(brush: Brush, state: State) -> None:
-    """The cloth, where it lies."""
+    """Draw the cloth at its resting place."""
     if not state["cloth"]:
         cloth(brush.at(28 + 89j), YELLOW)
 
 
 def mirror_things(brush: Brush, state: State) -> None:
-    """The rag and the comb, where they lie."""
+    """Draw the rag and the comb at their resting places."""
     if not state["rag"]:
         cloth(brush.at(32 + 75j), YELLOW)
     if not state["comb"]:
@@ -294,20 +294,20 @@ def mirror_things(brush: Brush, state: State) -> None:
 
 
 def cloth(brush: Brush, colour: Colour) -> None:
-    """A crumpled cloth about 0."""
+    """Draw a crumpled cloth at 0."""
     brush.fill([-9 - 5j, -7 + 5j, 1 + 8j, 9 + 5j, 10 - 4j, 2 - 7j], colour)
     brush.line([-4 - 1j, 2 + 1j, 5 - 1j], blend(colour, INK, 0.3), 1)
 
 
 def comb(brush: Brush) -> None:
-    """A comb about 0, teeth down."""
+    """Draw a comb at 0, teeth down."""
     brush.line([-9 + 0j, 9 + 0j], (160, 40, 120), 3)
     for x in range(-7, 9, 3):
         brush.line([x + 0j, x - 5j], (160, 40, 120), 1)
 
 
 def lamp(brush: Brush, state: State) -> None:
-    """A floor lamp with a cord to pull."""
+    """Draw a floor lamp with a cord to pull."""
     light = state["light"]
     brush.line([44 + 8j, 44 + 140j], INK, 3)
     brush.fill(oval(44 + 7j, 15, 4), INK)
@@ -320,14 +320,14 @@ def lamp(brush: Brush, state: State) -> None:
 
 
 def lamp_halo(brush: Brush, state: State) -> None:
-    """The glow of the lamp on the wall."""
+    """Draw the glow of the lamp on the wall."""
     if state["light"] > 0.5:
         for radius, colour in ((50, (250, 234, 196)), (38, (255, 242, 206))):
             brush.disc(44 + 140j, radius, colour)
 
 
 def broom_corner(brush: Brush, state: State) -> None:
-    """A broom that hangs on a peg, and scraps on the floor."""
+    """Draw a broom that hangs on a peg, and scraps on the floor."""
     brush.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
     brush.disc(20 + 149j, 3, WOOD)
     if not state["broom"]:
@@ -342,7 +342,7 @@ def broom_corner(brush: Brush, state: State) -> None:
 
 
 def broom(brush: Brush, top: complex, foot: complex) -> None:
-    """A broom between two points."""
+    """Draw a broom between two points."""
     along = (foot - top) / abs(foot - top)
     side = along * 1j
     neck = foot - 15 * along
@@ -354,7 +354,7 @@ def broom(brush: Brush, top: complex, foot: complex) -> None:
 
 
 def sofa(brush: Brush, state: State) -> None:
-    """A sofa as wide as a person is tall."""
+    """Draw a sofa as wide as a person is tall."""
     cover = (92, 134, 158)
     brush.fill(box(-78 + 20j, 80 + 86j), blend(cover, INK, 0.18))
     brush.line([-78 + 82j, 80 + 82j], blend(cover, INK, 0.18), 12)
@@ -366,7 +366,7 @@ def sofa(brush: Brush, state: State) -> None:
 
 
 def bed(brush: Brush, state: State) -> None:
-    """A bed with its head on the side that the person turns the back to."""
+    """Draw a bed with its head on the side behind the person."""
     brush.line([-80 + 10j, -80 + 92j], DARK_WOOD, 7)
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
@@ -376,7 +376,7 @@ def bed(brush: Brush, state: State) -> None:
 
 
 def pillow_things(brush: Brush, state: State) -> None:
-    """The pillow: on the furniture before it is thrown, on the floor afterwards."""
+    """Draw the pillow: on the furniture before it is thrown, on the floor afterwards."""
     if state["pillow"] == 0:
         pillow(brush.at(46 + 57j, 0.25))
     elif state["pillow"] == 1:
@@ -384,13 +384,13 @@ def pillow_things(brush: Brush, state: State) -> None:
 
 
 def pillow(brush: Brush) -> None:
-    """A pillow about 0."""
+    """Draw a pillow at 0."""
     brush.fill([-19 - 10j, -16 + 0j, -19 + 11j, 9j, 19 + 11j, 16 + 0j, 19 - 10j, -9j], (240, 150, 60))
     brush.fill(oval(0j, 9, 5), (250, 196, 120))
 
 
 def blanket_things(brush: Brush, state: State) -> None:
-    """The blanket on the bed: a heap before it is tidied, a neat stack afterwards."""
+    """Draw the blanket on the bed: a heap before it is tidied, a neat stack afterwards."""
     top = BED_TOP
     if state["blanket"] == 0:
         heap = [18 + top * 1j, 20 + (top + 12) * 1j, 32 + (top + 19) * 1j, 42 + (top + 10) * 1j]
@@ -403,7 +403,7 @@ def blanket_things(brush: Brush, state: State) -> None:
 
 
 def rug(brush: Brush, _: State) -> None:
-    """A round rug, the place to stand when nothing is needed."""
+    """Draw a round rug, where the person stands without furniture."""
     brush.fill(oval(10 + 2j, 52, 13), (196, 110, 96))
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
