@@ -1,1 +1,1 @@
-"""What moves between the parts and what a build leaves: units, schemas, shards, fingerprints."""
+"""Foundations shared by all other parts: units of work, schemas, shards, fingerprints, options and errors."""

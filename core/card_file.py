@@ -1,6 +1,7 @@
-"""Parts of a dataset card, README.md, that are read back: its YAML head and the user's notes.
+"""The parts of a dataset card (README.md) that are read back: the YAML header and the user's notes.
 
-`datasets` and the Hub load the files that the head lists. Notes between two marks survive when the card is rewritten.
+`datasets` and the Hub load the files listed in the header. Notes between two markers survive when the card is
+rewritten.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from .documents import parse_yaml, read_own, shortened
 from .files import write_atomic
 from .schema import Config
 
-HEAD = re.compile(r"^\s*---(?:\r\n|\r|\n)([\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|$)")  # as huggingface_hub has it
+HEAD = re.compile(r"^\s*---(?:\r\n|\r|\n)([\S\s]*?)(?:\r\n|\r|\n)---[ \t]*(?:\r\n|\n|$)")  # as in huggingface_hub
 INSTEAD = ".huggingface.yaml"
 CARD = "README.md"
 BEGIN = "<!-- notes: your own text goes below this line; it stays when this card is written again -->"
 END = "<!-- end of notes -->"
-BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere in a line, it may be part of a caption
+BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere in a line, the marker may be part of a caption
 
 
 def data_files(
     configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]], fingerprint: str = ""
 ) -> list[dict[str, Any]]:
-    """Return the `configs` entry of the head: the shards of every config that was built.
+    """Return the `configs` entry of the YAML header: the shards of every config that was built.
 
-    `datasets` caches by this entry, not by the files. Without the fingerprint, it would load a stale copy of an output
+    `datasets` caches by this entry, not by the files. Without the fingerprint it would load a stale copy of an output
     that was rebuilt in the same folder.
     """
     return [
@@ -45,7 +46,7 @@ def data_files(
 
 
 def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Describe why `load_dataset` would load files other than the shards; empty if it would not.
+    """Return the reason why `load_dataset` would load files other than the shards, or "" if it would not.
 
     `load_dataset` follows any URL or path in a card. `counts` are rows by table and split, from `build.json`.
     """
@@ -67,10 +68,10 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
 
 
 def notes_of(card: Path) -> str:
-    """Read the text between the marks of a card; empty without a card or a mark.
+    """Return the text between the markers of a card; empty if the card or the marker is missing.
 
-    Generated text never has a mark at the start of a line (see `data_cards.card`), so the first such mark begins the
-    notes. The notes may contain both marks again.
+    Generated text never has a marker at the start of a line (see `data_cards.card`), so the first such marker starts
+    the notes. The notes may contain both markers again.
     """
     if not card.is_file():
         return ""
@@ -81,17 +82,17 @@ def notes_of(card: Path) -> str:
 
 
 def marked(notes: str) -> str:
-    """Return notes between their marks, as a card has them."""
+    """Return notes enclosed in their markers, as in a card."""
     return "\n\n".join([BEGIN, notes, END] if notes else [BEGIN, END])
 
 
 def holds_notes_alone(card: Path) -> bool:
-    """Whether `keep_notes_alone` left this file."""
+    """Return whether a file consists of notes only, as written by `keep_notes_alone`."""
     return card.is_file() and read_own(card, errors="replace") == marked(notes_of(card)) + "\n"
 
 
 def keep_notes_alone(card: Path) -> None:
-    """Reduce a card to its notes; remove it if it has none."""
+    """Reduce a card to its notes; remove the file if there are none."""
     notes = notes_of(card)
     if notes:
         write_atomic(card, marked(notes) + "\n")

@@ -1,4 +1,4 @@
-"""Checks of a finished output, and the kinds of their findings."""
+"""Checks of a finished output, and the types of their findings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .output import FinishedOutput
 
 @dataclass(frozen=True)
 class NotChecked:
-    """Something that a check could not verify.
+    """A property that a check could not verify.
 
     Attributes:
-        reason: What is not verified and which input would allow it, in one line.
-        name: Its name for `--allow-unverified`; the output then counts as not verified unless that is given. Empty if
-            the check was not requested.
+        reason: One line that names the property and the input that would allow its verification.
+        name: Name for `--allow-unverified`; the output counts as unverified unless the option lists it. Empty if the
+            check was not requested.
     """
 
     reason: str
@@ -24,7 +24,7 @@ class NotChecked:
 
 @dataclass(frozen=True)
 class Note:
-    """One line about an output that its users should know about, although nothing is wrong."""
+    """One line of information about an output that is not a fault."""
 
     text: str
 
@@ -43,11 +43,11 @@ Check = Callable[[FinishedOutput], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Choices that depend on floating-point rounding, so that another engine (`core.version.ENGINE`) may differ.
+    """Choices that depend on floating-point rounding, and so may differ on another engine (`core.version.ENGINE`).
 
     Attributes:
-        columns: Columns with such choices, by table.
-        check: Checks the rules that hold for any valid choice.
+        columns: Columns that contain such choices, by table.
+        check: Check of the rules that any valid choice must satisfy.
     """
 
     columns: Mapping[str, Collection[str]]

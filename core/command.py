@@ -1,4 +1,4 @@
-"""The command recorded in `build.json`: written from settings, and parsed again to check it."""
+"""The command recorded in `build.json`: formatted from settings, and parsed again for verification."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
 
 
 def given_files(settings: Any) -> dict[str, list[str]]:
-    """Return the names of the input files of each option, for `build.json`."""
+    """Return the names of input files by option, for `build.json`."""
     found: dict[str, list[str]] = {}
     for each in options_of(type(settings)):
         value = each.get(settings)
@@ -30,13 +30,13 @@ def given_files(settings: Any) -> dict[str, list[str]]:
 
 
 def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
-    """Write the command that builds the same content, with every option that affects it.
+    """Return the command that builds the same content, with every option that affects the content.
 
     Args:
-        program: The program, such as "build-clavi".
-        settings: Its settings, after `settled`.
-        instead: Values by option that replace underspecified ones (the tagger that `auto` selected); None omits the
-            option.
+        program: Program name, such as "build-clavi".
+        settings: The settings, after `settled`.
+        instead: Replacement values by option for underspecified ones, such as the tagger selected by `auto`; None omits
+            the option.
     """
     parts = [program]
     for each in options_of(type(settings)):
@@ -49,7 +49,7 @@ def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | No
 
 
 def _spelt(each: Field, settings: Any) -> list[str]:
-    """Write an option, once for each time it is given."""
+    """Format an option, once per value if it may be repeated."""
     option, value = each.option, each.get(settings)
     if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
         return []
@@ -81,9 +81,9 @@ class Command:
     """A build command.
 
     Attributes:
-        program: The program, such as "build-clavi".
-        settings: Its options.
-        decide: Resolves given settings into those that `build.json` keeps.
+        program: Program name, such as "build-clavi".
+        settings: Settings class.
+        decide: Function that resolves the user's settings into those stored in `build.json`.
     """
 
     program: str
@@ -92,7 +92,7 @@ class Command:
 
 
 def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
-    """Compare the command in `build.json` with the settings, split, limit, version and files recorded there."""
+    """Yield the differences between the command in `build.json` and the values recorded beside it."""
     given, problems = read_command(info, command.settings)
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
@@ -122,8 +122,8 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
     """Parse the command in `build.json`.
 
     Returns:
-        Its settings, with defaults for options that it lacks; and a line for each unknown option or invalid value.
-        Files need not exist.
+        The settings, with defaults for omitted options, and a line for each unknown option or invalid value. Files need
+        not exist.
     """
     options = {each.flag: each for each in options_of(settings)}
     values: dict[tuple[str, ...], Any] = {}
@@ -158,10 +158,10 @@ def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str,
 
 
 def _value(each: Field, written: list[str]) -> Any:
-    """Parse the value of an option; if it takes one value but is given several times, the last one.
+    """Parse the value of an option; if a single-valued option is repeated, the last value applies.
 
     Raises:
-        ValueError: The value is not allowed; the message continues a sentence that starts with it.
+        ValueError: The value is not allowed; the message continues a sentence that starts with the value.
     """
     if each.kind == "switch":
         return written[-1].split(" ", 1)[0] != f"--{_off(each)}"
@@ -184,4 +184,4 @@ def _number(text: str) -> int | float | str:
             return kind(text)
         except ValueError:
             continue
-    return text  # `Field.check` refuses it
+    return text  # refused by `Field.check`

@@ -1,7 +1,7 @@
 """Bounded loading of untrusted text, JSON and YAML.
 
-Nothing else in the package parses files of unknown origin; `tests/test_layout.py` checks this and lists the exceptions.
-The limits are far above what the formats need, and low enough that time and memory stay proportional to a file's size.
+No other module parses files of unknown origin; `tests/test_layout.py` checks this and lists the exceptions. The limits
+far exceed the needs of the formats, but keep time and memory proportional to the size of a file.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from .errors import InputError, UsageError
 from .files import regular
 
 LARGEST_TEXT = 500_000_000  # bytes; the largest released annotations have 20 million
-LARGEST_OWN = 50_000_000  # bytes of a file that stressreel writes and reads whole, such as build.json
-MOST_VALUES = 15_000_000  # in JSON, counted by what begins or divides them; they take 100 bytes each at worst
-LARGEST_YAML = 200_000  # characters; options of a command need a thousand
-DEEPEST = 50  # lists and objects in one another; build.json has 6
+LARGEST_OWN = 50_000_000  # bytes; limit for files that stressreel writes and reads whole, such as build.json
+MOST_VALUES = 15_000_000  # in JSON, counted by start or separator characters; a value takes at most 100 bytes
+LARGEST_YAML = 200_000  # characters; the options of a command need a thousand
+DEEPEST = 50  # nesting depth; build.json has 6
 SHOWN = 80
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 ESCAPES = re.compile(
@@ -44,7 +44,7 @@ def printable(text: str) -> str:
 
 
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
-    """Read UTF-8 with or without a byte order mark and with any line ends.
+    """Return the text of a UTF-8 file, with or without byte order mark and with any line endings.
 
     Args:
         path: The file.
@@ -52,8 +52,8 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
         errors: Handling of invalid UTF-8, as in `bytes.decode`.
 
     Raises:
-        UsageError: There is no such file.
-        InputError: It is not a regular file, unreadable, not UTF-8 or too large.
+        UsageError: The file does not exist.
+        InputError: The path is not a regular file, or the file is unreadable, not UTF-8, or too large.
     """
     try:
         with open(regular(path), "rb") as handle:
@@ -75,15 +75,15 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:
-    """Read a text file that stressreel writes but others may have changed; its line ends become those of Unix."""
+    """Return the text, with Unix line endings, of a file that stressreel writes but others may have changed."""
     return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
 
 
 def once(pairs: Pairs) -> dict[str, Any]:
-    """Make a dictionary, for `parse_json`.
+    """Return a dictionary of name-value pairs, for `parse_json`.
 
     Raises:
-        ValueError: A name occurs twice, of which JSON would silently take the last.
+        ValueError: A name occurs twice; JSON would silently use the last value.
     """
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -97,11 +97,14 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
 
     Args:
         text: The JSON.
-        make_object: Makes an object from its names and values; by default, the last of equal names counts.
-        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which no file can hold, by "\ufffd".
+        make_object: Function that builds an object from its names and values; by default the last of equal names
+            applies.
+        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which cannot be written to a file, by
+            "\ufffd".
 
     Raises:
-        ValueError: It is not JSON (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.
+        ValueError: The text is not JSON (`json.JSONDecodeError`), is too deeply nested, or has too many values or
+            digits.
     """
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
@@ -125,10 +128,10 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse one YAML document of plain values, without aliases, by which a few lines can expand to gigabytes.
+    """Parse one YAML document of plain values without aliases, as aliases can expand a few lines to gigabytes.
 
     Raises:
-        ValueError: It is not YAML, too long, too deeply nested, or has aliases.
+        ValueError: The text is not YAML, is too long or too deeply nested, or has aliases.
     """
     import yaml
 
@@ -144,12 +147,11 @@ def parse_yaml(text: str) -> Any:
     except yaml.YAMLError as error:
         place = _line(getattr(error, "problem_mark", None))
         raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
-    except (AttributeError, LookupError, TypeError) as error:  # PyYAML on values that do not suit their tags
+    except (AttributeError, LookupError, TypeError) as error:  # for values that do not match their tags
         raise ValueError(f"a value does not suit its tag ({type(error).__name__}: {error})") from error
 
 
 def _depths(events: Any) -> Iterator[tuple[int, Any]]:
-    """Yield each event of a YAML parser with its nesting depth."""
     import yaml
 
     depth = 0

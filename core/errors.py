@@ -1,4 +1,4 @@
-"""The errors that stressreel raises on purpose.
+"""Exceptions raised by stressreel.
 
 StressreelError
 ├── InputError       annotations, options or source files that cannot be used   (also ValueError)
@@ -11,8 +11,8 @@ StressreelError
 ├── HubError         the Hugging Face Hub refused or failed                     (also RuntimeError)
 └── ProbeError       a probe did not reach the modules it should impair         (also RuntimeError)
 
-A message names the problem, the value given, the values allowed and the remedy; the command line prints it as one
-paragraph and exits with 1, or for a UsageError with 2, without a traceback (`--debug` shows it).
+A message states the problem, the given value, the allowed values and the remedy. The command line prints it as one
+paragraph without a traceback (`--debug` shows it) and exits with 1, or with 2 for a UsageError.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from __future__ import annotations
 import re
 
 LONGEST_WORD, LONGEST = 300, 10_000  # characters
-MOST = 100 * LONGEST  # that are looked at
+MOST = 100 * LONGEST  # characters considered
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    """Escape, as JSON does, control characters other than line ends and tabs, direction marks and lone surrogates.
+    """Escape control characters (except line ends and tabs), direction marks and lone surrogates as in JSON.
 
-    Texts of an untrusted file could otherwise clear the screen or imitate other output.
+    Text from an untrusted file could otherwise clear the screen or imitate other output.
     """
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def one_line(text: str) -> str:
-    """Escape a text as `printable` does, including its line ends."""
+    """Escape a text as `printable` does, and its line ends as well."""
     return printable(text).replace("\n", "\\n")
 
 
@@ -45,7 +45,7 @@ def legible(text: str) -> str:
 
 
 class StressreelError(Exception):
-    """Base of all errors below."""
+    """Base class of all exceptions below."""
 
     def __str__(self) -> str:
         return printable(legible(super().__str__()))
@@ -56,7 +56,7 @@ class InputError(StressreelError, ValueError):
 
 
 class UsageError(InputError):
-    """Wrong usage: a missing path, an unknown name, a number outside its range, conflicting options."""
+    """Incorrect usage: a missing path, an unknown name, a number outside its range, conflicting options."""
 
 
 class VideoError(StressreelError, ValueError):
@@ -64,7 +64,7 @@ class VideoError(StressreelError, ValueError):
 
     Attributes:
         reason: A code such as `undecodable` or `too_short`.
-        detail: One sentence, with the decoder's own message if there is one.
+        detail: One sentence, including the decoder's message if any.
     """
 
     def __init__(self, reason: str, detail: str):
@@ -77,11 +77,11 @@ class VideoError(StressreelError, ValueError):
 
 
 class OutputError(StressreelError, OSError):
-    """The output folder cannot be used: foreign content, another build, no permission, no space."""
+    """The output folder cannot be used: it has foreign content or another build, or lacks permission or space."""
 
 
 class TransientError(OutputError):
-    """A store is temporarily unreachable; the Ray executor tries again."""
+    """A store is temporarily unreachable; the Ray executor retries."""
 
 
 class MismatchError(StressreelError, ValueError):
@@ -89,7 +89,7 @@ class MismatchError(StressreelError, ValueError):
 
 
 class BuildError(StressreelError, RuntimeError):
-    """The build ran and failed."""
+    """The build failed while running."""
 
 
 class HubError(StressreelError, RuntimeError):
@@ -97,4 +97,4 @@ class HubError(StressreelError, RuntimeError):
 
 
 class ProbeError(StressreelError, RuntimeError):
-    """A probe did not reach the modules it should impair, so its numbers would be meaningless."""
+    """A probe did not reach the modules that it should impair, so its numbers would be meaningless."""

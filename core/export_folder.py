@@ -1,8 +1,8 @@
-"""The folder of an export, in which a later export removes only the files that an export wrote.
+"""The folder of an export; a later export removes only files that an earlier export wrote.
 
 `output.json` lists every file of an export. `open_folder` is for many large files: they are listed before they are
-written, so that the same command can continue an interrupted export, and another command needs --force.
-`replace_folder` is for small files: all are written to a temporary folder before any existing file changes.
+written, so that the same command can continue an interrupted export; another command needs --force. `replace_folder` is
+for small files: all are written to a temporary folder before any existing file changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Receipt = dict[str, Any]
 
 
 def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
-    """Return the entries of `output.json` that identify what is exported, and how."""
+    """Return the entries of `output.json` that identify the exported output and the export's format."""
     return {
         "builder": output.info["builder"],
         "dataset_version": output.info["dataset_version"],
@@ -43,11 +43,11 @@ def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, 
 
 @dataclass
 class ExportFolder:
-    """The folder of an export that is being written.
+    """The folder of an export in progress.
 
     Attributes:
         path: The folder.
-        about: Identity of the export; one with the same identity can be continued, others need --force.
+        about: Identity of the export; an export with the same identity can be continued, others need --force.
         before: Receipts of files from an earlier export with the same identity.
         leftover: Names of files from an earlier export with another identity.
         files: Receipts of this export's files so far.
@@ -67,7 +67,7 @@ class ExportFolder:
         """Add the receipts of files, by relative path, to `output.json` before they are written.
 
         Raises:
-            InputError: A file exists that no export wrote, or a path leads out of the folder.
+            InputError: A file exists that no export wrote, or a path leads outside the folder.
             OutputError: The folder cannot be written.
         """
         known = {*self.leftover, *self.before}
@@ -78,7 +78,7 @@ class ExportFolder:
         self._write(complete=False)
 
     def finish(self) -> None:
-        """Remove files of the earlier export that this one does not have, and mark the export as complete."""
+        """Remove files of an earlier export that this one lacks, and mark the export as complete."""
         with writing_to(self.path):
             for name in {*self.leftover, *self.before} - set(self.files):
                 try:
@@ -103,14 +103,14 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     """Open a folder for an export.
 
     Args:
-        path: A folder that is absent, empty, or holds an unfinished export with the same identity; with `force`, any
+        path: A folder that is absent, empty, or contains an unfinished export with the same identity; with `force`, any
             export of the same format.
         about: Identity of the export, as JSON values with `exported_by` and `format`.
         force: Whether to overwrite a finished export, or one with another identity.
 
     Raises:
-        InputError: The folder holds something else.
-        OutputError: It cannot be read.
+        InputError: The folder contains other files.
+        OutputError: The folder cannot be read.
     """
 
     def fits(found: Mapping[str, Any]) -> bool:
@@ -141,8 +141,8 @@ def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
         force: Whether an earlier export may be overwritten.
 
     Raises:
-        InputError: It is a file, or holds anything but an export that may be overwritten.
-        OutputError: It cannot be read.
+        InputError: The path is a file, or the folder contains anything except an export that may be overwritten.
+        OutputError: The folder cannot be read.
     """
 
     def fits(found: Mapping[str, Any]) -> bool:
@@ -160,16 +160,16 @@ def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
 
 
 def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:
-    """Replace an earlier export by small files, which are first written to a temporary folder.
+    """Replace an earlier export with small files, which are first written to a temporary folder.
 
     Args:
         folder: The folder.
         about: Entries of `output.json` besides the names of the files.
         files: Content by name.
-        earlier: Names of the earlier export's files, of which those that are not in `files` are removed.
+        earlier: Names of the earlier export's files; those not in `files` are removed.
 
     Raises:
-        InputError: A name is invalid, or taken by a file that the earlier export did not write.
+        InputError: A name is invalid, or belongs to a file that the earlier export did not write.
         OutputError: The folder cannot be written.
     """
     for name in files:
@@ -203,16 +203,12 @@ def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, b
 
 
 def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str) -> dict[str, Any] | None:
-    """Read the `output.json` of an earlier export; None if the folder is new or empty.
+    """Return the `output.json` of an earlier export; None if the folder is new or empty.
 
     Args:
         folder: The folder.
-        fits: Whether the export may be continued or overwritten.
+        fits: Predicate that tells whether the export may be continued or overwritten.
         kind: Name of such exports in the error message.
-
-    Raises:
-        InputError: It is a file, or holds something else.
-        OutputError: It cannot be read.
     """
     with writing_to(folder):
         if not folder.is_dir():
@@ -232,7 +228,7 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
 
 
 def _below(name: str) -> bool:
-    """Whether a name is a relative path without hidden parts, and not `output.json`."""
+    """Return whether a name is a relative path without hidden parts, and not `output.json`."""
     parts = name.split("/")
     plain = all(part and not part.startswith(".") and not set(part) & set("\\:") for part in parts)
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
@@ -256,7 +252,7 @@ def plain_name(name: Any, what: str = "video") -> str:
 
 
 def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
-    """Add empty receipts for the names of files; raise an InputError if a name is already taken."""
+    """Add empty receipts for file names; raise InputError if a name is already taken."""
     for name in names:
         if name in found:
             raise InputError(f"two files would be called {name}. Run `stressreel verify` for details.")
@@ -265,7 +261,7 @@ def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Turn an OSError in a `with` block into an OutputError that names the folder and what to do."""
+    """Convert an OSError in a `with` block to an OutputError that names the folder and the remedy."""
     try:
         yield
     except OSError as error:

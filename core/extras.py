@@ -1,4 +1,4 @@
-"""Optional packages: the extra that installs each, and the error when one is missing."""
+"""Optional packages: the extra that installs each, and the error if one is missing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import InputError
 
-EXTRAS = {  # by module: the package, and its extra in `pyproject.toml`
+EXTRAS = {  # package and extra in `pyproject.toml`, by module
     "cv2": ("opencv-python-headless", "perturb"),
     "ffmpeg": ("ffmpeg-python", "perturb"),
     "imageio_ffmpeg": ("imageio-ffmpeg", "perturb"),
@@ -51,8 +51,8 @@ def missing(*modules: str, what: str = "this", extra: str | None = None) -> Miss
     """Return the error for packages that are not installed, with the command that installs them.
 
     Args:
-        modules: Modules of `EXTRAS`, all of one extra.
-        what: The feature that needs them.
+        modules: Modules of `EXTRAS` that belong to one extra.
+        what: The feature that needs the modules.
         extra: The extra to install; by default that of `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
@@ -65,12 +65,12 @@ def command_for(module: str, extra: str | None = None) -> str:
 
 
 def import_extra(name: str, package: str | None = None, *, what: str = "this", extra: str | None = None) -> Any:
-    """Import an optional module, or one of ours that imports one.
+    """Import an optional module, or a stressreel module that imports one.
 
     Args:
-        name: The module; with a leading dot, relative to `package`.
+        name: Module name; with a leading dot, relative to `package`.
         package: Anchor of a relative name.
-        what: The feature that needs it.
+        what: The feature that needs the module.
         extra: The extra to suggest; by default that of `EXTRAS`.
 
     Raises:
@@ -102,6 +102,6 @@ def _import_nltk_alone() -> None:
 
 
 def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
-    """Turn the error into a `MissingExtraError` if its module is one of `EXTRAS`."""
+    """Convert the error to a `MissingExtraError` if its module is one of `EXTRAS`; return others unchanged."""
     module = (error.name or "").split(".")[0]
     return missing(module, what=what, extra=extra) if module in EXTRAS else error

@@ -1,4 +1,4 @@
-"""Atomic writes, and hashes of files."""
+"""Atomic writes, and file hashes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 
 def canonical_json(value: Any) -> str:
-    """Serialise to canonical JSON: sorted keys, no spaces, ASCII."""
+    """Serialize to canonical JSON: sorted keys, no spaces, ASCII."""
     return _CANONICAL.encode(value)
 
 
 def sha256_text(text: str) -> str:
-    """Return the SHA-256 of a text, as hex."""
+    """Return the hexadecimal SHA-256 of a text."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -37,10 +37,10 @@ KINDS = {
 
 
 def regular(path: Path) -> Path:
-    """Return the path unless reading it could block or never end; opening it reports all other problems.
+    """Return a path whose file can be read without blocking; all other problems are reported on opening.
 
     Raises:
-        InputError: It is a FIFO, a device or a socket.
+        InputError: The file is a FIFO, a device or a socket.
     """
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
@@ -52,7 +52,7 @@ def regular(path: Path) -> Path:
 
 
 def sha256_file(path: Path) -> str:
-    """Return the SHA-256 of a file, as hex."""
+    """Return the hexadecimal SHA-256 of a file."""
     with open(regular(path), "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -69,14 +69,14 @@ TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove temporary files of killed writers in a folder and below; the caller must hold its lock."""
+    """Remove temporary files of killed processes in a folder and below; the caller must hold its lock."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
 
 
 def file_stamp(path: Path) -> str:
-    """Return size and modification time of a file; empty if it does not exist."""
+    """Return the size and modification time of a file; empty if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -104,7 +104,7 @@ def rename(old: Path, new: Path) -> None:
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder, which replaces `path` on success and is removed on any exception.
+    """Yield a temporary path in the same folder that replaces `path` on success and is removed on any exception.
 
     Raises:
         OutputError: The folder cannot be written or the disk is full.
@@ -131,12 +131,12 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write an indented JSON file atomically, keys in the given order."""
+    """Write an indented JSON file atomically, with keys in the given order."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def output_error(error: OSError, path: Path) -> OutputError:
-    """Explain a failed write to `path`, and what to do."""
+    """Return an OutputError that explains a failed write to `path` and the remedy."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OutputError(
             f"no space left while writing {path}. Finished work is kept: free some space and run the same command "

@@ -1,9 +1,9 @@
-"""The fingerprint of a dataset: a hash over the hashes of its units, each of which can be computed independently.
+"""The fingerprint of a dataset: a hash over the hashes of its units, which can be computed independently.
 
-The rows of one unit in one table are hashed as canonical JSON, one per line; videos count by their `sha256` column. A
-table's hash covers those of its units in plan order, the dataset's those of its tables. The layout in Parquet files,
-shards and row groups does not matter. `units.parquet` keeps the hash and the number of rows of every unit, so that the
-fingerprint can be recomputed from the rows, and units that differ can be found.
+The rows of one unit in one table are hashed as canonical JSON, one per line; the `sha256` column represents the videos.
+A table's hash covers the hashes of its units in plan order, and the dataset's hash those of its tables. The division
+into Parquet files, shards and row groups has no effect. `units.parquet` stores the hash and the number of rows of every
+unit, so that the fingerprint can be recomputed from the rows and differing units located.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit in one table, "config/split": their number, and the hash of their content as hex."""
+    """The rows of one unit in one table ("config/split"): their number, and the hexadecimal hash of their content."""
 
     unit_id: str
     table: str
@@ -47,31 +47,31 @@ class UnitRows:
 
 
 def plain_json(config: Config, row: Row) -> str:
-    """Serialise a row of storage values without its videos."""
+    """Serialize a row of storage values without its videos."""
     return canonical_json({name: row[name] for name in config.plain})
 
 
 @dataclass
 class UnitHasher:
-    """Hashes the rows of one unit, by table."""
+    """Hasher for the rows of one unit, by table."""
 
     unit_id: str
     _hashes: dict[str, Any] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
 
     def add(self, table: str, line: str) -> None:
-        """Add one row of a table "config/split", as written by `plain_json`."""
+        """Add one row of a table "config/split", as serialized by `plain_json`."""
         self._hashes.setdefault(table, hashlib.sha256()).update((line + "\n").encode())
         self._rows[table] = self._rows.get(table, 0) + 1
 
     def done(self) -> list[UnitRows]:
-        """Return the hashes."""
+        """Return the hash and number of rows for each table."""
         return [UnitRows(self.unit_id, table, self._rows[table], h.hexdigest()) for table, h in self._hashes.items()]
 
 
 @dataclass
 class Fingerprint:
-    """The fingerprint of a dataset, from its units in plan order."""
+    """The fingerprint of a dataset, computed from its units in plan order."""
 
     _hashes: dict[str, Any] = field(default_factory=dict)
 
@@ -80,7 +80,7 @@ class Fingerprint:
         self._hashes.setdefault(unit.table, hashlib.sha256()).update(f"{unit.sha256}\n".encode())
 
     def parts(self) -> dict[str, str]:
-        """Return the hash of every table, by "config/split"."""
+        """Return the hash of each table by "config/split"."""
         return {table: self._hashes[table].hexdigest() for table in sorted(self._hashes)}
 
     def hexdigest(self) -> str:
@@ -118,11 +118,11 @@ def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Itera
     """Recompute the hashes of units from the rows of the tables.
 
     Args:
-        units: The recorded units in plan order, of which only the numbers of rows are used.
-        rows: By table "config/split", its config and its rows of storage values.
+        units: The recorded units in plan order; only their numbers of rows are used.
+        rows: Config and rows of storage values, by table "config/split".
 
     Yields:
-        The recomputed units; `rows` is smaller where a table ends too soon.
+        The recomputed units; `rows` is smaller if a table ends prematurely.
     """
     for unit in units:
         config, found = rows[unit.table]

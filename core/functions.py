@@ -1,4 +1,4 @@
-"""Options of the API's functions: their signatures and docstrings, from which commands are generated."""
+"""Options of the API functions: signatures and docstrings, from which commands are generated."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENTRY = re.compile(r"^    (\w+): ")
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate a function of the API: check its arguments like the options of its command.
+    """Decorate an API function to check its arguments like the options of its command.
 
     The function raises a UsageError for a value of the wrong type or range, and a MissingExtraError if it needs a
     package that is not installed.
@@ -63,7 +63,7 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
     """Return the parameters of an API function as options: type, limits, default, and help from its docstring.
 
-    Parameters that take a callback or a mapping are not options of the command and are omitted.
+    Parameters that accept a callback or a mapping are not options of the command and are omitted.
     """
     function = inspect.unwrap(function)
     said = argument_help(function)
@@ -94,7 +94,7 @@ def keyword_signature(
     """Decorate a function that takes `**options` with the signature of settings classes and their help as `Args:`.
 
     Args:
-        settings: The classes.
+        settings: The settings classes.
         positional: Options that may be given positionally.
     """
     listed = [each for kind in settings for each in options_of(kind)]
@@ -143,7 +143,7 @@ def _in_keywords(text: str, listed: Sequence[Field]) -> str:
     for each in listed:
         if each.kind == "switch":
             keywords |= {each.option.off or f"no-{each.flag}": f"{each.keyword}=False"}
-    pieces = text.split("`")  # text in backticks may be a whole command line
+    pieces = text.split("`")  # text in backticks may be an entire command line
     pieces[::2] = [FLAG.sub(lambda match: f"`{keywords.get(match[1], match[1])}`", piece) for piece in pieces[::2]]
     return "`".join(pieces)
 

@@ -1,4 +1,4 @@
-"""Containment of untrusted outputs: no name leads outside, and only regular files and folders are allowed."""
+"""Containment of untrusted outputs: names cannot lead outside, and only regular files and folders are allowed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from .documents import shortened
 from .errors import InputError
 
-SIGNATURE = "model.sig"  # the default of model-signing's command line
+SIGNATURE = "model.sig"  # default of model-signing's command line
 LEVELS = 3  # tables and their shards; in .build the folders of units, whose files are checked when read
 FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
@@ -38,17 +38,17 @@ def inside(folder: Path, name: str) -> Path:
 
 
 def resolved(path: Path) -> Path | None:
-    """Resolve the links of a path; None if they form a cycle."""
+    """Resolve the links of a path; return None if they form a cycle."""
     try:
         return path.resolve()
-    except (OSError, RuntimeError):  # the latter up to Python 3.12
+    except (OSError, RuntimeError):  # RuntimeError up to Python 3.12
         return None
 
 
 def foreign_entries(folder: Path) -> Iterator[str]:
-    """Yield what is neither a regular file nor a folder in an output: links, pipes, devices.
+    """Yield the entries of an output that are neither regular files nor folders: links, pipes, devices.
 
-    Links of a snapshot in the Hugging Face cache to files in its `blobs` folder count as files.
+    Links from a snapshot in the Hugging Face cache to files in its `blobs` folder count as files.
     """
     blobs = folder.resolve().parents[1] / "blobs" if folder.resolve().parent.name == "snapshots" else None
     waiting = [(folder, 1)]
@@ -73,11 +73,7 @@ def foreign_entries(folder: Path) -> Iterator[str]:
 
 
 def refuse_foreign_entries(folder: Path) -> None:
-    """Refuse an output that contains links or special files.
-
-    Raises:
-        InputError: It does.
-    """
+    """Raise InputError if an output contains links or special files."""
     if found := next(foreign_entries(folder), None):
         raise InputError(
             f"{folder}: {shortened(found)}. An output of stressreel contains only files and folders, as a link may "

@@ -9,18 +9,18 @@ _asked: list[int] = []
 
 
 def listen() -> None:
-    """Raise KeyboardInterrupt on SIGINT and SIGTERM, and remember it for `check`."""
+    """Raise KeyboardInterrupt on SIGINT and SIGTERM, and record it for `check`."""
     signal.signal(signal.SIGINT, _interrupt)
     signal.signal(signal.SIGTERM, _interrupt)
 
 
 def asked() -> bool:
-    """Whether an interrupt was requested; later failures are a consequence of it."""
+    """Return whether an interrupt was requested, in which case later failures are its consequence."""
     return bool(_asked)
 
 
 def check() -> None:
-    """Raise a KeyboardInterrupt again that Python dropped."""
+    """Raise a KeyboardInterrupt that Python has dropped."""
     if _asked:
         raise KeyboardInterrupt
 

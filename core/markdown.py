@@ -12,7 +12,7 @@ class Written(str):
     """Markdown that is already escaped."""
 
 
-TAG = re.compile(r"<(?=[A-Za-z!/?])")  # what HTML begins with
+TAG = re.compile(r"<(?=[A-Za-z!/?])")  # start of an HTML tag or comment
 BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 SPECIAL = re.compile(r"[\\`*\[\]|~$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 LEADING = re.compile(r"^(?:(?=[#>+=-])|([0-9]+)(?=[.)](?:\s|$)))")
@@ -27,7 +27,7 @@ def without_tags(value: Any) -> Any:
 def as_text(text: object) -> Written:
     """Escape a text so that Markdown shows it literally in one line, a table cell or a list.
 
-    HTML, markup, links, images and URLs in it have no effect.
+    HTML, markup, links, images and URLs in the text have no effect.
     """
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
@@ -36,7 +36,7 @@ def as_text(text: object) -> Written:
 
 
 def as_code(text: object) -> Written:
-    """Write a text as inline code."""
+    """Format a text as inline code."""
     return Written("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
 
 

@@ -1,8 +1,8 @@
 """Object storage by URL (s3://bucket/prefix, gs://…, az://…), through obstore.
 
-With obstore, an interrupted put leaves no object, and puts can be conditional. Credentials and endpoints come from the
-environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …); the AWS
-credentials file is not read.
+With obstore, an interrupted put leaves no object, and puts can be conditional. Credentials and endpoints are read from
+the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …); the
+AWS credentials file is not read.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from .errors import InputError, OutputError, UsageError
 from .extras import import_extra
 from .files import atomic, user_cache
 
-ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # a Path has one slash of the two
+ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # `Path` merges the two slashes
 LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
 USUAL_LIMIT = 100.0  # GB of cached sources
-IN_USE = 6 * 3600.0  # seconds after its last use during which a source is not evicted
+IN_USE = 6 * 3600.0  # seconds since its last use during which a source is not evicted
 PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are uploaded in parts
 
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object.
+    """An object in storage.
 
     Attributes:
         key: Name below the prefix.
@@ -49,11 +49,11 @@ class StoredObject:
 
 
 class Lost(Exception):
-    """A conditional put failed: the object exists already, or has changed."""
+    """A conditional put failed because the object already exists or has changed."""
 
 
 def address(path: Path | str) -> str | None:
-    """Return the URL in a path; None for a local path. A single slash counts, as `Path` merges two."""
+    """Return the URL in a path, or None for a local path. A single slash is accepted, as `Path` merges two."""
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None
@@ -63,7 +63,7 @@ def address(path: Path | str) -> str | None:
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects below a URL; picklable."""
+    """The objects below a URL; instances can be pickled."""
 
     url: str
 
@@ -72,12 +72,12 @@ class Objects:
 
         Args:
             key: Name of the object.
-            content: Its content, or a file.
-            only: "new" to write only if it does not exist; an etag to replace only that version.
+            content: The content, or a file that contains it.
+            only: "new" to write only if the object does not exist; an etag to replace only that version.
 
         Raises:
             Lost: The condition does not hold.
-            OutputError: It cannot be written.
+            OutputError: The object cannot be written.
         """
         obstore = _obstore()
         how: dict[str, Any] = {}
@@ -89,22 +89,22 @@ class Objects:
                     _store(self.url), key, content, chunk_size=PARTS, max_concurrency=PARTS_AT_ONCE, **how
                 )
         except (obstore.exceptions.AlreadyExistsError, obstore.exceptions.PreconditionError) as error:
-            # A retried put may have succeeded the first time, with its response lost: then the object is ours.
+            # The first attempt of a retried put may have succeeded with its response lost; the object is then ours.
             there = self.head(key) if only == "new" or isinstance(content, bytes) else None
             if there is not None and isinstance(content, bytes) and self.get(key) == content:
                 return there.etag
             raise Lost(key) from error
         except FileNotFoundError as error:
             if only not in (None, "new"):
-                raise Lost(key) from error  # the version to replace is gone
+                raise Lost(key) from error  # the version to replace no longer exists
             raise OutputError(f"{self.url} cannot be written: there is no such bucket or container.") from error
         return done["e_tag"] or ""
 
     def get(self, key: str, largest: int | None = None) -> bytes | None:
-        """Read an object; None if it does not exist.
+        """Return the content of an object; None if it does not exist.
 
         Raises:
-            InputError: It cannot be read, or has more than `largest` bytes.
+            InputError: The object cannot be read, or has more than `largest` bytes.
         """
         with suppress(FileNotFoundError), self._explained(key):
             found = _obstore().get(_store(self.url), key)
@@ -119,7 +119,7 @@ class Objects:
         """Copy an object to a file, atomically.
 
         Raises:
-            InputError: It does not exist or cannot be read.
+            InputError: The object does not exist or cannot be read.
         """
         try:
             with self._explained(key), atomic(path) as temporary, open(temporary, "wb") as file:
@@ -129,7 +129,7 @@ class Objects:
             raise InputError(f"{self.url}/{key} no longer exists.") from None
 
     def head(self, key: str) -> StoredObject | None:
-        """Return size and version of an object; None if it does not exist."""
+        """Return the size and version of an object; None if it does not exist."""
         with suppress(FileNotFoundError), self._explained(key):
             return _stored_object(_obstore().head(_store(self.url), key))
         return None
@@ -148,7 +148,7 @@ class Objects:
 
     @contextmanager
     def _explained(self, key: str, *, writing: bool = False) -> Iterator[None]:
-        """Turn errors of the store into an InputError, or an OutputError when writing."""
+        """Convert errors of the store to InputError, or to OutputError when writing."""
         exceptions = _obstore().exceptions
         try:
             yield
@@ -170,7 +170,7 @@ def objects_at(path: Path | str) -> Objects:
     """Return the objects below a URL.
 
     Raises:
-        UsageError: It is not a URL of object storage.
+        UsageError: The path is not a URL of object storage.
         MissingExtraError: obstore is not installed.
     """
     url = address(path)
@@ -181,7 +181,7 @@ def objects_at(path: Path | str) -> Objects:
 
 
 def stamp_of(path: Path) -> str:
-    """Return size and version of an object, like `files.file_stamp`; empty if it does not exist."""
+    """Return the size and version of an object, like `files.file_stamp`; empty if it does not exist."""
     url = address(path) or ""
     where, _, key = url.rpartition("/")
     found = Objects(where).head(key)
@@ -189,7 +189,7 @@ def stamp_of(path: Path) -> str:
 
 
 def local_copy(path: Path) -> Path:
-    """Return a local file: the path itself, or a cached copy of the object that it names.
+    """Return a local path: the path itself, or that of a cached copy if it names an object in storage.
 
     The cache is shared by all processes of a user, keyed by URL and version, and limited to $STRESSREEL_CACHE_GB (100);
     the least recently used copies are evicted.

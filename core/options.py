@@ -1,7 +1,7 @@
 """Options as fields of frozen dataclasses, with help, type and limits.
 
-Click options, YAML files, keyword arguments of `stressreel.build`, the recorded command (`command.py`), the settings in
-`build.json` and the table of options in the docs are all generated from these fields.
+These fields are the single source for click options, YAML files, keyword arguments of `stressreel.build`, the recorded
+command (`command.py`), the settings in `build.json` and the table of options in the documentation.
 """
 
 from __future__ import annotations
@@ -28,29 +28,31 @@ SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-
 
 @dataclass(frozen=True)
 class Option:
-    """An option's declaration, besides the name, type and default of its field.
+    """The declaration of an option, apart from the name, type and default of its field.
 
     Attributes:
         help: One or two sentences for `--help` and the docs.
-        name: Option name without dashes; by default the field's.
+        name: Option name without dashes; by default that of the field.
         off: Name that turns a switch off, without dashes; by default `no-<name>`.
         minimum: Smallest number allowed.
         maximum: Largest number allowed.
         metavar: Placeholder for the value in `--help`.
         shown: Description of the default in `--help`; by default the value.
-        required: Whether it must be given.
-        exists: For paths: whether the file must exist.
+        required: Whether the option is mandatory.
+        exists: Whether the file must exist (for paths).
         spread: Whether further values may follow as separate words (`--splits UD PS`).
-        read: Parses a text, or a tuple of texts, into the value; its ValueError continues a sentence that starts with
-            what was given.
-        write: Formats the value for the recorded command; None omits the option.
-        record: When the recorded command includes it: always, if it differs from the default, or never.
-        content: Whether `build.json` keeps it among the settings.
-        names: Returns the words for shell completion; the value may be several, separated by commas.
-        counts: Whether it has an effect, given all values; otherwise it is reset to its default.
-        found_by: How `verify` locates its input: by its `NAME`; or, for a folder, by a pattern for the names of files
+        read: Parser of a text, or a tuple of texts; the message of its ValueError continues a sentence that starts with
+            the given text.
+        write: Formatter of the value for the recorded command; None omits the option.
+        record: When the recorded command includes the option: always, if the value differs from the default, or never.
+        content: Whether `build.json` stores the option among the settings.
+        names: Function that returns the words for shell completion; the value may be several words, separated by
+            commas.
+        counts: Predicate on all values that tells whether the option has an effect; otherwise it is reset to its
+            default.
+        found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the names of files
             in it, or as the annotations `ITSELF`. Files that must exist are located by name.
-        or_file: Whether it may name the only such file instead of the folder.
+        or_file: Whether the option may name the only such file instead of the folder.
     """
 
     help: str
@@ -79,13 +81,13 @@ def option(default: Any, help: str, **more: Any) -> Any:
 
 
 def nested(kind: type[Any]) -> Any:
-    """Declare a field that holds another settings class, whose options become those of the outer one."""
+    """Declare a field with another settings class, whose options are added to those of the outer class."""
     return field(default_factory=kind, metadata={"nested": kind})
 
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSettings:
-    """Settings of every build; each option's help describes it."""
+    """Settings shared by all builds; the help of each option describes it."""
 
     seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
@@ -110,7 +112,7 @@ class BuildSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """How a build is run, which does not affect its content; each option's help describes it."""
+    """Options of how a build is run, which do not affect its content; the help of each option describes it."""
 
     out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
     workers: int | None = option(
@@ -144,7 +146,7 @@ class RunOptions:
 
 
 def semantic_version(text: str) -> str:
-    """Return the text if it is a semantic version, else raise a ValueError."""
+    """Return the text if it is a semantic version; raise ValueError otherwise."""
     if not SEMANTIC_VERSION.fullmatch(text):
         raise ValueError("is not a semantic version such as 1.0.0 or 1.2.0-rc.1")
     return text
@@ -152,15 +154,15 @@ def semantic_version(text: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """An option and its place in the settings.
+    """An option and its position in the settings.
 
     Attributes:
-        path: Names of the fields that lead to it; more than one for nested settings.
+        path: Names of the fields that lead to the option; more than one for nested settings.
         option: The declaration.
-        kind: Kind of its value.
-        default: Default value; None if there is none.
-        choices: Values of a choice.
-        many: Whether it may be repeated, or takes `count` values.
+        kind: Kind of the value.
+        default: Default value, or None.
+        choices: Allowed values of a choice.
+        many: Whether the option may be repeated, or takes `count` values.
         count: Number of values on the command line; more than 1 for tuples of a fixed length.
     """
 
@@ -183,7 +185,7 @@ class Field:
         return self.flag.replace("-", "_")
 
     def get(self, settings: Any) -> Any:
-        """Return its value in settings."""
+        """Return the option's value in settings."""
         for name in self.path:
             settings = getattr(settings, name)
         return settings
@@ -192,7 +194,7 @@ class Field:
         """Convert a keyword argument to the value of the field.
 
         Raises:
-            ValueError: Its type or value is not allowed; the message continues a sentence that starts with it.
+            ValueError: The type or value is not allowed; the message continues a sentence that starts with the value.
         """
         if value is None and self.default is None and not self.option.required:
             return None
@@ -242,13 +244,13 @@ class Field:
 
 
 def _listed(value: Any) -> Any:
-    """Return a list, set or array as a tuple; a single value unchanged."""
+    """Return a list, set or array as a tuple, and a single value unchanged."""
     single = isinstance(value, str | bytes | os.PathLike | Mapping) or not isinstance(value, Iterable)
     return value if single else tuple(value)
 
 
 def options_of(settings: type[Any]) -> tuple[Field, ...]:
-    """Return the options of a settings class: its own in their order, then those of its base classes."""
+    """Return the options of a settings class in field order, followed by those of its base classes."""
     listed: tuple[Field, ...] = _options_of(settings)  # type: ignore[arg-type]
     return listed
 
@@ -270,12 +272,12 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
 
 
 def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) -> Field:
-    """Make the option of a dataclass field or a function parameter.
+    """Return the option for a dataclass field or a function parameter.
 
     Args:
         name: Name of the field or parameter.
         option: The declaration.
-        kinds: The types of its annotation, of which the first determines the option's kind.
+        kinds: The types of its annotation; the first determines the option's kind.
         default: The default.
     """
     kind, many, count = next(kind for kind in kinds if kind is not type(None)), False, 1
@@ -292,12 +294,12 @@ def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) ->
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or the single type."""
+    """Return the members of a union, or a single type as a tuple."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
-    """Make settings from values by option path; missing ones have their defaults."""
+    """Return settings built from values by option path; missing values have their defaults."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     for each in fields(settings):  # type: ignore[arg-type]
         if inner := each.metadata.get("nested"):
@@ -306,7 +308,7 @@ def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
-    """Make settings from keyword arguments: option names with _ for -.
+    """Return settings built from keyword arguments, which are option names with _ for -.
 
     Raises:
         UsageError: An option is unknown or missing, or a value is not allowed.
@@ -328,7 +330,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
 
 
 def settled(settings: S) -> S:
-    """Reset options that have no effect, given the others, to their defaults."""
+    """Reset options that have no effect in combination with the others to their defaults."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
             settings = with_value(settings, each.path, each.default)
@@ -350,7 +352,7 @@ def content(settings: Any) -> dict[str, Any]:
 
 
 def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
-    """Make settings from the JSON of `content`; options that do not affect the content have their defaults."""
+    """Restore settings from the JSON of `content`; options that do not affect the content have their defaults."""
     values: dict[str, Any] = {}
     for each in fields(settings):  # type: ignore[arg-type]
         if each.name not in stored:
@@ -384,7 +386,7 @@ def _shown_default(each: Field) -> str:
 
 
 def comma_separated(given: Any) -> tuple[str, ...]:
-    """Split comma-separated names, given once or several times; raise a ValueError if there are none."""
+    """Split comma-separated names, given once or several times; raise ValueError if there are none."""
     texts = [given] if isinstance(given, str) else given
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:

@@ -1,4 +1,4 @@
-"""Finished outputs, opened for reading: in a folder, or in object storage, from which files are copied on demand."""
+"""Finished outputs, opened for reading in a folder, or in object storage with files copied on demand."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from .schema import Row
 from .shards import check_claims, read_footer, read_rows, unpacked_bytes
 
 LONGEST_FOLDER = 200  # characters
-AT_ONCE = 4  # copies from object storage
+AT_ONCE = 4  # parallel copies from object storage
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
 class FinishedOutput:
-    """A finished output: its folder, and the content of its `build.json`."""
+    """A finished output: the folder, and the content of `build.json`."""
 
     path: Path
     info: dict[str, Any]
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """Return the shards of a table, in order; empty if the name, which may come from a row, is invalid."""
+        """Return the shards of a table in order; empty if the name, which may come from a row, is invalid."""
         if not NAME.fullmatch(config):
             return []
         found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
         return sorted(found)
 
     def complete(self) -> None:
-        """Copy all files to this machine, if they are elsewhere."""
+        """Copy all remote files to this machine; does nothing for a local folder."""
 
     def files(self) -> list[str]:
         """Return the names of all files, sorted."""
@@ -54,13 +54,13 @@ class FinishedOutput:
         return list(self.info["counts"].get(config, {}))
 
     def rows(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield the rows of a table, of one split or of all in the order of `build.json`."""
+        """Yield the rows of a table, of one split or of all splits in the order of `build.json`."""
         for name in [split] if split else self.splits(config):
             for path in self.shards(config, name):
                 yield from read_rows(path, columns)
 
     def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield rows like `rows`, and check that none is missing.
+        """Yield rows like `rows`, and check that no row is missing.
 
         Raises:
             InputError: A shard cannot be read (`ShardError`), or rows are missing.
@@ -74,7 +74,7 @@ class FinishedOutput:
             self.check_count(config, name, found)
 
     def counted(self, config: str, split: str) -> list[Path]:
-        """Return the shards of a split, in order, after comparing their footers with `build.json`.
+        """Return the shards of a split in order, after comparing their footers with `build.json`.
 
         Raises:
             InputError: The numbers of rows differ or are implausible, or a shard cannot be read (`ShardError`).
@@ -87,17 +87,17 @@ class FinishedOutput:
         self.check_count(config, split, rows)
         try:
             check_claims(rows, packed, sum(path.stat().st_size for path in found))
-        except ValueError as error:  # many small shards, each plausible by itself
+        except ValueError as error:  # many small shards, each plausible in isolation
             raise InputError(f"{self.path}, table {config}, split {split}: {error}.") from error
         return found
 
     @property
     def num_rows(self) -> int:
-        """Number of rows of all tables, from `build.json`."""
+        """Total number of rows in all tables, from `build.json`."""
         return sum(count for splits in self.info["counts"].values() for count in splits.values())
 
     def gaps(self) -> Iterator[str]:
-        """Yield a line per unreadable shard and per table with missing rows."""
+        """Yield one line per unreadable shard and per table with missing rows."""
         for config in self.info["counts"]:
             for split in self.splits(config):
                 try:
@@ -106,7 +106,7 @@ class FinishedOutput:
                     yield str(error)
 
     def check_count(self, config: str, split: str, found: int) -> None:
-        """Compare a number of rows with `build.json`, and raise an InputError if they differ."""
+        """Raise InputError if a number of rows differs from that in `build.json`."""
         built = self.info["counts"].get(config, {}).get(split, 0)
         if found != built:
             raise InputError(
@@ -117,22 +117,22 @@ class FinishedOutput:
 
 @dataclass(frozen=True)
 class RemoteOutput(FinishedOutput):
-    """A finished output in object storage; `path` is the cache folder for the files that were read so far."""
+    """A finished output in object storage; `path` is the cache folder for the files read so far."""
 
     objects: Objects = field(default_factory=lambda: Objects(""))
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """Return the shards of a table, in order, after copying those that are not cached."""
+        """Return the shards of a table in order, after copying those that are not cached."""
         found = [each for each in self.objects.list(config + "/") if _is_shard(each.key, split)]
         self._copy(found)
         return sorted(self.path / each.key for each in found)
 
     def complete(self) -> None:
-        """Copy all files to this machine."""
+        """Copy all files except `.build/` to this machine."""
         self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
 
     def files(self) -> list[str]:
-        """Return the names of all objects, sorted; the cache folder also has files of its own."""
+        """Return the names of all objects, sorted; unlike the cache folder, it has no other files."""
         return sorted(found.key for found in self.objects.list())
 
     def _copy(self, wanted: list[StoredObject]) -> None:
@@ -151,10 +151,10 @@ class RemoteOutput(FinishedOutput):
 
 @contextmanager
 def reading(path: Path) -> Iterator[FinishedOutput]:
-    """Open the output of a build for a `with` block, in which inconsistent files become an InputError.
+    """Open the output of a build for a `with` block in which inconsistent files raise InputError.
 
     Raises:
-        InputError: There is no finished output, or its parts are inconsistent.
+        InputError: The path contains no finished output, or its parts are inconsistent.
     """
     output = open_output(path)
     with fitting(path):
@@ -163,7 +163,7 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
 
 @contextmanager
 def fitting(path: Path) -> Iterator[None]:
-    """Turn errors of a `with` block that reads the files of an output into an InputError."""
+    """Convert errors of a `with` block that reads the files of an output to InputError."""
     try:
         yield
     except StressreelError:
@@ -177,7 +177,7 @@ def fitting(path: Path) -> Iterator[None]:
 
 
 def writable(path: Path) -> None:
-    """Refuse an output in object storage, to which no files can be added, with a UsageError."""
+    """Raise UsageError for an output in object storage, as no files can be added there."""
     url = address(path)
     if url is not None:
         raise UsageError(
@@ -189,8 +189,8 @@ def open_output(path: Path) -> FinishedOutput:
     """Open the output of a build, in a folder or in object storage.
 
     Raises:
-        UsageError: There is no such path.
-        InputError: It is not a finished output, contains links, or its `build.json` is damaged.
+        UsageError: The path does not exist.
+        InputError: The path is not a finished output, contains links, or has a damaged `build.json`.
     """
     if address(path) is not None:
         return _open_address(path)
@@ -220,7 +220,7 @@ def _open_address(path: Path) -> FinishedOutput:
 
 
 def _info(content: str, place: str) -> dict[str, Any]:
-    """Parse a `build.json`; raise an InputError if it is damaged."""
+    """Parse a `build.json`; raise InputError if it is damaged."""
     try:
         info = parse_json(content)
         counts = counts_of(info["counts"])
@@ -233,7 +233,7 @@ def _info(content: str, place: str) -> dict[str, Any]:
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
-    """Validate the counts of rows by table and split, whose names become parts of paths.
+    """Validate and return row counts by table and split, whose names become parts of paths.
 
     Raises:
         ValueError, TypeError: A name or a count is invalid.
@@ -248,14 +248,14 @@ def counts_of(given: Any) -> dict[str, dict[str, int]]:
 
 
 def check_name(name: Any) -> str:
-    """Return a name that is a single part of a path; raise a ValueError for others."""
+    """Return a name that is a single part of a path; raise ValueError for others."""
     if not (isinstance(name, str) and NAME.fullmatch(name)):
         raise ValueError(f"invalid name {shortened(name)}")
     return name
 
 
 def check_folders(names: Any) -> None:
-    """Validate names of subfolders in which videos are searched; raise a ValueError or TypeError for others."""
+    """Raise ValueError or TypeError for invalid names of subfolders in which videos are searched."""
     for name in names:
         parts = PurePosixPath(name).parts
         if len(name) > LONGEST_FOLDER or name.startswith("/") or ".." in parts or FORBIDDEN.search(name):
@@ -263,7 +263,7 @@ def check_folders(names: Any) -> None:
 
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
-    """Open an output in object storage: copy its small files now, and its tables when they are read."""
+    """Open an output in object storage; small files are copied now, tables when they are read."""
     name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)
@@ -272,7 +272,7 @@ def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
     output._copy(small)
     there = {found.key for found in small} | {".versions", "from.json"}
     for path in folder.glob("*"):
-        if path.is_file() and path.name not in there:  # removed from the store since
+        if path.is_file() and path.name not in there:  # since removed from the store
             path.unlink()
     (folder / "from.json").write_text(json.dumps({"url": objects.url}) + "\n", encoding="utf-8")
     return output

@@ -1,8 +1,8 @@
-"""Page headers of untrusted Parquet files, checked because pyarrow trusts them over the footer.
+"""Checks of page headers in untrusted Parquet files, needed because pyarrow trusts them over the footer.
 
-A page of thirty bytes can claim a list of a billion numbers. This module parses the subset of Thrift's compact protocol
-that headers use, before pyarrow reads the pages, and refuses what pyarrow might parse differently. pyarrow's own
-`FileMetaData` is unsuitable: on some damaged footers, `row_group(i).column(j)` crashes the process.
+A page of thirty bytes can claim a list of a billion numbers. Before pyarrow reads the pages, this module parses the
+subset of Thrift's compact protocol that headers use, and refuses content that pyarrow might parse differently.
+pyarrow's own `FileMetaData` is unsuitable: on some damaged footers, `row_group(i).column(j)` crashes the process.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ Chunk = tuple[int, int]
 """Start and end of a column's pages in a file."""
 
 LARGEST_FOOTER = 10_000_000  # bytes
-MOST_PAGES = 10_000  # in a row group, which closes at 10,000 rows or 32 MB
-MOST_MORE = 30_000_000  # values of a row group beyond one per row and column, for lists
+MOST_PAGES = 10_000  # per row group; a row group is closed at 10,000 rows or 32 MB
+MOST_MORE = 30_000_000  # values in a row group beyond one per row and column, for lists
 MOST = 2**31 - 1  # largest number in a header; pyarrow truncates larger ones to 32 bits
-COUNTED = {0: 5, 2: 7, 3: 8}  # field with the number of values, by type of page: data, dictionary, data version 2
+COUNTED = {0: 5, 2: 7, 3: 8}  # field with the number of values, by page type: data, dictionary, data version 2
 
 STRUCT, DEEPEST = 12, 10
 TYPES = {
     **dict.fromkeys(((2,), (4,), (5,), (7,), (4, 1), (4, 4), (4, 1, 3, 8), (4, 1, 3, 13)), STRUCT),
     **{(4, 1, 3, 2): 5, (4, 1, 3, 3): 8, (4, 1, 3, 16, 2): 6, (4, 1, 3, 16, 3): 6, (4, 1, 3, 17, 2): 5},
-    (4, 1, 3, 11): 6,  # with another type, this optional field would count as absent
+    (4, 1, 3, 11): 6,  # with another type, pyarrow would treat this optional field as absent
 }
 """Types of list items in a footer, by field numbers: pyarrow expects these, whatever type a list declares."""
 
@@ -34,7 +34,7 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
     """Return the byte ranges of the columns of each row group.
 
     Raises:
-        ValueError, TypeError, LookupError: The footer is damaged, or unlike that of a shard.
+        ValueError, TypeError, LookupError: The footer is damaged, or is not that of a shard.
     """
     with open(path, "rb") as file:
         size = file.seek(0, io.SEEK_END)
@@ -58,16 +58,16 @@ def _chunk(about: dict[int, Any], size: int) -> Chunk:
 
 
 def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: int) -> None:
-    """Refuse a row group whose pages hold more than its footer states.
+    """Raise an error if the pages of a row group contain more than its footer states.
 
     Args:
-        file: The file.
-        chunks: The columns of the row group.
-        rows: Stated number of rows.
-        unpacked: Stated number of bytes before compression.
+        file: The open file.
+        chunks: Byte ranges of the row group's columns.
+        rows: Number of rows according to the footer.
+        unpacked: Number of bytes before compression according to the footer.
 
     Raises:
-        ValueError, LookupError, TypeError: The pages hold more, or are damaged.
+        ValueError, LookupError, TypeError: The pages contain more, or are damaged.
     """
     most, pages, found = len(chunks) * rows + MOST_MORE, 0, 0
     for chunk in chunks:
@@ -80,7 +80,6 @@ def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: in
 
 
 def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield the number of values and the unpacked size of each page."""
     while start < end:
         file.seek(start)
         header = _struct(file, (0,))
@@ -92,7 +91,7 @@ def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
-    """Parse a Thrift struct by field number; `path` holds the numbers of the enclosing fields."""
+    """Parse a Thrift struct by field number; `path` contains the numbers of the enclosing fields."""
     found: dict[int, Any] = {}
     number = 0
     while head := file.read(1)[0]:
@@ -108,7 +107,7 @@ def _value(file: BinaryIO, kind: int, path: tuple[int, ...]) -> Any:
         return _integer(file)
     if kind == 8:
         length = _varint(file)
-        text = file.read(min(length, 100))  # the beginning is enough
+        text = file.read(min(length, 100))  # the beginning suffices
         file.seek(length - len(text), io.SEEK_CUR)
         return text
     if kind == 9:

@@ -15,7 +15,7 @@ Facts = dict[str, Any]
 
 
 class Unseen:
-    """Placeholder in the facts of a unit for hashes and other values that need its files, under any key."""
+    """Placeholder in a unit's facts for values that require its files, such as hashes, under any key."""
 
     def __getitem__(self, key: object) -> Unseen:
         return self
@@ -26,16 +26,16 @@ UNSEEN = Unseen()
 
 @dataclass(frozen=True)
 class Unit:
-    """The smallest piece of work: pure, so its rows and pixels do not depend on when and where it runs.
+    """The smallest piece of work. Units are pure: rows and pixels do not depend on when and where they are made.
 
     Attributes:
-        id: Unique in the plan, and safe as a folder name.
-        split: Split of its rows.
-        source_id: Its source video; empty if it needs none.
-        payload: Everything that determines the result, as JSON values.
-        cost: Estimated amount of work, in any unit; the largest units start first.
-        tables: The configs that it has rows for; empty if it may have rows for any.
-        pieces: Number of videos or texts that it makes, for progress.
+        id: Id that is unique in the plan and usable as a folder name.
+        split: Split of the rows.
+        source_id: Id of the source video; empty if none is needed.
+        payload: All inputs that determine the result, as JSON values.
+        cost: Estimated amount of work in an arbitrary measure; the most expensive units start first.
+        tables: The configs for which the unit has rows; empty if it may have rows for any.
+        pieces: Number of videos or texts produced, for progress.
     """
 
     id: str
@@ -49,13 +49,13 @@ class Unit:
 
 @dataclass(frozen=True)
 class Skip:
-    """A planned unit that was left out.
+    """A planned unit that was skipped.
 
     Attributes:
-        unit_id: The unit.
-        source_id: Its source video.
-        reason: Code such as missing_video, unreadable_video, undecodable, too_short.
-        detail: One sentence, with the decoder's own message if there is one.
+        unit_id: Id of the unit.
+        source_id: Id of the source video.
+        reason: Code such as missing_video, unreadable_video, undecodable or too_short.
+        detail: One sentence, including the decoder's message if any.
     """
 
     unit_id: str
@@ -65,25 +65,25 @@ class Skip:
 
     @property
     def allowed(self) -> bool:
-        """Whether --allow-missing covers it, so that --max-skip does not count it."""
+        """Whether --allow-missing covers the skip, which excludes it from --max-skip."""
         return self.reason in ("missing_video", "unreadable_video")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All the work of a build, fixed before any video is opened.
+    """The complete work of a build, determined before any video is opened.
 
     Attributes:
         builder: Name of the builder.
-        identity: Everything that determines the content, as nested JSON: settings, seed, versions, input hashes.
+        identity: All inputs that determine the content, as nested JSON: settings, seed, versions, input hashes.
         units: The units, sorted by id.
         configs: The tables of the output.
-        noun: Name of a unit in messages.
-        piece: Name of what progress counts, of which a unit has `pieces`; by default `noun`.
-        advice: What to check if there are no units.
-        reports: Files that other commands leave in the output, and that are removed with it.
-        notes: Counts from reading and selecting (clamped ends, unusable sentences, …).
-        remedies: For each count in `notes` of omitted items: the option that includes them; empty if there is none.
+        noun: Noun for a unit in messages.
+        piece: Noun for the items that progress counts (`pieces` per unit); by default `noun`.
+        advice: Advice for the case that there are no units.
+        reports: Files that other commands write to the output, and that are removed with it.
+        notes: Counts from loading and selection (clamped ends, unusable sentences, …).
+        remedies: For each count of omitted items in `notes`, the option that includes them, or "".
     """
 
     builder: str
@@ -99,7 +99,7 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the identity and all units."""
+        """Return the SHA-256 of the identity and all units."""
         units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in self.units]
         return sha256_text(canonical_json([self.builder, self.identity, units]))
 
@@ -112,7 +112,7 @@ class Plan:
 
 
 def noted(plan: Plan) -> list[str]:
-    """Format the counts in a plan's notes, each with its option in `remedies`."""
+    """Format the counts in a plan's notes, each with its option from `remedies`."""
     return [
         f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
         for name, count in plan.notes.items()
@@ -121,7 +121,7 @@ def noted(plan: Plan) -> list[str]:
 
 
 def nothing_qualifies(plan: Plan) -> str:
-    """Explain why a plan has no units: what each rule left out, and which option changes that."""
+    """Explain why a plan has no units: the items that each rule excluded, and the option that changes the rule."""
     left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
     read = [line for line in noted(plan) if line not in left_out]
     parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
@@ -131,44 +131,44 @@ def nothing_qualifies(plan: Plan) -> str:
 
 
 class Builder(Protocol):
-    """The interface between the runtime and a benchmark. Instances are pickled to the workers."""
+    """Interface between the runtime and a benchmark. Instances are pickled for the workers."""
 
     def renders(self, unit: Unit) -> bool:
-        """Whether a unit needs `render`; if not, its facts are empty and no video is opened."""
+        """Return whether a unit needs `render`; if not, its facts are empty and no video is opened."""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Render a unit's files into an empty folder.
 
         Returns:
             The facts: JSON values that `rows` needs. "files" has the size in bytes of every file in `folder`; "skips"
-            lists parts of the unit that had to be left out, as dictionaries of `Skip`.
+            lists skipped parts of the unit, as dictionaries of `Skip`.
 
         Raises:
             VideoError: The source is unusable; the unit becomes a Skip.
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the unit's rows as (config name, row); a video column has the file's name in the unit's folder."""
+        """Yield the unit's rows as (config name, row); a video column contains the file name in the unit's folder."""
 
     def look(self, unit: Unit) -> Facts:
         """Return the facts of `render` without writing files; their sizes and hashes are `UNSEEN`.
 
         Raises:
-            VideoError: As `render`, if that shows without decoding the video.
+            VideoError: As for `render`, if detectable without decoding the video.
         """
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
-        """Return a builder and a unit that render one file of a unit to the same bytes, with few others."""
+        """Return a builder and a unit that reproduce one file of a unit byte for byte, with few other files."""
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Return a Skip if the unit's source is missing or cannot be opened, without decoding it."""
+        """Return a Skip if the unit's source is missing or cannot be opened; do not decode it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Return a stamp of the unit's source file, by which a resume notices that it was replaced."""
+        """Return a stamp of the unit's source file, which lets a resumed build detect that the file was replaced."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """List the entries in which two identities differ, as "name: old → new"."""
+    """Return the entries in which two identities differ, as "name: old → new"."""
     lines = []
     for name in sorted({*before, *after}):
         old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))

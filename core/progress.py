@@ -1,7 +1,7 @@
-"""Progress of long work on standard error, and a count of the work that an interruption does not lose.
+"""Progress of long work on standard error, and counts of the work that survives an interruption.
 
-A terminal or a notebook shows a bar, anything else an occasional line. `showing` switches progress on for everything
-that runs inside it.
+A terminal or a notebook shows a bar; otherwise lines are printed occasionally. `showing` enables progress for the code
+inside its block.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _kept = Counter[str]()
 
 @contextmanager
 def showing(wanted: bool = True) -> Iterator[None]:
-    """Show or hide the progress of everything inside a `with` block."""
+    """Show or hide the progress of all work inside a `with` block."""
     global _shown
     before, _shown = _shown, wanted
     try:
@@ -45,7 +45,7 @@ def showing(wanted: bool = True) -> Iterator[None]:
 
 
 class Progress:
-    """Counts finished items, with rate and remaining time."""
+    """Counter of finished items, displayed with rate and remaining time."""
 
     def __init__(
         self,
@@ -57,15 +57,15 @@ class Progress:
         brief: bool = False,
         ticks: bool = False,
     ):
-        """Start at 0.
+        """Start a counter at 0.
 
         Args:
             label: Description of the work.
             total: Number of items.
-            unit: Name of an item, such as "pair".
-            shown: Whether to print anything; None to follow `showing`.
+            unit: Noun for an item, such as "pair".
+            shown: Whether to print progress; None follows `showing`.
             brief: Whether this is a step of other work, which is reported only if it takes long.
-            ticks: Whether items count as soon as they `tick`, before the unit that they are part of is done.
+            ticks: Whether items count on `tick`, before the unit to which they belong is done.
         """
         self.label, self.total, self.unit, self.brief = label, total, unit, brief
         self.shown = _shown if shown is None else shown
@@ -127,7 +127,6 @@ class Progress:
 
 
 def _kind_of_bar() -> type[tqdm[Any]] | None:
-    """Return the bar for a notebook (with ipywidgets) or a terminal; None elsewhere."""
     ipython = sys.modules.get("IPython")
     if getattr(ipython and ipython.get_ipython(), "kernel", None) is None:
         return tqdm if sys.stderr.isatty() else None
@@ -139,7 +138,7 @@ def _kind_of_bar() -> type[tqdm[Any]] | None:
 
 
 class _Beat:
-    """Calls a function at intervals on its own thread, until stopped."""
+    """A thread that calls a function at intervals until stopped."""
 
     def __init__(self, call: Callable[[], None], *, first: float, every: float):
         self._call, self._first, self._every, self._over = call, first, every, threading.Event()
@@ -158,7 +157,7 @@ class _Beat:
 
 
 def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
-    """Yield items and show how many are done, as a step of other work."""
+    """Yield items and show their progress, as a step of other work."""
     with Progress(label, len(items), unit, brief=True) as progress:
         for item in items:
             yield item
@@ -166,7 +165,7 @@ def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
 
 
 class Working:
-    """Shows the elapsed time of work of unknown amount."""
+    """Display of elapsed time for work of unknown amount."""
 
     def __init__(self, label: str):
         self.label, self.done = label, 0
@@ -191,7 +190,7 @@ class Working:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def _say(self) -> None:
-        if not _shown or _running[-1:] != [self]:  # a step inside it has its own line
+        if not _shown or _running[-1:] != [self]:  # an inner step has its own line
             return
         text = f"{self.label}: {f'{self.done:,} done, ' if self.done else ''}{_clock(time.monotonic() - self._started)}"
         self._line = sys.stderr.isatty()
@@ -199,7 +198,7 @@ class Working:
 
 
 def counted(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, and count them for the innermost `Working`, if there is one."""
+    """Yield items, and count them for the innermost `Working`, if any."""
     for item in items:
         if _running and isinstance(_running[-1], Working):
             _running[-1].done += 1
@@ -222,18 +221,18 @@ def ticked() -> int:
 
 
 def tick_into(counter: Counts) -> None:
-    """Count ticks in memory that processes share."""
+    """Count ticks in memory shared between processes."""
     global _sink
     _sink = counter
 
 
 def keep(noun: str, count: int = 1) -> None:
-    """Record that items, named `noun`, are stored, so that the same command does not repeat them."""
+    """Record that items, described by `noun`, are stored, so that rerunning the command does not repeat them."""
     _kept[noun] += count
 
 
 def kept() -> str:
-    """Return the stored items in words, such as "3 pairs, 1 shard"; empty if there are none."""
+    """Return the stored items in words, such as "3 pairs, 1 shard", or "" if there are none."""
     found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
     return ", ".join(found)
 

@@ -26,10 +26,10 @@ class Estimate:
     """A score with its confidence interval.
 
     Attributes:
-        value: Score over all source videos; NaN if it is undefined (0 / 0).
-        low: Lower bound; NaN if the score is undefined in more than 5 % of the resamples, or if there are fewer than
-            six source videos.
-        high: Upper bound.
+        value: Score over all source videos; NaN if undefined (0 / 0).
+        low: Lower bound; NaN if the score is undefined in more than 5 % of the resamples, or for fewer than six source
+            videos.
+        high: Upper bound; NaN like `low`.
     """
 
     value: float
@@ -39,7 +39,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation over a number of runs; NaN where undefined."""
+    """Mean and standard deviation over several runs; NaN where undefined."""
 
     mean: float
     std: float
@@ -55,9 +55,9 @@ class Table:
 
     Attributes:
         name: Key in `scores.json`.
-        title: Title.
+        title: Printed title.
         headings: Column names.
-        rows: Texts, counts (int), scores (float; NaN prints as a dash) or scores with intervals.
+        rows: Rows of texts, counts (int), scores (float; NaN is printed as a dash) or scores with intervals.
         note: Footnote.
     """
 
@@ -86,9 +86,9 @@ class Table:
 
 
 class Result:
-    """The result of an API function, which its command prints.
+    """The result of an API function, as printed by its command.
 
-    `print` shows the command's output, a notebook shows the tables, and `to_pandas` and `to_polars` return data frames.
+    `print` shows the command's output, notebooks show the tables, and `to_pandas` and `to_polars` return data frames.
     """
 
     notes: Sequence[str] = ()
@@ -110,7 +110,7 @@ class Result:
         return "\n\n".join(map(text_table, self.as_tables()))
 
     def closing(self) -> str:
-        """Return the last part of the output, for commands that print the other parts while they run."""
+        """Return the last part of the output, for commands that print the other parts while running."""
         return str(self)
 
     def render(self, form: str) -> str:
@@ -120,14 +120,14 @@ class Result:
         return "\n\n".join(map(markdown_table, self.as_tables())) if form == "markdown" else str(self)
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows."""
+        """Return the HTML that a notebook shows."""
         return "".join(map(html_table, self.as_tables())) or f"<pre>{escape(str(self))}</pre>"
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
         """Return a table, by default the first, as a pandas data frame; interval bounds become separate columns.
 
         Raises:
-            UsageError: There is no table of that name.
+            UsageError: No table has this name.
         """
         import pandas
 
@@ -137,7 +137,7 @@ class Result:
         """Return a table, by default the first, as a polars data frame; see `to_pandas`.
 
         Raises:
-            UsageError: There is no table of that name, or polars is not installed.
+            UsageError: No table has this name, or polars is not installed.
         """
         try:
             import polars
@@ -157,7 +157,7 @@ class Result:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """Format a score; a dash if it is undefined."""
+    """Format a score; undefined scores become a dash."""
     return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
 
 
@@ -186,7 +186,7 @@ def rows_json(table: Table) -> list[dict[str, Any]]:
 
 
 def text_table(table: Table) -> str:
-    """Format a table for a terminal: texts left-aligned, numbers right-aligned."""
+    """Format a table for a terminal: left-aligned texts, right-aligned numbers."""
     lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
     left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
@@ -227,5 +227,5 @@ def html_table(table: Table) -> str:
 
 
 def dump(value: Any) -> str:
-    """Serialise to indented JSON without NaN."""
+    """Serialize to indented JSON without NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

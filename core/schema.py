@@ -1,4 +1,4 @@
-"""Configs and columns of a dataset, from which the Arrow schema, the `datasets` features and the card are made."""
+"""Configs and columns of a dataset, from which the Arrow schema, the `datasets` features and the card are derived."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _LISTS = {"strings": "string", "integers": "int32"}
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
+    """A column of a table.
 
     Attributes:
         name: Column name.
         kind: "string", "int32", "int64", "float64", "bool", "strings" or "integers" (lists), "records" (a list of rows
             with the columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
             `datasets.Video`).
-        meaning: One line for the card, with the unit.
+        meaning: One-line description for the card, with the unit.
         names: The class names of a label, in the order of their integers.
         fields: The columns of records.
     """
@@ -55,7 +55,7 @@ class Column:
         return _ARROW[self.kind]
 
     def feature(self) -> dict[str, Any]:
-        """Return the feature as written by `datasets` into Parquet metadata."""
+        """Return the feature in the form that `datasets` writes to Parquet metadata."""
         if self.kind == "label":
             return {"names": list(self.names), "_type": "ClassLabel"}
         if self.kind in _LISTS:
@@ -73,8 +73,8 @@ class Config:
 
     Attributes:
         name: Name of the config and its folder.
-        meaning: One line for the card.
-        columns: Its columns.
+        meaning: One-line description for the card.
+        columns: The columns in order.
         default: Whether `load_dataset` opens it by default.
         key_columns: Number of leading columns that form the key.
     """

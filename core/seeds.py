@@ -1,4 +1,4 @@
-"""Random numbers without global state: every draw has a key."""
+"""Random numbers without global state: every draw is identified by a key."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Key = str | int
 
 
 def digest_for(seed: int, *key: Key) -> bytes:
-    """Hash a seed and a key to 32 bytes; ("a", "bc") and ("ab", "c") differ, and so do 1 and "1"."""
+    """Return a 32-byte hash of a seed and a key; ("a", "bc") and ("ab", "c") differ, and so do 1 and "1"."""
     return hashlib.sha256(json.dumps([seed, *key], ensure_ascii=True).encode()).digest()
 
 
 def rng_for(seed: int, *key: Key) -> np.random.Generator:
-    """Return the generator of a key: the counter-based Philox, keyed with 128 bits of SHA-256.
+    """Return the random generator for a key: the counter-based Philox, keyed with 128 bits of SHA-256.
 
     Args:
         seed: The dataset's seed.
-        key: Purpose of the draw, such as ("clavi", "extension", pair id). It contains no order of rows and no number
-            of workers, so these do not affect the draw.
+        key: Purpose of the draw, such as ("clavi", "extension", pair id). Keys contain neither row order nor worker
+            count, so these do not affect the draw.
     """
     return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
 
 
 def draw_seed() -> int:
-    """Return an unpredictable 32-bit seed from the system, for the samples that `verify` checks; no build uses it."""
+    """Return an unpredictable 32-bit seed from the system, for sampling in `verify`; builds do not use it."""
     return secrets.randbits(32)
 
 
 def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:
-    """Reset a generator from `rng_for` to another key, in a third of the time that a new one takes."""
+    """Reset a generator from `rng_for` to another key, in a third of the time needed to create one."""
     rng.bit_generator.state = {
         "bit_generator": "Philox",
         "state": {"counter": _ZEROS, "key": _words(seed, *key)},

@@ -22,15 +22,15 @@ from .schema import Config, Row
 SHARD_BYTES = 500_000_000
 ROW_GROUP_BYTES = 32_000_000
 ROW_GROUP_ROWS = 10_000
-MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # of a row group when reading; a single video may be large
+MOST_ROWS, MOST_BYTES = 1_000_000, 2_000_000_000  # per row group when reading; a single video may be large
 
-# Limits when reading. A writer closes shards at `SHARD_BYTES` before compression, and row groups at the limits above.
-LEAST_PACKED, PACKING = 100_000_000, 50  # dictionary-encoded bytes of a shard: allowance, and factor of its size
+# Limits for reading. A writer closes shards at `SHARD_BYTES` before compression, and row groups at the limits above.
+LEAST_PACKED, PACKING = 100_000_000, 50  # dictionary-encoded bytes of a shard: base allowance, and factor of its size
 MOST_UNPACKED = 2 * SHARD_BYTES  # decoded texts and numbers of a row group
-LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # decoded texts and numbers of a shard: allowance, and factor
-LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # rows of a shard: allowance, and factor
-LARGEST_VALUE = 10_000_000  # bytes of a text, or values of a list
-BATCH_BYTES = 250_000_000  # of a batch of binary values, if each had the size of its row group
+LEAST_UNPACKED, UNPACKING = ROW_GROUP_BYTES, 200  # decoded texts and numbers of a shard: base allowance, and factor
+LEAST_ROWS, ROWS_A_BYTE = 10_000, 10  # rows of a shard: base allowance, and factor
+LARGEST_VALUE = 10_000_000  # bytes of a text, or values in a list
+BATCH_BYTES = 250_000_000  # per batch of binary values, if each had the size of its row group
 
 PARQUET_FAULTS = (
     OSError,
@@ -63,24 +63,24 @@ def shard_path(config: str, split: str, index: int, count: int) -> str:
 
 
 def part_path(config: str, split: str, index: int) -> str:
-    """Return the relative path of a shard while the number of shards is unknown."""
+    """Return the relative path of a shard while the total number of shards is unknown."""
     return f"{config}/{split}-{index:05d}.part"
 
 
 class ShardWriter:
-    """Writes one Parquet file atomically.
+    """Writer of one Parquet file, which appears atomically.
 
-    Row groups close at 32 MB or 10,000 rows, or by `flush`, so that memory stays bounded and readers can stream.
+    Row groups are closed at 32 MB or 10,000 rows, or by `flush`, so that memory stays bounded and readers can stream.
     """
 
     def __init__(self, path: Path, config: Config):
-        """Start a shard of a table at a path; raise an OutputError if the folder cannot be written."""
+        """Start a shard of a table at a path; raise OutputError if the folder cannot be written."""
         self.path, self._schema = path, config.schema()
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0
         plain = [name for name in _leaves(self._schema) if name.split(".")[0] not in config.videos]
-        # Videos are already compressed, and stored PLAIN so that readers can seek in them.
+        # Videos are already compressed; PLAIN storage lets readers seek in them.
         compression: Any = dict.fromkeys(plain, "zstd") if config.videos else "zstd"
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ class ShardWriter:
                     self._schema,
                     compression=compression,
                     use_dictionary=plain,
-                    write_page_index=True,  # so that the Hub's viewer reads the pages of a few rows, not row groups
+                    write_page_index=True,  # lets the Hub's viewer read the pages of a few rows instead of row groups
                 )
             except OSError:
                 self._temporary.unlink(missing_ok=True)
@@ -106,14 +106,14 @@ class ShardWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Close the row group; raise an OutputError if the disk is full."""
+        """Close the row group; raise OutputError if the disk is full."""
         if self._held:
             with self._explained():
                 self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
         self._held, self.held_bytes = [], 0
 
     def close(self) -> None:
-        """Finish, sync and rename the file; raise an OutputError if the disk is full."""
+        """Finish, sync and rename the file; raise OutputError if the disk is full."""
         self.flush()
         with self._explained():
             self._writer.close()
@@ -149,14 +149,14 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a shard, with one row group in memory at a time; raise a ShardError if it cannot be read."""
+    """Yield the rows of a shard, with one row group in memory at a time; raise ShardError if it cannot be read."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from group_rows(file, index, columns)
 
 
 def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
-    """Yield the rows whose column `key` has a wanted value, skipping row groups without any."""
+    """Yield the rows whose column `key` has a requested value, skipping row groups without such rows."""
     for path in paths:
         with open_shard(path) as file:
             for group in range(file.num_row_groups):
@@ -165,13 +165,13 @@ def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> It
 
 
 def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
-    """Return a function that reads some columns of one row of a shard, by its number.
+    """Return a function that reads some columns of one row of a shard by row number.
 
-    The two last row groups are cached for neighbouring rows. The function raises a ShardError if the shard cannot be
-    read, and a LookupError if it has no such row.
+    The last two row groups are cached for neighbouring rows. The function raises ShardError if the shard cannot be
+    read, and LookupError if the row does not exist.
     """
 
-    @lru_cache(maxsize=2)  # of at most 32 MB each
+    @lru_cache(maxsize=2)  # at most 32 MB each
     def group(path: Path, index: int) -> list[Row]:
         with open_shard(path) as file:
             return list(group_rows(file, index, columns))
@@ -189,7 +189,7 @@ def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Read some columns of a shard as lists of values."""
+    """Return some columns of a shard as lists of values."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
@@ -200,7 +200,7 @@ def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a row group of an open shard; raise a ValueError if it exceeds the limits."""
+    """Yield the rows of a row group in an open shard; raise ValueError if it exceeds the limits."""
     for batch in _batches(file, index, columns):
         if not any(map(_holds_dictionary, batch.schema.types)):
             yield from batch.to_pylist()
@@ -211,14 +211,14 @@ def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> I
 
 
 def measure(path: Path, groups: int | None = None) -> None:
-    """Check a shard against the limits before a library reads it without any.
+    """Check a shard against the limits before a library reads it without limits.
 
     Args:
         path: The shard.
         groups: Number of leading row groups to check; all by default.
 
     Raises:
-        ShardError: It cannot be read, or exceeds the limits.
+        ShardError: The shard cannot be read, or exceeds the limits.
     """
     with open_shard(path) as file:
         for index in range(file.num_row_groups)[:groups]:
@@ -236,16 +236,16 @@ def whole(file: Any) -> Any:
 def _batches(
     file: Any, index: int, columns: Sequence[str] | None = None, *, use_threads: bool = False
 ) -> Iterator[Any]:
-    """Read a row group in batches that fit in memory, whatever it decodes to.
+    """Yield a row group in batches that fit in memory, regardless of the decoded size.
 
-    A small file can refer to one text in thousands of rows, or pack a thousand zeros into a byte. So texts are read as
-    dictionaries and measured before they are expanded; if they exceed the size of a written row group, they stay
-    dictionaries. All row groups share the allowance that follows from the shard's size, so that a small file cannot
-    cause much work. Batches with binary columns have so few rows that they fit in memory even if each value had the
-    size of the row group.
+    A small file can refer to one text in thousands of rows, or pack a thousand zeros into a byte. Therefore texts are
+    read as dictionaries and measured before they are expanded; if they exceed the size of a written row group, they
+    remain dictionaries. All row groups share an allowance derived from the shard's size, so that a small file cannot
+    cause much work. The number of rows per batch with binary columns is limited so that the batch fits in memory even
+    if each value had the size of the row group.
     """
     about = file.metadata.row_group(index)
-    if about.num_rows <= 0:  # pyarrow writes no pages then
+    if about.num_rows <= 0:  # pyarrow writes no pages in this case
         return
     file.check_pages(index)
     size = max(about.num_rows, 1)
@@ -264,7 +264,7 @@ def _batches(
 
 
 def _measure(array: Any, room: dict[str, int]) -> None:
-    """Subtract the size of an array from the remaining allowance; raise a ValueError if that is exceeded."""
+    """Subtract the size of an array from the remaining allowance; raise ValueError if the allowance is exceeded."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
@@ -332,14 +332,14 @@ def unpacked_bytes(metadata: Any) -> int:
 
 
 def read_footer(path: Path) -> Any:
-    """Read a shard's metadata (pyarrow's `FileMetaData`)."""
+    """Return a shard's metadata (pyarrow's `FileMetaData`)."""
     with open_shard(path) as file:
         return file.metadata
 
 
 @contextmanager
 def open_shard(path: Path) -> Iterator[Any]:
-    """Open a shard as pyarrow's `ParquetFile` for a `with` block, in which reading errors become a ShardError."""
+    """Open a shard as pyarrow's `ParquetFile` for a `with` block in which read errors become ShardError."""
     try:
         size = regular(path).stat().st_size
         with pq.ParquetFile(path) as file:
@@ -347,14 +347,14 @@ def open_shard(path: Path) -> Iterator[Any]:
             _check_size(metadata, size)
         with pq.ParquetFile(path, metadata=metadata, read_dictionary=text_columns(metadata.schema)) as file:
             file.check_pages = _pages_of(path, metadata)
-            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # allowance, and its use by row group
+            file.room, file.taken = LEAST_UNPACKED + UNPACKING * size, {}  # allowance, and its consumption by row group
             yield file
     except PARQUET_FAULTS as error:
         raise ShardError(path, error) from error
 
 
 def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
-    """Return a function that checks the pages of a row group, and reads the footer once."""
+    """Return a function that checks the pages of a row group; the footer is read once."""
     chunks = cache(partial(chunks_of, path))
 
     def check(index: int) -> None:
@@ -366,10 +366,10 @@ def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
 
 
 def _check_size(metadata: Any, size: int) -> None:
-    """Refuse, with a ValueError, row groups or numbers of rows that are implausible for a file of this size."""
+    """Raise ValueError if row groups or numbers of rows are implausible for a file of this size."""
     packed = 0
     for index in range(metadata.num_row_groups):
-        group = metadata.row_group(index)  # not its columns: pyarrow ends the process on some that are damaged
+        group = metadata.row_group(index)  # not its columns: pyarrow crashes the process on some damaged ones
         if group.num_rows > MOST_ROWS or group.total_byte_size > MOST_BYTES:
             raise ValueError(
                 f"row group {index} has {group.num_rows:,} rows and {group.total_byte_size:,} bytes; a shard has "
@@ -380,10 +380,10 @@ def _check_size(metadata: Any, size: int) -> None:
 
 
 def check_claims(rows: int, packed: int, size: int) -> None:
-    """Compare the stated rows and uncompressed bytes of one or several shards with their size.
+    """Check the stated rows and uncompressed bytes of one or several shards against their size.
 
     Raises:
-        ValueError: They are implausible.
+        ValueError: The numbers are implausible.
     """
     if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
         raise ValueError(f"it has {size:,} bytes and claims {rows:,} rows in {packed:,} bytes, which is implausible")

@@ -1,4 +1,4 @@
-"""The source of a benchmark's videos and annotations: licence, citation, link."""
+"""The source of a benchmark's videos and annotations: licence, citation and link."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ class Source:
     """A collection of annotated videos, as recorded in `build.json` and the card.
 
     Attributes:
-        key: Name in code, such as "charades"; "sample" for built-in samples.
-        name: Name in texts.
-        license: Licence entries of the card's YAML head: `license`, `license_name`, `license_link`.
+        key: Identifier in code, such as "charades"; "sample" for built-in samples.
+        name: Name shown to users.
+        license: Licence entries of the card's YAML header: `license`, `license_name`, `license_link`.
         terms: Wording of the licence, if it restricts use.
-        citation: Citation.
+        citation: Text of the citation.
         link: Home page.
         redistributable: Whether derived videos may be redistributed; None if unknown.
-        video_folders: Usual folders of its videos, relative to the annotations.
-        style: Style of its captions, "declarative" or "imperative"; empty if it has none.
+        video_folders: Usual folders of the videos, relative to the annotations.
+        style: Style of the captions, "declarative" or "imperative"; empty if the source has no captions.
     """
 
     key: str
@@ -35,11 +35,11 @@ class Source:
 
     @property
     def drawn(self) -> bool:
-        """Whether it is a built-in sample."""
+        """Whether the source is a built-in sample."""
         return self.key == "sample"
 
     def as_json(self) -> dict[str, Any]:
-        """Return its entry in `build.json`."""
+        """Return the source's entry for `build.json`."""
         return {
             each.name: list(value) if isinstance(value := getattr(self, each.name), tuple) else value
             for each in fields(self)
@@ -53,7 +53,7 @@ def source_of(info: Mapping[str, Any]) -> Source:
 
 
 def sample_source(name: str, video_folders: tuple[str, ...] = (".",), style: str = "") -> Source:
-    """Return the source of a built-in sample, which stressreel draws and puts in the public domain."""
+    """Return the source of a built-in sample, which stressreel generates and dedicates to the public domain."""
     return Source(
         "sample", name, {"license": "cc0-1.0"}, redistributable=True, video_folders=video_folders, style=style
     )

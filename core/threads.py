@@ -1,4 +1,4 @@
-"""Number of threads of numerical libraries."""
+"""Thread limits for numerical libraries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from contextlib import contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread, if threadpoolctl is installed.
 
-    Threads multiply the CPU time of small products without making them faster. The order of sums then no longer depends
-    on the number of cores.
+    Threads multiply the CPU time of small matrix products without a speed-up. With one thread, the order of sums does
+    not depend on the number of cores.
     """
     try:
         from threadpoolctl import threadpool_limits

@@ -1,4 +1,4 @@
-"""The versions of stressreel and of everything else that affects the bytes of a build."""
+"""The versions of stressreel and of all other software that affects the bytes of a build."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
     """Return the versions that affect a build's content.
 
     Args:
-        render: Whether to include PyAV and FFmpeg's libraries, which make videos.
+        render: Whether to include PyAV and FFmpeg's libraries, which encode videos.
         packages: Other distributions to include.
     """
     versions = {"stressreel": __version__, **{name: version(name) for name in packages}}
@@ -31,9 +31,9 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
 
 
 def engine() -> str:
-    """Describe what affects floating-point rounding: libraries, and the SIMD extensions that numpy uses.
+    """Describe the environment that affects floating-point rounding: libraries, and the SIMD extensions used by numpy.
 
-    Another processor or library changes a cosine by 1e-7, and with it choices that compare cosines.
+    On another processor or library, a cosine may change by 1e-7, and with it choices that compare cosines.
     """
     import numpy as np
 
@@ -44,7 +44,7 @@ def engine() -> str:
 
 
 def version_here(name: str) -> str | None:
-    """Return the installed version of a tool that `tool_versions` lists; None if it is not installed."""
+    """Return the installed version of a tool listed by `tool_versions`; None if it is not installed."""
     if name == "stressreel":
         return __version__
     try:

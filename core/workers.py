@@ -1,8 +1,8 @@
 """Worker processes that do not import the user's script.
 
-`multiprocessing` imports the parent's main module in each worker, so that a script without `if __name__ == "__main__"`
-would build again there, and `python -` would fail. These workers get no main module; in return, functions and classes
-that the script itself defines cannot be sent to them.
+`multiprocessing` imports the parent's main module in each worker. A script without `if __name__ == "__main__"` would
+therefore start another build there, and `python -` would fail. These workers have no main module; as a consequence,
+functions and classes that the script itself defines cannot be sent to them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ DIED = "a worker process died (killed by the system? out of memory?)."
 class Workers(ProcessPoolExecutor):
     """A pool of processes that call functions of modules.
 
-    They ignore Ctrl-C and end with this process. Leaving the `with` block by an error, or closing a generator inside
-    it, terminates them at once.
+    The processes ignore Ctrl-C and end with the parent. Leaving the `with` block by an exception, or closing a
+    generator inside it, terminates them immediately.
     """
 
     def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
@@ -47,8 +47,8 @@ class Workers(ProcessPoolExecutor):
 
         Args:
             count: Number of processes.
-            setup: Function that each calls first.
-            given: Its arguments.
+            setup: Function that each process calls first.
+            given: Arguments of `setup`.
             shared: Further arguments that can only be passed when a process starts, such as a `multiprocessing.Value`.
 
         Raises:
@@ -104,7 +104,7 @@ class _Context(SpawnContext):
 def _popen() -> Any:
     """Copy the `Popen` of `multiprocessing`, without the parent's main module in its preparation data.
 
-    The copy looks up a modified `spawn`; patching `spawn` itself would affect all processes of the program.
+    The copy uses a modified `spawn`; patching `spawn` itself would affect all processes of the program.
     """
     real = import_module(f"multiprocessing.popen_spawn_{'win32' if sys.platform == 'win32' else 'posix'}").Popen
 
@@ -123,7 +123,7 @@ def _popen() -> Any:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start: they inherit the mask, and none is interrupted half started."""
+    """Block SIGINT while processes start; they inherit the mask, so none is interrupted during startup."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -178,8 +178,8 @@ def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], w
     """Call a function with each tuple of arguments, and yield the results in order.
 
     Args:
-        function: A function of a module.
-        calls: Its arguments; consumed lazily, so that large ones are not all in memory.
+        function: A function defined in a module.
+        calls: Arguments of each call, consumed lazily to limit memory.
         workers: Number of processes; 1 means the calling process.
     """
     yield from counted(_results(function, calls, workers))
