@@ -1,4 +1,4 @@
-"""The perturbations: declarations from the data tables, each with its function."""
+"""Registry of perturbations: declarations from the data tables, each with its function."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class Corruption:
     """A perturbation.
 
     Attributes:
-        name: Its name, also of its function and of its config in a dataset.
-        family: Its family, also the module of its function.
+        name: Name of the perturbation, of its function, and of its config in a dataset.
+        family: Name of the family and of the function's module.
     """
 
-    kind_of: ClassVar[str]  # "visual" or "text", which is also the folder of its module
+    kind_of: ClassVar[str]  # "visual" or "text", which is also the module's folder
     name: str
     family: str
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The pure function that applies it."""
+        """The pure function that applies the perturbation."""
         module = import_extra(f".{self.kind_of}.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
@@ -47,10 +47,10 @@ class VisualCorruption(Corruption):
     Attributes:
         scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
         unit: Meaning and unit of the values of a level.
-        levels: The values of severity 1 to 5.
-        source: Where the levels come from.
+        levels: The parameter values of severities 1 to 5.
+        source: Source of the levels.
         differs: Differences from the released code.
-        grows: Why strength does not strictly grow with severity; empty if it does.
+        grows: Reason why strength does not strictly increase with severity; empty if it does.
         codec: FFmpeg's encoder, if the scope is "file".
     """
 
@@ -65,17 +65,18 @@ class VisualCorruption(Corruption):
 
     @cached_property
     def random(self) -> bool:
-        """Whether it uses random numbers; its function then takes `rng` as its last argument."""
+        """Whether the perturbation uses random numbers, in which case the function's last argument is `rng`."""
         return "rng" in inspect.signature(self.function).parameters
 
     def level(self, severity: int) -> str:
-        """Return the values of a severity as text, such as "10, 3"."""
+        """Return the parameter values of a severity as text, such as "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
     def written_quantiser(self, severity: int) -> int | None:
         """Return the quantiser that FFmpeg writes into the file, at most 31; None unless the scope is "file".
 
-        A higher `-q:v` still changes the pictures, as it also weighs bits against errors in block coding.
+        A higher `-q:v` still changes the pictures, as it also affects the trade-off between bits and errors in block
+        coding.
         """
         return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
@@ -85,12 +86,12 @@ class TextCorruption(Corruption):
     """A text perturbation, of the family "add_text", "bias", "change_char", "drop_text" and so on.
 
     Attributes:
-        kind: "natural", "machine" or "synthetic", as the paper groups them.
-        does: Its effect, in one line.
-        paper: Its name in Table 6 of the paper.
-        source: Where the definition comes from.
+        kind: "natural", "machine" or "synthetic", the paper's groups.
+        does: One-line description of the effect.
+        paper: Name in Table 6 of the paper.
+        source: Source of the definition.
         differs: Differences from the released code.
-        needs: Its needs besides the tagger: "wordnet", "embeddings", "mlm", "translation".
+        needs: Required tools besides the tagger: "wordnet", "embeddings", "mlm", "translation".
     """
 
     kind_of: ClassVar[str] = "text"
@@ -103,12 +104,12 @@ class TextCorruption(Corruption):
 
     @property
     def reads_english(self) -> bool:
-        """Whether it analyses its caption as English; changes of characters or word order do not."""
+        """Whether the caption is parsed as English, which changes of characters or word order do not need."""
         return self.family not in ("change_char", "positional")
 
     @cached_property
     def takes(self) -> frozenset[str]:
-        """The arguments of its function besides the caption: "rng" if it is random, "tools", "mode"."""
+        """Names of the function's arguments besides the caption: "rng" if random, "tools", "mode"."""
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
@@ -117,7 +118,7 @@ C = TypeVar("C", bound=Corruption)
 
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
-    """Return the 18 visual perturbations by name, in the paper's order."""
+    """Return the 18 visual perturbations by name, in the order of the paper."""
     return {
         name: VisualCorruption(name, **{**row, "levels": tuple(map(tuple, row["levels"]))})
         for name, row in _declarations("visual").items()
@@ -126,7 +127,7 @@ def visual_corruptions() -> dict[str, VisualCorruption]:
 
 @cache
 def text_corruptions() -> dict[str, TextCorruption]:
-    """Return the 35 text perturbations by name, family by family."""
+    """Return the 35 text perturbations by name, grouped by family."""
     return {
         name: TextCorruption(name, **{**row, "needs": tuple(row.get("needs", ()))})
         for name, row in _declarations("text").items()
@@ -152,7 +153,7 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
         kind: "visual" or "text".
 
     Raises:
-        InputError: There is no such kind.
+        InputError: The kind is unknown.
     """
     if kind not in _KINDS:
         raise UsageError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
@@ -160,16 +161,16 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
-    """Choose visual perturbations by name, by family or by the word "all"; each once, in the paper's order.
+    """Return the visual perturbations selected by name, family or "all"; each once, in the order of the paper.
 
     Raises:
-        InputError: A name is unknown; the message suggests the nearest.
+        InputError: A name is unknown; the message suggests the most similar name.
     """
     return _select(names, visual_corruptions(), "visual")
 
 
 def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
-    """Choose text perturbations likewise."""
+    """Return the text perturbations selected by name, family or "all"; see `select_corruptions`."""
     return _select(names, text_corruptions(), "text")
 
 
@@ -184,7 +185,7 @@ def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C,
 
 
 def check_name(name: str) -> VisualCorruption:
-    """Return the visual perturbation of a name.
+    """Return the visual perturbation with a given name.
 
     Raises:
         UsageError: The name is unknown.
@@ -193,7 +194,7 @@ def check_name(name: str) -> VisualCorruption:
 
 
 def check_text_name(name: str) -> TextCorruption:
-    """Return the text perturbation of a name; raises what `check_name` does."""
+    """Return the text perturbation with a given name; raises the errors of `check_name`."""
     return _named(name, text_corruptions(), "text")
 
 
@@ -204,10 +205,10 @@ def _named(name: str, known: Mapping[str, C], kind: str) -> C:
 
 
 def check_severity(severity: int, name: str) -> int:
-    """Return a valid severity.
+    """Return a severity after validation.
 
     Raises:
-        InputError: It is not 1, 2, 3, 4 or 5.
+        InputError: The severity is not 1, 2, 3, 4 or 5.
     """
     if isinstance(severity, bool) or severity not in SEVERITIES:
         raise InputError(f"severity must be 1, 2, 3, 4 or 5; got {severity!r} (perturbation {name!r})")

@@ -1,1 +1,1 @@
-"""The 35 text perturbations, one module a family."""
+"""The 35 text perturbations, one module per family."""

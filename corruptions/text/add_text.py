@@ -1,4 +1,4 @@
-"""Add words without new information: adverbs before verbs, an irrelevant opening, a proverb.
+"""Perturbations that add words without new information: adverbs before verbs, an irrelevant opening, a proverb.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
 """
@@ -13,33 +13,33 @@ from ...language.words import Caption, without_capital
 from .result import Unchanged
 from .tables import read_table
 
-GENERAL_SHARE = 0.4  # of the verbs that any adverb fits
-LONG = 10  # tokens; from here on a proverb follows
+GENERAL_SHARE = 0.4  # of the verbs that are compatible with any adverb
+LONG = 10  # tokens from which a proverb is appended
 _BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
 _SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
 _LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
 _NOT = ("not", "n't")
 _LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
-_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": the noun behind is not described
+_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": no description
 _FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
-_OPENERS = ("DT", "PRP$", "POS", "JJ", "CD", "IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", "VBD")  # of a noun phrase
+_OPENERS = ("DT", "PRP$", "POS", "JJ", "CD", "IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", "VBD")  # before a noun phrase
 _FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": one adverb, before "skin"
 
 
 def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put an adverb before every verb: "a little girl specifically does gymnastics".
+    """Insert an adverb before every verb: "a little girl specifically does gymnastics".
 
     Args:
         caption: The tagged caption.
-        rng: Samples the adverbs, without repetition in a caption.
+        rng: Generator for sampling adverbs, without repetition within a caption.
 
     Returns:
-        The new caption, or why it is unchanged.
+        The new caption, or the reason why it is unchanged.
 
     Reference:
-        Appendix A.2, "InsertAdv". Here the adverb has its usual position: behind auxiliaries ("is calmly riding") and
-        behind "be" as a main verb ("is clearly in the kitchen"). Verbs beside an adverb in -ly, and participles in a
-        name ("frying pan") or before their noun ("chopped onions"), get none.
+        Appendix A.2, "InsertAdv". Here the adverb has its usual position: after auxiliaries ("is calmly riding") and
+        after "be" as a main verb ("is clearly in the kitchen"). Verbs next to an adverb in -ly, and participles in a
+        name ("frying pan") or before their noun ("chopped onions"), receive no adverb.
     """
     table = read_table("add_text")
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
@@ -61,19 +61,19 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put an irrelevant opening before a caption and, from 10 tokens on, a proverb behind it.
+    """Prepend an irrelevant opening to a caption and append a proverb to captions of 10 or more tokens.
 
     Args:
         caption: The tagged caption.
-        rng: Samples the opening and the proverb.
+        rng: Generator for sampling the opening and the proverb.
 
     Returns:
-        The new caption, or why it is unchanged.
+        The new caption, or the reason why it is unchanged.
 
     Reference:
-        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As there, the opening
-        is capitalised, even before captions in lower case. The proverb is a sentence of its own; a caption without a
-        final stop gets one before it.
+        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As in the table, the
+        opening is capitalized, even before captions in lower case. The proverb is a separate sentence; a full stop is
+        added to captions without one.
     """
     if not caption.words:
         return Unchanged("no word")
@@ -91,7 +91,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _names_somebody(caption: Caption) -> bool:
-    """Return whether the caption names somebody who acts; "calmly" does not describe a video."""
+    """Return whether the caption names a person; "calmly" cannot describe a video."""
     somebody = words("people") - {"it"} | words("he") | words("she")
     return any(
         token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
@@ -99,7 +99,7 @@ def _names_somebody(caption: Caption) -> bool:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Return the tokens that an adverb may precede, and whether only a general adverb is idiomatic there."""
+    """Return the tokens before which an adverb can stand, and whether only a general adverb is idiomatic there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     found: list[tuple[int, bool]] = []
@@ -147,7 +147,7 @@ def _is_order(caption: Caption, number: int) -> bool:
 
 
 def _copula(caption: Caption, number: int) -> int | None:
-    """Return the position behind a main verb "be"; None for an auxiliary or if no position is clear."""
+    """Return the position after the main verb "be"; None for an auxiliary or an uncertain position."""
     tokens = caption.tokens
     after = number + 1
     if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
@@ -194,7 +194,6 @@ def _is_name(caption: Caption, number: int) -> bool:
 
 
 def _is_attribute(caption: Caption, number: int) -> bool:
-    """Return whether a participle describes the noun behind it: "the singing girl", "add chopped onions"."""
     tokens = caption.tokens
     tag = tokens[number].tag
     if tag not in ("VBG", "VBN", "VBD") and not (tag == "VB" and number and tokens[number - 1].tag in ("DT", "JJ")):
@@ -205,13 +204,13 @@ def _is_attribute(caption: Caption, number: int) -> bool:
         after += 1
     noun = after < len(tokens) and tokens[after].tag.startswith("NN")
     if before in ("DT", "PRP$", "POS") or before.startswith("JJ"):
-        return True  # "a talking", "her dancing": a noun or before one
+        return True  # "a talking", "her dancing": a noun, or followed by one
     if before.startswith("NN") and tag == "VBG" and tokens[number - 1].lower not in words("people"):
         followed = after == number + 1 and noun
         return followed and (number < 2 or tokens[number - 2].tag in _OPENERS)  # "an ill fitting suit"
     compound = tag == "VBN" and before.startswith("NN") and verb_lemma(tokens[number].lower) not in _NAMED
     if before == "CD" or compound:
-        return noun  # "two running dogs", "snow covered ground", "oil chopped onion" in the lists of recipes
+        return noun  # "two running dogs", "snow covered ground", "oil chopped onion" in lists of recipes
     if tag == "VBG":
         return False
     joined = before in ("IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", ",") or not before

@@ -1,8 +1,8 @@
-"""Change the gender of people in a caption: nouns, adjectives, titles and pronouns, with agreement.
+"""Perturbations of the gender of people in a caption: nouns, adjectives, titles and pronouns, with agreement.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2 and appendix A.2. Names of people and animals do not
-change. With `mode="released"` the word tables of the released code are applied as in that code, faults included. Each
-function takes the tagged caption and the mode, and returns the new caption or why it is unchanged.
+change. `mode="released"` applies the word tables of the released code as in that code, including its errors. Each
+function returns the new caption, or the reason why it is unchanged.
 """
 
 from __future__ import annotations
@@ -18,33 +18,33 @@ Mode = Literal["stressreel", "released"]
 
 
 def all_female(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Make every person of a caption female: "a man and his son" becomes "a woman and her daughter".
+    """Make every person in a caption female: "a man and his son" becomes "a woman and her daughter".
 
     Reference:
-        Appendix A.2, "AllFemale". Two people who become alike are merged: "a man and a woman" becomes "two women", "a
-        woman talks to a man" becomes "a woman talks to another woman".
+        Appendix A.2, "AllFemale". Two people whose words become identical are merged: "a man and a woman" becomes "two
+        women", "a woman talks to a man" becomes "a woman talks to another woman".
     """
     return released_gender(caption, "female") if mode == "released" else with_gender(caption, "female")
 
 
 def all_male(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Make every person of a caption male; the released table makes "male" female and writes "him hair"."""
+    """Make every person in a caption male; the released table makes "male" female and generates "him hair"."""
     return released_gender(caption, "male") if mode == "released" else with_gender(caption, "male")
 
 
 def gender_neutral(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Replace gendered words for people by neutral ones: "she washes her hair" becomes "they wash their hair".
+    """Replace gendered words for people with neutral ones: "she washes her hair" becomes "they wash their hair".
 
     Reference:
-        Appendix A.2, "Neutral". In the paper "a man" and "a woman" become "a person"; here a man and a woman named
-        together become "two people", and the second of two persons is "another person". The released mode has no
-        agreement.
+        Appendix A.2, "Neutral". In the paper "a man" and "a woman" become "a person"; here a man and a woman mentioned
+        together become "two people", and the second of two persons becomes "another person". The released mode does not
+        restore agreement.
     """
     return released_gender(caption, "neutral") if mode == "released" else with_gender(caption, "neutral")
 
 
 def gender_swap(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Exchange female and male words for people; applied twice it restores the caption where the words are pairs.
+    """Swap female and male words for people; applying it twice restores captions whose words all form pairs.
 
     Reference:
         Appendix A.2, "GenderSwap", after Reynolds 2022; the released mode uses the word list of gender_bender 0.1.3.

@@ -1,8 +1,8 @@
 """Perturbations of characters: typing, spelling and reading errors, other prefixes, punctuation.
 
-The first four change n words, n = clamp(int(p * tokens), 1, 10), sampled among the words that they can change; stop
-words and punctuation are skipped, and each word gets one change. "a" and "an" are not adapted, as an error in one word
-does not correct the next. Each function returns the new text, or why it is unchanged.
+The first four functions change n = clamp(int(p * tokens), 1, 10) words, sampled from those that they can change. Stop
+words and punctuation are skipped, and each word is changed once. "a" and "an" are not adapted, as an error in one word
+does not correct another. Each function returns the new text, or the reason why it is unchanged.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one letter by a neighbour on QWERTY in a fifth of the words with four letters or more."""
+    """Replace one letter with a neighbour on QWERTY in a fifth of the words with four or more letters."""
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
@@ -44,7 +44,7 @@ def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Misspell three of ten words, from a table or by rules such as doubled letters, never as another word."""
+    """Misspell three tenths of the words, by a table or by rules such as doubled letters, never as another word."""
 
     def draw(word: str) -> str:
         return like(_one(misspellings(word.lower()), rng), word)
@@ -55,7 +55,7 @@ def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchange
 
 
 def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Insert, delete, swap or replace one inner letter in three of ten words with three letters or more."""
+    """Insert, delete, swap or replace one inner letter in three tenths of the words with three or more letters."""
 
     def draw(word: str) -> str:
         inner = [n for n in range(1, len(word) - 1) if word[n].isalpha()]
@@ -75,7 +75,7 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Misread one character, or pair, of a fifth of the words as one that looks alike: o as 0, rn as m. Numbers too."""
+    """Replace one character or pair in a fifth of the words and numbers with a similar shape: o with 0, rn with m."""
     alike: dict[str, list[str]] = _table("ocr", "alike")
 
     def found(word: str) -> list[tuple[int, str]]:
@@ -91,9 +91,9 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Exchange the prefix of one word so that another word of the same part of speech and ending results.
+    """Exchange the prefix of one word to form another word of the same part of speech and ending.
 
-    Both words are in the dictionary. Most captions have no such word.
+    Both words are in the dictionary. Most captions contain no such word.
     """
     found = [
         (number, other)
@@ -109,7 +109,7 @@ def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Put brackets or quotes around the caption, or another mark at its end, or both."""
+    """Enclose the caption in brackets or quotes, replace its final mark, or both."""
     kind = _one(["pair", "end", "both"], rng)
     text = caption.text.strip()
     if kind != "pair":
@@ -123,9 +123,9 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 @lru_cache(maxsize=1 << 14)
 def misspellings(word: str) -> tuple[str, ...]:
-    """Return misspellings of a lower-case word, none of them a word.
+    """Return misspellings of a lower-case word that are not words themselves.
 
-    They are those of the table, for the word or its base before a regular ending; else those of the rules.
+    They are taken from the table, for the word or for its base before a regular ending, and otherwise from the rules.
     """
     table: dict[str, list[str]] = _table("spelling", "words")
     if word in table:
@@ -141,7 +141,7 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# Common misspellings: a pattern and its replacement, applied at one place at a time.
+# Common misspellings: a pattern and its replacement, applied at one position at a time.
 RULES = tuple(
     (re.compile(pattern), wrong)
     for pattern, wrong in (
@@ -183,12 +183,12 @@ RULES = tuple(
     )
 )
 DOUBLED = re.compile(r"(?<=[^aeiouy][aeiou])[lmnprst](?=[aeiouy])(?!e[sd]?$)")  # lemon, lemmon
-VOWELS = {"a": "e", "e": "a", "i": "e"}  # unstressed ones sound alike
+VOWELS = {"a": "e", "e": "a", "i": "e"}  # unstressed vowels sound alike
 INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[aei](?=[^aeiouy])(?![^aeiouy]e[sd]?$)")
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield misspellings by rules; by an unstressed vowel or a doubled letter only if there are no others."""
+    """Yield misspellings by rules; unstressed vowels and doubled letters are used only if no other rule applies."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
         for rule, wrong in RULES
@@ -212,7 +212,7 @@ def _unknown(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
-    """Return the words that differ from a word only in the prefix and can be the same part of speech.
+    """Return the words that differ from a word only in the prefix and share its part of speech.
 
     Args:
         word: A lower-case word.
@@ -237,12 +237,12 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Return the function words, which perturbations of words skip."""
+    """Return the function words that word perturbations skip."""
     return frozenset(_table("stop_words", "words").split())
 
 
 def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
-    """Change a share of the words; "" if none can be changed."""
+    """Change a share of the words; return "" if none can be changed."""
     eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
     if not eligible:
         return ""

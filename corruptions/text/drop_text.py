@@ -1,4 +1,4 @@
-"""Drop words by their part of speech: each becomes [UNK], so that the length does not change.
+"""Perturbations that drop words by part of speech: each becomes [UNK], so that the length does not change.
 
 Nouns are the tags NN, NNS, NNP and NNPS, verbs VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are verbs, as
 in NLTK; modals ("can", "will": MD) are not, so `no_verbs` keeps them and `only_verbs` drops them. Numbers and clitics
@@ -21,32 +21,32 @@ VERB = "VB"
 
 
 def no_nouns(caption: Caption) -> str | Unchanged:
-    """Replace every noun by [UNK]."""
+    """Replace every noun with [UNK]."""
     return drop(caption, _words(caption, NOUN)) or Unchanged("no noun")
 
 
 def no_verbs(caption: Caption) -> str | Unchanged:
-    """Replace every verb by [UNK]."""
+    """Replace every verb with [UNK]."""
     return drop(caption, _words(caption, VERB)) or Unchanged("no verb")
 
 
 def no_nouns_and_no_verbs(caption: Caption) -> str | Unchanged:
-    """Replace every noun and verb by [UNK]."""
+    """Replace every noun and verb with [UNK]."""
     return drop(caption, _words(caption, NOUN, VERB)) or Unchanged("no noun and no verb")
 
 
 def only_nouns(caption: Caption) -> str | Unchanged:
-    """Replace every word but nouns by [UNK]."""
+    """Replace every word except nouns with [UNK]."""
     return drop(caption, _others(caption, NOUN)) or _kept(caption, "every word is a noun")
 
 
 def only_verbs(caption: Caption) -> str | Unchanged:
-    """Replace every word but verbs by [UNK]."""
+    """Replace every word except verbs with [UNK]."""
     return drop(caption, _others(caption, VERB)) or _kept(caption, "every word is a verb")
 
 
 def only_nouns_and_only_verbs(caption: Caption) -> str | Unchanged:
-    """Replace every word but nouns and verbs by [UNK]."""
+    """Replace every word except nouns and verbs with [UNK]."""
     return drop(caption, _others(caption, NOUN, VERB)) or _kept(caption, "every word is a noun or a verb")
 
 
@@ -55,17 +55,17 @@ def _kept(caption: Caption, reason: str) -> Unchanged:
 
 
 def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one noun by [UNK], at one place only."""
+    """Replace one noun with [UNK], at one position only."""
     return drop(caption, _one(_words(caption, NOUN), rng)) or Unchanged("no noun")
 
 
 def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one verb by [UNK], at one place only."""
+    """Replace one verb with [UNK], at one position only."""
     return drop(caption, _one(_words(caption, VERB), rng)) or Unchanged("no verb")
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace words by [UNK], separating clitics where one part is dropped ("does [UNK]"); "" if there are none."""
+    """Replace words with [UNK], separating clitics if one part is dropped ("does [UNK]"); "" if there are no words."""
     if not numbers:
         return ""
     changes = dict.fromkeys(numbers, UNKNOWN)

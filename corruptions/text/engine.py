@@ -1,4 +1,4 @@
-"""Apply a text perturbation to a caption."""
+"""Application of a text perturbation to a caption."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ MODES = ("stressreel", "released")
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """What determines a perturbation, so that it can be repeated word for word.
+    """The parameters that determine a text perturbation, which make it reproducible word for word.
 
     Attributes:
         corruption: The perturbation.
         seed: The dataset's seed.
-        key: The id of the caption.
-        style: Form of the captions; see `language.tagger.Tagger.analyse`.
-        mode: "released" uses the word tables of the released code in the family `bias`.
+        key: Id of the caption.
+        style: Style of the captions; see `language.tagger.Tagger.analyse`.
+        mode: "released" for the word tables of the released code in the family `bias`.
     """
 
     corruption: TextCorruption
@@ -38,13 +38,13 @@ class TextRecipe:
     mode: Mode = "stressreel"
 
     def apply(self, text: str, tools: Tools) -> TextResult:
-        """Perturb one caption with the tagger and further tools; `changed` is true exactly if the text differs."""
+        """Perturb one caption; `changed` is true if and only if the text differs."""
         if self.corruption.reads_english and not is_english(text):
             return TextResult(text, False, "not English")
         capitals = self.corruption.family != "change_char" and _in_capitals(text)
         caption = tools.tagger.analyse(
             text.lower() if capitals else text, self.style
-        )  # taggers take capitals for names
+        )  # taggers mistake capitalized words for names
         given: dict[str, Any] = {"tools": tools, "mode": self.mode}
         if "rng" in self.corruption.takes:
             given["rng"] = rng_for(self.seed, self.corruption.name, self.key)
@@ -52,12 +52,12 @@ class TextRecipe:
         if isinstance(found, Unchanged):
             return TextResult(text, False, found.reason)
         if capitals:
-            found = found.upper()  # words put in too; changed characters are not capitalised
+            found = found.upper()  # also inserted words; changed characters keep their case
         return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
-    """Return whether a caption of two words or more is entirely in capitals: "A MAN RIDES A HORSE"."""
+    """Return whether a caption of two or more words is entirely in capitals: "A MAN RIDES A HORSE"."""
     return (
         text.isupper()
         and text.lower().upper() == text
@@ -79,19 +79,19 @@ def corrupt_text(
     """Perturb a caption.
 
     Args:
-        text: English text of one sentence or more.
-        name: A perturbation of `list_corruptions("text")`.
-        seed: Seed of random numbers.
-        key: Identifies the caption, such as its id. Random numbers depend on seed, perturbation, key and text, so other
-            captions get other numbers even under the same key. (A build uses seed, perturbation and caption id, which
-            is unique.)
-        style: "declarative" for statements and noun phrases, "imperative" for instructions, "auto" to decide for each
-            caption, where only a word that is always a verb makes an instruction.
-        mode: "released" uses the word tables of the released code in the family `bias`.
+        text: English text of one or more sentences.
+        name: Name of a perturbation in `list_corruptions("text")`.
+        seed: Seed of the random numbers.
+        key: Identifier of the caption. Random numbers depend on seed, perturbation, key and text, so different captions
+            use different numbers even with the same key. (A build uses seed, perturbation and caption id, which is
+            unique.)
+        style: "declarative" for statements and noun phrases, "imperative" for instructions, "auto" to classify each
+            caption: it is an instruction only if it starts with a word that is always a verb.
+        mode: "released" for the word tables of the released code in the family `bias`.
         tools: Tagger, WordNet, embeddings and models; by default those available on this machine.
 
     Returns:
-        The text, whether it differs, and if not, why.
+        The text, whether it differs from the original, and the reason if it does not.
 
     Raises:
         InputError: The name or style is unknown, the text is empty, or data or a model is missing.

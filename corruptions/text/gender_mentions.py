@@ -1,4 +1,4 @@
-"""Find the gendered mentions of people in a caption."""
+"""Detection of gendered mentions of people in a caption."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Mention:
     stop: int
     word: GenderWord
     role: Role
-    slip: str = ""  # a slip in number: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
+    slip: str = ""  # a number error: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
 
 
 def find_mentions(caption: Caption) -> Iterator[Mention]:
@@ -53,7 +53,7 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 
 
 def _mention(caption: Caption, number: int) -> Mention | int:
-    """Return the mention that begins at a token, or the number of the next token to examine."""
+    """Return the mention that starts at a token, or the index of the next token to examine."""
     tokens = caption.tokens
     lower = tokens[number].lower
     for phrase, word in gendered_phrases().get(lower, ()):
@@ -84,7 +84,7 @@ def _mention(caption: Caption, number: int) -> Mention | int:
 
 
 def _title_stop(caption: Caption, number: int) -> int:
-    """Return where the title of a work that begins at a token ends, if the word before announces a work; else 0."""
+    """Return the end of a title of a work that starts at a token, if the previous word announces a work; else 0."""
     tokens = caption.tokens
     if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
         return 0
@@ -95,13 +95,13 @@ def _title_stop(caption: Caption, number: int) -> int:
 
 
 def _is_fellow(caption: Caption, number: int) -> bool:
-    """Return whether "fellow" only marks the next word as one of the same kind: "his fellow soldiers"."""
+    """Return whether "fellow" is a modifier: "his fellow soldiers"."""
     following = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
     return caption.tokens[number].lower == "fellow" and following.startswith("NN")
 
 
 def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
-    """Return what number a noun must have had in mind where it does not fit the word before it."""
+    """Return the number error of a noun that does not agree with the word before it; "" if there is none."""
     start, determiner = phrase_start(caption, number)
     count = number_word(caption, determiner)
     if any(token.lower in _SEVERAL for token in caption.tokens[start:number]):
@@ -132,7 +132,7 @@ def _pronoun_role(caption: Caption, number: int) -> Role | None:
 
 
 def _is_animal(caption: Caption, number: int) -> bool:
-    """Return whether "her" or "him" is an animal: "a girl rides a horse and pats her", where the girl is no object."""
+    """Return whether "her" or "him" denotes an animal: "a girl rides a horse and pats her"."""
     place, animals = number - 1, read_table("bias")["animals"]["rows"]
     while place >= 0 and caption.tokens[place].lower not in gendered_nouns():
         place -= 1
@@ -144,7 +144,7 @@ def _is_animal(caption: Caption, number: int) -> bool:
 
 
 def _before_noun(caption: Caption, number: int) -> bool:
-    """Return whether "his" or "her" belongs to a noun behind it: "her new car", not "helps her cook"."""
+    """Return whether "his" or "her" belongs to a following noun: "her new car", not "helps her cook"."""
     tokens = caption.tokens
     following = tokens[number + 1 :]
     if len(following) > 1 and following[0].text in _QUOTES and following[0].start > tokens[number].end:
@@ -170,13 +170,13 @@ def _before_noun(caption: Caption, number: int) -> bool:
     if tag in ("VBG", "VBN", "VBD"):  # "her dancing shoes", "her dancing", but "watches her dancing"
         named = len(following) > 1 and following[1].tag.startswith("NN")
         return his or named or (tag != "VBD" and verb not in _PERCEPTION)
-    if tag.startswith("VB"):  # taggers take "her look", "her dance" for verbs
+    if tag.startswith("VB"):  # taggers mistake "her look", "her dance" for verbs
         return his or (verb not in _CAUSATIVE and "NOUN" in readings(word))
     return his and tag in ("RB", "FW")
 
 
 def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun", "animal"]:
-    """Return how "male" is used: before a noun, as a noun, or of an animal."""
+    """Return whether "male" is used as an adjective, as a noun, or of an animal."""
     tokens = caption.tokens
     following = tokens[number + 1 : number + 4]
     if following and following[0].tag == "CC" and len(following) > 1 and following[1].lower in gendered_adjectives():
@@ -186,7 +186,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
     for place, token in enumerate(following):
         last = place + 1 == len(following) or not following[place + 1].tag.startswith("NN")
         if token.tag == "NNS" and last and number_word(caption, determiner) == 1 and is_verb_form(token.lower, "VBZ"):
-            return "noun"  # "a white male raps": no noun can follow "a" in the plural
+            return "noun"  # "a white male raps": "a" cannot be followed by a plural noun
         doing = token.tag == "NN" and is_verb_form(token.lower, "VBG") and token.lower not in words("noun_ing")
         if doing and last:
             return "noun"  # "a female singing on stage"
@@ -199,7 +199,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
 
 
 def _is_noun(caption: Caption, number: int) -> bool:
-    """Return whether a word is not a verb here: "to man the grill", "she mothers them"."""
+    """Return whether a word is a noun rather than a verb, as in "to man the grill", "she mothers them"."""
     token = caption.tokens[number]
     if not token.tag.startswith(("VB", "MD")) or not can_be_verb(token.lower):
         return True
@@ -208,7 +208,7 @@ def _is_noun(caption: Caption, number: int) -> bool:
 
 
 def _in_name(caption: Caption, number: int) -> bool:
-    """Return whether a word with a capital stands beside another: "Stephen King", "Guy Ritchie"."""
+    """Return whether a capitalized word is next to another: "Stephen King", "Guy Ritchie"."""
     tokens = caption.tokens
     word = tokens[number].text
     if not word[:1].isupper() or caption.text.isupper() or word.lower().rstrip(".") in _TITLES:
@@ -220,7 +220,7 @@ def _in_name(caption: Caption, number: int) -> bool:
 
 
 def phrase_start(caption: Caption, number: int) -> tuple[int, int | None]:
-    """Find where the words before a noun that belong to it begin, and the article or number before them."""
+    """Return the start of the modifiers before a noun, and the article or number before them."""
     start = number
     while start and caption.tokens[start - 1].tag.startswith(("JJ", "NN", "VBN")) and caption.tokens[start - 1].is_word:
         start -= 1
@@ -234,7 +234,7 @@ def is_determiner(caption: Caption, number: int) -> bool:
 
 
 def number_word(caption: Caption, number: int | None) -> int | None:
-    """Read an article or number word: "a" is 1, "two" is 2."""
+    """Return the value of an article or number word: 1 for "a", 2 for "two"."""
     if number is None:
         return None
     lower = caption.tokens[number].lower

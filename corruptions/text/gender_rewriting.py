@@ -1,4 +1,4 @@
-"""Rewrite a caption with other genders, with agreement."""
+"""Rewriting of a caption with other genders, with agreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODIFIERS = ("JJ", "NN", "VBN", "CD")
 
 @dataclass
 class _Draft:
-    """Pending changes of a caption."""
+    """Pending changes to a caption."""
 
     caption: Caption
     target: Target
@@ -27,7 +27,7 @@ class _Draft:
     before: dict[int, str] = field(default_factory=dict)
 
     def write(self, number: int, new: str) -> None:
-        """Replace a token by a word with the same capitals."""
+        """Replace a token, keeping its capitalization."""
         self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
 
     def delete(self, start: int, stop: int) -> None:
@@ -39,7 +39,7 @@ class _Draft:
 
 
 def with_gender(caption: Caption, target: Target) -> str | Unchanged:
-    """Rewrite every gendered mention of a caption; see the functions of `bias`."""
+    """Rewrite every gendered mention in a caption; see the functions of `bias`."""
     mentions = list(find_mentions(caption))
     if not mentions:
         return NOBODY
@@ -71,10 +71,10 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
 
 
 def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only marks the gender of the next: "women athletes", "a lady doctor"."""
+    """Return whether a word only marks the gender of the next noun: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
-    last = mention.stop  # of a name of several nouns: "women news reporters"
+    last = mention.stop  # end of a compound noun: "women news reporters"
     while last + 1 < len(caption.tokens) and caption.tokens[last + 1].tag.startswith("NN"):
         last += 1
     following = caption.tokens[last]
@@ -84,7 +84,7 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
-    """Merge people who became alike: "a person and a person" as "two people", "he or she" as "they"."""
+    """Merge people whose words became identical: "a person and a person" into "two people", "he or she" into "they"."""
     joined: list[Mention] = []
     for role in ("adjective", "noun", "pronoun"):
         kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
@@ -109,7 +109,7 @@ def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
-    """Join two noun phrases with a word between them, if the words before their nouns allow it."""
+    """Join two noun phrases around a conjunction, if the words before the nouns allow it."""
     tokens = draft.caption.tokens
     either = tokens[first.stop].lower in ("or", "nor", "/")
     start, determiner = phrase_start(draft.caption, first.start)
@@ -159,7 +159,7 @@ def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
 
 
 def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
-    """Write "another" for the second of two people who became alike: "a man talks to a woman"."""
+    """Insert "another" for the second of two people whose words became identical: "a man talks to a woman"."""
     tokens, sentences = draft.caption.tokens, draft.caption.sentences
     seen: list[tuple[range, str, str]] = []
     for mention in mentions:
@@ -177,7 +177,7 @@ def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
 
 
 def _fix_possessives(draft: _Draft) -> None:
-    """Write "'s" behind a plural that has no "s" of its own, and "'" behind one that has: "the boys' toys", "men's"."""
+    """Write "'s" after plurals without "s" and "'" after those with it: "men's", "the boys' toys"."""
     tokens = draft.caption.tokens
     for number, new in list(draft.changes.items()):
         mark = number + 1
@@ -196,7 +196,7 @@ def _fix_possessives(draft: _Draft) -> None:
 
 
 def _is_quoted(caption: Caption, number: int) -> bool:
-    """Return whether a single quotation mark was opened before a token: before a word, behind a space."""
+    """Return whether a single quotation mark before a token is open: one that follows a space and precedes a word."""
     text = caption.text
     return any(
         token.text in ("'", "‘")
@@ -214,7 +214,7 @@ def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | 
 
 
 def _agree(draft: _Draft, pronoun: int) -> None:
-    """Make the verbs of "he" or "she" agree with "they": the first behind it, those joined to it, or one before it."""
+    """Make verbs agree with "they" instead of "he" or "she": the verb after it, coordinated ones, or one before it."""
     tokens = draft.caption.tokens
     sentence = next(s for s in draft.caption.sentences if pronoun in s)
     before = pronoun - 1
@@ -249,13 +249,13 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 
 
 def _looks_finite(caption: Caption, number: int) -> bool:
-    """Return whether a word behind "she" is a verb that a tagger missed: "she shops", "she s wearing"."""
+    """Return whether a word after "she" is a verb that the tagger missed: "she shops", "she s wearing"."""
     token = caption.tokens[number]
     return token.lower == "'s" or (token.tag in ("NNS", "POS", "NN", "RB") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:
-    """Return the plural of a verb in the third person singular."""
+    """Return the plural form of a third-person singular verb."""
     lower = caption.tokens[number].lower
     if lower == "'s":
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)

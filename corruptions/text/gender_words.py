@@ -19,7 +19,7 @@ _PREFIXES = ("ex", "step", "half", "great", "grand", "god", "co")
 
 @dataclass(frozen=True)
 class GenderWord:
-    """A word with a gender."""
+    """A gendered word with its singular and plural forms."""
 
     gender: str
     one: Triple  # male, female, neutral
@@ -27,7 +27,7 @@ class GenderWord:
     plural: bool = False
 
     def become(self, target: Target, plural: bool | None = None) -> str:
-        """Return the form for a target gender, or for the other one."""
+        """Return the form for a target gender; "swap" selects the opposite gender."""
         side = _OTHER[self.gender] if target == "swap" else target
         forms = self.many if (self.plural if plural is None else plural) else self.one
         return forms[("male", "female", "neutral").index(side)]
@@ -35,7 +35,7 @@ class GenderWord:
 
 @cache
 def gendered_nouns() -> dict[str, GenderWord]:
-    """Return the nouns, singular and plural, by their text."""
+    """Return the nouns, singular and plural, by text."""
     table = read_table("bias")
     found: dict[str, GenderWord] = {}
 
@@ -57,7 +57,7 @@ def gendered_nouns() -> dict[str, GenderWord]:
 
 @cache
 def gendered_adjectives() -> dict[str, GenderWord]:
-    """Return the adjectives by their text."""
+    """Return the adjectives by text."""
     found: dict[str, GenderWord] = {}
     for male, female, neutral in read_table("bias")["adjectives"]["rows"]:
         for gender, word in (("male", male), ("female", female)):
@@ -67,14 +67,14 @@ def gendered_adjectives() -> dict[str, GenderWord]:
 
 @cache
 def gendered_pronoun(role: Role, gender: str) -> GenderWord:
-    """Return the pronoun of a gender in a role."""
+    """Return the pronoun for a gender and a role."""
     male, female, neutral = read_table("bias")["pronouns"]["rows"][role]
     return GenderWord(gender, (male, female, neutral), (male, female, neutral))
 
 
 @cache
 def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
-    """Return the phrases by their first word, the longest first; None for those that are never changed."""
+    """Return the phrases by first word, longest first; the value is None for phrases that are never changed."""
     found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
     table = read_table("bias")
     for phrase in table["protected"]["rows"]:
@@ -90,7 +90,7 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
 
 @cache
 def titles() -> dict[str, list[tuple[str, ...]]]:
-    """Return the titles of works that are also common words, by their first word."""
+    """Return, by first word, the titles of works that also are common words."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in read_table("bias")["titles"]["rows"]:
         words = tuple(phrase.split())
@@ -104,7 +104,7 @@ def _joined(phrase: str) -> str:
 
 @cache
 def _plural(noun: str) -> str:
-    """Return the plural of a noun or of the last word of a name of several words."""
+    """Return the plural of a noun, or of the last word of a multi-word noun."""
     if noun == "member of congress":
         return "members of congress"
     for one, many in (("human", "humans"), ("man", "men"), ("person", "people"), ("child", "children")):
@@ -115,7 +115,7 @@ def _plural(noun: str) -> str:
 
 
 def read_compound(lower: str) -> GenderWord | None:
-    """Read "ex-wife" and "mother-in-law"."""
+    """Return the gendered word for a compound such as "ex-wife" or "mother-in-law"; None for other words."""
     first, hyphen, last = lower.partition("-")
     if not hyphen:
         return None

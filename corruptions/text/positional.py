@@ -1,7 +1,7 @@
-"""Perturbations of words by position: the first or last dropped, or all shuffled.
+"""Perturbations of words by position: dropping the first or last word, or shuffling all.
 
-A word here is written in one piece: "it's", "girl's" and "4tbsp" are one word. Punctuation is not a word and keeps its
-position. Source: Schiappa et al. 2022, appendix A.2.
+Words are delimited by spaces and punctuation: "it's", "girl's" and "4tbsp" are one word each. Punctuation is not a word
+and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from .result import Unchanged
 
 
 def drop_first(caption: Caption) -> str | Unchanged:
-    """Replace the first word by [UNK]; a caption of one word becomes [UNK]."""
+    """Replace the first word with [UNK]; a caption of one word becomes [UNK]."""
     return _drop(caption, 0)
 
 
 def drop_last(caption: Caption) -> str | Unchanged:
-    """Replace the last word by [UNK], before final punctuation; a caption of one word becomes [UNK]."""
+    """Replace the last word, before final punctuation, with [UNK]; a caption of one word becomes [UNK]."""
     return _drop(caption, -1)
 
 
 def drop_first_and_last(caption: Caption) -> str | Unchanged:
-    """Replace the first and the last word by [UNK]; a caption of one word becomes one [UNK]."""
+    """Replace the first and the last word with [UNK]; a caption of one word becomes a single [UNK]."""
     return _drop(caption, 0, -1)
 
 
 def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Shuffle the words of the caption, across its sentences, into another order.
+    """Shuffle the words of the caption across sentences; the order always changes.
 
-    Spelling does not change ("an" remains "an") except for capitals: first words of sentences are capitalised as
-    before, and a word moved from such a position loses its capital, unless it is a name or "I".
+    Spelling does not change ("an" remains "an") except for capitals: the first words of sentences are capitalized as
+    before, and a word moved away from such a position loses its capital, unless it is a name or "I".
     """
     words = written_words(caption)
     starts = {next((n for n in sentence if caption.tokens[n].is_word), -1) for sentence in caption.sentences}
@@ -53,7 +53,7 @@ def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged
 
 
 def written_words(caption: Caption) -> tuple[range, ...]:
-    """Return the tokens of each word with its clitics: what is written between spaces and punctuation."""
+    """Return the token range of each word, including clitics, as delimited by spaces and punctuation."""
     found: list[range] = []
     for number in caption.words:
         if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
@@ -71,7 +71,7 @@ def _drop(caption: Caption, *places: int) -> str | Unchanged:
 
 
 def _write(caption: Caption, changes: Mapping[range, str]) -> str:
-    """Return the caption with other texts in place of written words."""
+    """Return the caption with some words replaced."""
     first = {word.start: text for word, text in changes.items()}
     rest = dict.fromkeys((number for word in changes for number in word[1:]), "")
     return caption.replace(first | rest)
@@ -82,6 +82,6 @@ def _text(caption: Caption, word: range) -> str:
 
 
 def _inside(caption: Caption, word: range) -> str:
-    """Return the first word of a sentence as it is written inside a sentence."""
+    """Return the first word of a sentence in its form inside a sentence."""
     opener = caption.tokens[word.start]
     return without_capital(opener) + _text(caption, word)[len(opener.text) :]

@@ -1,4 +1,4 @@
-"""Exchange words for those of a formal or casual register, by the table `text_style.yaml`."""
+"""Exchange of words for those of a formal or casual register, by the table `text_style.yaml`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _VERBS = ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG")
 
 
 def exchange(caption: Caption, register: str) -> dict[int, str]:
-    """Return the changes that write a caption in the words of a register.
+    """Return the changes that rewrite a caption in the words of a register.
 
-    Phrases come first, the longest first; then single words in the form they stand in. What stands in a phrase of the
-    list `keep` ("motion picture", "as well") stays, and so does a noun that is part of a compound ("photo shop").
+    Phrases are replaced first, longest first; then single words, in their inflected form. Words in a phrase of the list
+    `keep` ("motion picture", "as well") and nouns in a compound ("photo shop") are not replaced.
 
     Args:
         caption: The tagged caption.
@@ -50,7 +50,6 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
 
 
 def _written(caption: Caption, number: int, new: str) -> str:
-    """Return words with the capitals of the original; those of "TV" are no model for "television"."""
     text = caption.tokens[number].text
     short = text.isupper() and not caption.text.isupper()
     first = any(number == sentence.start for sentence in caption.sentences)
@@ -64,7 +63,7 @@ def _kept(register: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _phrases(register: str) -> tuple[tuple[tuple[str, ...], str, str], ...]:
-    """Return phrases, the longest first, with the condition on their context and their replacement."""
+    """Return the phrases, longest first, each with the condition on its context and its replacement."""
     rows = []
     for phrase, new in read_table("text_style")[register]["phrases"].items():
         parts, _, condition = str(phrase).partition(" +")
@@ -80,9 +79,9 @@ def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[int]:
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
     """Return whether the context of a phrase allows its replacement.
 
-    The conditions: a tag of the word behind; "THE": an article or possessive behind; "VERB": a verb before and an
-    adjective behind ("is kind of funny", not "some kind of test"); "END": neither a noun, an adjective nor "else"
-    behind ("someone else"); "CLAUSE": not behind an article ("for a while").
+    Conditions: a tag requires the next word to have it; "THE" an article or possessive after the phrase; "VERB" a verb
+    before and an adjective after it ("is kind of funny", not "some kind of test"); "END" that no noun, adjective or
+    "else" follows ("someone else"); "CLAUSE" that no article precedes ("for a while").
     """
     before, after = caption.tag_at(start - 1), caption.tag_at(stop)
     if condition == "THE":
@@ -99,7 +98,7 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the replacement of a word, inflected, and the number of tokens replaced."""
+    """Return the inflected replacement of a word, and the number of tokens that it replaces."""
     token = caption.tokens[number]
     if token.tag in _VERBS:
         return _exchanged_verb(caption, number, table)
@@ -174,9 +173,9 @@ def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def in_compound(caption: Caption, number: int) -> bool:
-    """Return whether a noun is next to another, as in "photo shop": the two may then be one name.
+    """Return whether a noun is next to another noun, as in "photo shop", where both may form one name.
 
-    Behind a noun, people are still people: "cartoon man".
+    After a noun, words for people still count as people: "cartoon man".
     """
     person = noun_lemma(caption.tokens[number].lower) in words("people")
     behind = caption.tag_at(number - 1).startswith("NN") and not person
@@ -184,7 +183,7 @@ def in_compound(caption: Caption, number: int) -> bool:
 
 
 def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
-    """Return whether an adverb fits a position: "real quick" stands behind a verb, "very" before an adjective."""
+    """Return whether an adverb is idiomatic at a position: "real quick" after a verb, "very" before an adjective."""
     before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
     if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
         return False
@@ -196,7 +195,7 @@ def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, An
 
 
 def begins_phrase(tag: str) -> bool:
-    """Return whether an object can begin with a word of a tag."""
+    """Return whether an object can start with a word that has a given tag."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
 
 

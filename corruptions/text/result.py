@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unchanged:
-    """A caption in which a perturbation can change nothing.
+    """A caption that a perturbation cannot change.
 
     Attributes:
-        reason: Why, in a few words: "no verb".
+        reason: The reason in a few words, such as "no verb".
     """
 
     reason: str
@@ -21,9 +21,9 @@ class TextResult:
     """A caption after a perturbation.
 
     Attributes:
-        text: The caption; the original if it is unchanged.
+        text: The resulting caption, which may be the original.
         changed: Whether it differs from the original.
-        reason: Why it does not; empty if it does.
+        reason: Reason why it does not differ; empty if it does.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""Swap words for others: words with several parts of speech, synonyms, embedding neighbours, suggestions of models.
+"""Perturbations that swap words: for words with several parts of speech, synonyms, neighbours, model suggestions.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -20,15 +20,15 @@ from .synonyms import content_words, embedding_options, wordnet_options
 from .tools import Tools
 
 MOST_MULTI = 2  # words that multi_pos_swap_* changes
-SUGGESTIONS, LIKELY = 100, 5  # words that the model is asked for, likeliest fitting ones to draw from
+SUGGESTIONS, LIKELY = 100, 5  # words requested from the model, and likeliest fitting ones to sample from
 
 
 def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace up to two words tagged exactly NN by nouns that can also be another part of speech.
 
-    The paper's example: "a little output does gymnastics". The nouns are WordNet's: common, and most often nouns. After
-    "a" and the like they are countable, without an article uncountable; nouns of number ("a group of people are") do
-    not change, since the verb agrees with what they count.
+    The paper's example: "a little output does gymnastics". Replacements are common WordNet nouns that are used mostly
+    as nouns: countable ones after "a" and the like, uncountable ones without an article. Nouns of number ("a group of
+    people are") do not change, since the verb agrees with the noun that they quantify.
     """
     pools = noun_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no noun in the singular")
@@ -37,20 +37,19 @@ def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) 
 def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace up to two words tagged exactly JJ by adjectives that can also be another part of speech.
 
-    The paper's example: "a anodyne girl does gymnastics". The adjectives are WordNet's: common, and most often
-    adjectives. They are before a noun, or behind a verb without a complement (not "afraid that").
+    The paper's example: "a anodyne girl does gymnastics". Replacements are common WordNet adjectives that are used
+    mostly as adjectives. The replaced ones precede a noun, or follow a verb and have no complement (not "afraid that").
     """
     pools = adjective_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no adjective")
 
 
 def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a tenth of the words by inflected synonyms from WordNet.
+    """Replace a tenth of the words with inflected synonyms from WordNet.
 
-    Word and synonym share a sense that is by far the most frequent of both in WordNet's tagged texts. For common words
-    of captions a table selects idiomatic synonyms; "table salt" and the like are used only where no other word of the
-    caption has a synonym. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names
-    do not change.
+    A word and its synonym share a sense that is by far the most frequent one of both in WordNet's tagged texts. For
+    common caption words a table selects idiomatic synonyms; "table salt" and the like are used only if no other word of
+    the caption has a synonym. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names do not change.
     """
     options = {n: wordnet_options(caption, n, tools.wordnet) for n in content_words(caption, tools.wordnet)}
     stiff = names("synonyms", "stiff")
@@ -60,21 +59,21 @@ def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -
 
 
 def swap_syn_word_embedding(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a tenth of the words by inflected neighbours in an embedding space.
+    """Replace a tenth of the words with inflected neighbours in an embedding space.
 
     A replacement is among the nearest words that are mostly the same part of speech and share one of the word's
-    frequent senses in WordNet: neighbours alone may be opposites, or of the same kind ("cat", "dog"). It is never a
-    form of the word.
+    frequent senses in WordNet: embedding neighbours may be antonyms or co-hyponyms ("cat", "dog"). It is never a form
+    of the word.
     """
     options = {number: embedding_options(caption, number, tools) for number in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a near word in the embedding")
 
 
 def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a fifth of the words by suggestions of a masked language model: whole words of the same form.
+    """Replace a fifth of the words with suggestions of a masked language model: whole words of the same form.
 
-    Words are masked one after the other, so that later suggestions fit earlier ones. A suggestion is sampled among the
-    likeliest that are not forms of the word.
+    Words are masked one after the other, so that later suggestions take earlier ones into account. A suggestion is
+    sampled from the most likely ones that are not forms of the word.
     """
     eligible = [
         n
@@ -98,7 +97,7 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
 def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
     """Translate the caption into another language and back.
 
-    The result is capitalised, and ends with a full stop, only if the caption does.
+    The result is capitalized, and ends with a full stop, only if the original does.
     """
     text = caption.text.strip()
     found = tools.translate_back(text)
@@ -133,7 +132,7 @@ def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random
 
 
 def _is_there(new: str, there: set[str]) -> bool:
-    """Return whether a caption already has a word, in the singular or plural: "workouts and exercises"."""
+    """Return whether a caption already contains a word in the singular or plural: "workouts and exercises"."""
     return not there.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 

@@ -1,8 +1,7 @@
-"""Synonyms: the words of a caption that can be replaced on their own, and their replacements.
+"""Synonyms: the words of a caption that can be replaced independently, and their replacements.
 
-By WordNet (Fellbaum 1998): words that share a sense which is by far the most frequent of both. By an embedding:
-neighbours that share a frequent sense in WordNet too, which excludes antonyms and words that are only of the same kind
-(cat and dog).
+WordNet (Fellbaum 1998) supplies words that share a sense which is by far the most frequent one of both. An embedding
+supplies neighbours that also share a frequent sense in WordNet, which excludes antonyms and co-hyponyms (cat and dog).
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from .tables import read_table
 from .tools import Tools
 
 PEOPLE = ("man", "woman", "guy", "lady", "person")
-RARER = 0.05  # least occurrences of a near word in WordNet's tagged texts, as a share of the word's own
-SHORTEST = 3  # letters of a word that is exchanged: others are units and abbreviations
-NEAR, MUTUAL, DRAWN = 0.5, 20, 3  # least cosine, place of the word among a neighbour's own, neighbours to draw from
-OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # least share of the common sense among the uses of a word, and of its synonym
-FREE = ("about", "to", "with")  # prepositions that leave a verb its sense: "talk about"
+RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, as a share of the word's
+SHORTEST = 3  # letters; shorter words are units and abbreviations
+NEAR, MUTUAL, DRAWN = 0.5, 20, 3  # minimum cosine, maximum rank in return, neighbours to sample from
+OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense among the uses of a word, and of its synonym
+FREE = ("about", "to", "with")  # prepositions that do not change the sense of a verb: "talk about"
 PARTICLE_REACH = 6
-OBJECT = ("DT", "PRP$", "PRP", "CD", "NN", "NNS", "NNP", "JJ", "VBN", "WP")  # what an object may begin with
+OBJECT = ("DT", "PRP$", "PRP", "CD", "NN", "NNS", "NNP", "JJ", "VBN", "WP")  # first words of an object
 MATTER = ("noun.food", "noun.substance", "noun.plant")
 
 
 def content_words(caption: Caption, wordnet: WordNet) -> list[int]:
-    """Return the numbers of the nouns, verbs, adjectives and adverbs that are not bound in a phrase."""
+    """Return the indices of nouns, verbs, adjectives and adverbs that are not part of a set phrase."""
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
@@ -54,7 +53,7 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 
 def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is part of a name in WordNet ("hot dog"); "little girl" and the like do not count."""
+    """Return whether a word is part of a WordNet phrase ("hot dog"); "little girl" and the like do not count."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     before, after = caption.lower_at(number - 1), caption.lower_at(number + 1)
@@ -77,13 +76,13 @@ def _is_title(caption: Caption, number: int) -> bool:
 
 
 def _is_compound_head(caption: Caption, number: int, lemma: str) -> bool:
-    """Return whether a noun follows another; people do not count: "cartoon man"."""
+    """Return whether a word follows a noun and heads a compound; words for people do not count: "cartoon man"."""
     behind = number > 0 and caption.tokens[number - 1].tag.startswith("NN")
     return behind and lemma not in PEOPLE
 
 
 def _is_named(caption: Caption, number: int) -> bool:
-    """Return whether a word has a capital inside its sentence."""
+    """Return whether a word is capitalized inside its sentence."""
     if not caption.tokens[number].text[:1].isupper() or caption.text.isupper():
         return False
     return number not in {sentence.start for sentence in caption.sentences}
@@ -115,7 +114,7 @@ def _has_particle(caption: Caption, number: int, lemma: str, wordnet: WordNet) -
 
 
 def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[str, ...]:
-    """Return the inflected synonyms by WordNet that can replace a token."""
+    """Return the inflected WordNet synonyms that can replace a token."""
     token = caption.tokens[number]
     lemma, after = lemma_of(token.lower, token.tag), number + 1
     if not _fits_place(caption, number, lemma, wordnet):
@@ -136,7 +135,7 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
 
 
 def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> bool:
-    """Return whether the synonyms of a word fit its syntax: with or without an object or infinitive."""
+    """Return whether a word's syntax permits its synonyms: with or without an object or infinitive."""
     token = caption.tokens[number]
     if tells_how_much(caption, number, wordnet):
         return False
@@ -153,7 +152,7 @@ def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> 
 
 
 def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is the "little" of "a little oil"."""
+    """Return whether a word expresses a quantity, as "little" in "a little oil"."""
     if caption.tokens[number].lower != "little" or number + 1 >= len(caption.tokens):
         return False
     following = caption.tokens[number + 1]
@@ -164,7 +163,7 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the synonyms that `swap_syn_wordnet` samples from."""
+    """Return the synonyms from which `swap_syn_wordnet` samples."""
     chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
@@ -187,7 +186,7 @@ def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
 
 
 def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str, ...]:
-    """Return the inflected neighbours by the embedding that can replace a token."""
+    """Return the inflected embedding neighbours that can replace a token."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     if not _fits_place(caption, number, lemma, tools.wordnet):
@@ -198,7 +197,7 @@ def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str,
 
 @lru_cache(maxsize=1 << 14)
 def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the neighbours that `swap_syn_word_embedding` samples from, the nearest first."""
+    """Return the neighbours from which `swap_syn_word_embedding` samples, nearest first."""
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)

@@ -24,19 +24,19 @@ from .tables import read_table
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
-    """Put one clause into the passive: the main clause or else the first that has a passive.
+    """Put one clause into the passive: the main clause, or else the first clause that has a passive.
 
-    Tense and aspect do not change, pronouns get the right case, and the agent is the whole noun phrase. "man riding a
-    horse" becomes "a horse being ridden by man". Imperatives do not change.
+    Tense and aspect do not change, pronouns are put into the correct case, and the agent is the entire noun phrase.
+    "man riding a horse" becomes "a horse being ridden by man". Imperatives do not change.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption in the passive, or why it is unchanged.
+        The caption in the passive, or the reason why it is unchanged.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code leaves None where it fails.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
     """
     found = clauses(caption)
     main = main_clause(caption)
@@ -54,13 +54,13 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
 
     "does gymnastics" becomes "does not do gymnastics", an imperative "do not ...", "man riding a horse" becomes "man
     not riding a horse"; verbs joined by "and" are negated together ("does not ride and wave"). "without" becomes
-    "with", and vice versa where there is no verb.
+    "with", and the reverse if there is no verb.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption with the opposite meaning, or why it is unchanged.
+        The caption with the opposite meaning, or the reason why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
@@ -82,7 +82,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
 
 
 def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses joined to the main one by "and", up to the first with an auxiliary or another conjunction."""
+    """Return the clauses joined to the main clause by "and", up to one with an auxiliary or another conjunction."""
     found: list[Clause] = []
     for clause in clauses(caption):
         if clause.verb.main <= main.verb.main:
@@ -102,17 +102,17 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def tense(caption: Caption) -> str | Unchanged:
-    """Put a caption into another tense: the present into the past, the past into the present.
+    """Change the tense of a caption: present to past, or past to present.
 
     All verbs in the tense of the main clause change together: "a man sings while a boy plays" becomes "a man sang while
-    a boy played". An imperative becomes a report ("added the oil"). A participle behind a noun gets the past of "be":
-    "man who was riding a horse".
+    a boy played". An imperative becomes a report ("added the oil"). A participle after a noun becomes a relative clause
+    in the past: "man who was riding a horse".
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The caption in another tense, or why it is unchanged.
+        The caption in another tense, or the reason why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only some verbs,
@@ -129,7 +129,7 @@ def tense(caption: Caption) -> str | Unchanged:
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
-    """Convert the first participle behind a noun to a relative clause in the past."""
+    """Convert the first participle after a noun to a relative clause in the past."""
     tokens = caption.tokens
     for clause in clauses(caption):
         main = tokens[clause.verb.first]
@@ -148,20 +148,21 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
     return Unchanged("no verb with a tense")
 
 
-# --- formal and casual ---
+# Formal and casual register
 
 
 def formal(caption: Caption) -> str | Unchanged:
-    """Write the caption formally: full forms, formal words, capitals, a full stop, "Please" before an imperative.
+    """Make the caption formal: full forms, formal words, capitals, a full stop, "Please" before an imperative.
 
     Args:
         caption: The tagged caption.
 
     Returns:
-        The formal caption, or why it is unchanged.
+        The formal caption, or the reason why it is unchanged.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): there a model, here rules and a table.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): the paper uses a model, this function rules and a
+        table.
     """
     changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
@@ -197,7 +198,7 @@ def formal(caption: Caption) -> str | Unchanged:
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
-    """Return whether a caption begins with one person without an article: "man riding a horse"."""
+    """Return whether a caption starts with a single person without an article: "man riding a horse"."""
     while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
         start += 1
     token = caption.tokens[start]
@@ -209,7 +210,7 @@ def _bare_noun(caption: Caption, start: int) -> bool:
 
 
 def _finished(text: str) -> str:
-    """Begin every sentence with a capital and end the last with a full stop."""
+    """Capitalize every sentence, and end the last one with a full stop."""
     text = text.rstrip()
     tokens = tokenize(text)
     starts = [sentence.start for sentence in sentence_ranges(tokens)]
@@ -220,17 +221,18 @@ def _finished(text: str) -> str:
 
 
 def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Write the caption casually: contractions and casual words; if none fits, an opening such as "ok, so".
+    """Make the caption casual: contractions and casual words, or an opening such as "ok, so" if none applies.
 
     Args:
         caption: The tagged caption.
-        rng: Samples the opening.
+        rng: Generator for sampling the opening.
 
     Returns:
-        The casual caption, or why it is unchanged.
+        The casual caption, or the reason why it is unchanged.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): there a model, here rules and a table.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): the paper uses a model, this function rules and a
+        table.
     """
     changes = exchange(caption, "casual")
     for number, clitic in list(_contractions(caption, changes)):
@@ -253,7 +255,7 @@ def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tupl
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
     for number, token in enumerate(tokens):
-        before = tokens[number - 1]  # of the first, the last: passed over
+        before = tokens[number - 1]  # the last token for the first one, which is skipped
         if number in changes or not number or changes.get(number - 1) == "":
             continue
         joined = caption.text[before.end : token.start] == " "

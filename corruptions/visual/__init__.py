@@ -1,1 +1,1 @@
-"""The 18 visual perturbations, one module a family."""
+"""The 18 visual perturbations, one module per family."""

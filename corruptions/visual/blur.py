@@ -1,11 +1,11 @@
 """The three blurs of MSRVTT-P and YouCook2-P on one frame, within ±1 of their definitions in float64.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The released code
-cuts the result off, which darkens a frame by half a level; here it is rounded to the nearest integer.
+truncates the result, which darkens a frame by half a level; here it is rounded to the nearest integer.
 
-Frames are (H, W, C) uint8, C = 1 or 3, of any size from 1 x 1; they are never modified. OpenCV's sums are in float32,
-whose last bit may differ between kinds of CPU, so on another kind a rare value can come out one level apart. Arrays to
-work in come from one block a call and OpenCV writes into them: many blocks of a megabyte cost more than the sums.
+Frames are (H, W, C) uint8, C = 1 or 3, of any size from 1 x 1, and are never modified. OpenCV sums in float32, whose
+last bit may differ between CPU types, so that rare values differ by one level. Each call allocates its work arrays as
+one block, into which OpenCV writes: allocating many blocks of a megabyte costs more than the sums.
 """
 
 from __future__ import annotations
@@ -25,36 +25,38 @@ Frame = NDArray[np.uint8]
 _Sums = NDArray[np.uint16]
 _Floats = NDArray[np.float32]
 
-_BAND = 1 << 18  # values worked on at a time, for the cache and for the memory at 4K
-_SUMMANDS = 65535 // 255  # pixels whose sum surely fits in a uint16
+_BAND = 1 << 18  # values processed at a time, limited by the cache and by memory at 4K
+_SUMMANDS = 65535 // 255  # pixels whose sum always fits in a uint16
 _WINDOW = 8  # half the smallest window in which Hendrycks' disk is softened
-_WIDEST = 20  # radius of the largest disk whose columns of one height have no more pixels than _SUMMANDS
-_UNSEEN = 2e-4  # weight of the far end of a motion that may be left out: a twentieth of a grey level
-_DIRECT = 129  # pixels of the largest kernel that OpenCV sums tap by tap instead of by a Fourier transform
+_WIDEST = 20  # radius of the largest disk whose columns of equal height have at most _SUMMANDS pixels
+_UNSEEN = 2e-4  # negligible weight at the far end of a motion: a twentieth of a grey level
+_DIRECT = 129  # pixels of the largest kernel that OpenCV sums directly instead of by a Fourier transform
 
 
 def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
-    """Blur as a lens out of focus: the mean over a disk with a softened edge.
+    """Apply defocus blur: the mean over a disk with a softened edge.
 
-    The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 on a window of half width max(8, radius), divided by its
-    sum, then softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, the mirror without the
-    edge pixel, holds in that window and at the frame's edge. From radius 8 on the disk touches its window, whose mirror
-    makes the four tips heavier, so the kernel's sum is 1.013 at radius 8 and 1.011 at 10. That is kept.
+    The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 in a window of half width max(8, radius), divided by its
+    sum, then softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, a mirror without the
+    edge pixel, applies in that window and at the edge of the frame. From radius 8 on the disk touches its window, whose
+    mirror increases the weight of the four tips, so the kernel's sum is 1.013 at radius 8 and 1.011 at 10. This is
+    preserved.
 
-    Computed from exact sums of runs of pixels, by doubling, down the disk's columns and across those of one height. The
-    Gaussian softens the sums instead of the kernel. What the mirror adds at the tips is added without softening it
-    along the rim, which moves .001 of the kernel's weight by a pixel: a quarter of a grey level at most.
+    The implementation uses exact sums of runs of pixels, by doubling, down the columns of the disk and across columns
+    of equal height. The Gaussian softens the sums instead of the kernel. The contribution of the mirror at the tips is
+    added without softening along the rim, which shifts .001 of the kernel's weight by a pixel: a quarter of a grey
+    level at most.
 
     Args:
         frame: (H, W, C) uint8; not modified.
-        radius: Of the disk in pixels, 1 to 20; 3 4 6 8 10 in the paper.
-        alias_sigma: Of the Gaussian in pixels; .1 .5 .5 .5 .5 in the paper.
+        radius: Radius of the disk in pixels, 1 to 20; 3 4 6 8 10 in the paper.
+        alias_sigma: Standard deviation of the Gaussian in pixels; .1 .5 .5 .5 .5 in the paper.
 
     Returns:
-        A new (H, W, C) uint8 frame. It differs from the released code's in rounding only.
+        A new (H, W, C) uint8 frame, which differs from that of the released code only by rounding.
 
     Raises:
-        ValueError: The radius is out of its range.
+        ValueError: The radius is out of range.
     """
     if not 1 <= radius <= _WIDEST:
         raise ValueError(f"the radius of a defocus blur must be 1 to {_WIDEST} pixels; got {radius}")
@@ -80,23 +82,23 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
 
 
 def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generator) -> Frame:
-    """Blur as a moving camera: a one-sided Gaussian along a line in a new direction each frame.
+    """Apply motion blur: a one-sided Gaussian along a line in a new direction for each frame.
 
-    ImageMagick's kernel: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., divided by their sum. Sample i is
-    the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below, the frame's edge being repeated. The angle
-    a is uniform in [-45, 45) degrees.
+    The kernel is ImageMagick's: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., divided by their sum.
+    Sample i is the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below; edge pixels are repeated. The
+    angle a is uniform in [-45, 45) degrees.
 
     Computed in float32 by one sparse filter for each stretch of the line. Samples on the same pixel are one tap, and
-    the far end is left out from where less than .001 of the weight remains.
+    the far end is omitted once less than .001 of the weight remains.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         radius: Half the number of samples; 10 15 15 15 20 in the paper.
-        sigma: Of the Gaussian in samples, which are a pixel apart; 3 5 8 12 15 in the paper.
-        rng: One number is drawn from it.
+        sigma: Standard deviation of the Gaussian in samples, which are one pixel apart; 3 5 8 12 15 in the paper.
+        rng: Random generator; one number is used.
 
     Returns:
-        A new (H, W, C) uint8 frame. Hendrycks' code has ImageMagick do it, draws from a global generator and cuts off.
+        A new (H, W, C) uint8 frame. Hendrycks' code delegates to ImageMagick, uses a global generator and truncates.
     """
     height, width, _ = frame.shape
     angle = math.radians(90 * rng.random() - 45)
@@ -124,22 +126,23 @@ def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generato
 
 
 def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
-    """Blur as a zooming camera: the mean of the frame and its copies zoomed in on the centre.
+    """Apply zoom blur: the mean of the frame and copies zoomed in on the centre.
 
-    There is a copy for every zoom z in numpy.arange(1, max_zoom, step), thus one at zoom 1, so the frame counts twice;
-    as released, rounding lets the first level reach its bound (1 to 1.11 by .01 are 12 copies). Along an axis of n
-    pixels copy z has the middle c = ceil(n / z) pixels, from (n - c) // 2 on, interpolated linearly at e = round(c z)
-    points from its first pixel to its last, both included; of these the n in the middle, from (e - n) // 2 on.
+    There is one copy for every zoom z in numpy.arange(1, max_zoom, step), including zoom 1, so the frame counts twice.
+    As in the released code, rounding makes the first level include its bound (1 to 1.11 by .01 gives 12 copies). Along
+    an axis of n pixels, copy z uses the middle c = ceil(n / z) pixels, from (n - c) // 2 on, linearly interpolated at e
+    = round(c z) points from the first to the last pixel inclusive; of these, the middle n are used, from (e - n) // 2
+    on.
 
     Computed in float32. OpenCV samples four channels faster than three.
 
     Args:
         frame: (H, W, C) uint8; not modified.
-        max_zoom: Bound of the zoom, exclusive, 1 to 1.5; 1.11 1.16 1.21 1.26 1.31 in the paper.
-        step: From one zoom to the next; .01 .01 .02 .02 .03 in the paper.
+        max_zoom: Exclusive bound of the zoom, 1 to 1.5; 1.11 1.16 1.21 1.26 1.31 in the paper.
+        step: Step between zooms; .01 .01 .02 .02 .03 in the paper.
 
     Returns:
-        A new (H, W, C) uint8 frame. Hendrycks' code takes frames for square when it crops, and cuts off.
+        A new (H, W, C) uint8 frame. Hendrycks' code assumes square frames when cropping, and truncates.
     """
     height, width, channels = frame.shape
     zooms = np.arange(1, max_zoom, step).tolist()
@@ -166,7 +169,7 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
 
 
 def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame:
-    """Extend a frame at the top, bottom, left and right by one of OpenCV's borders."""
+    """Extend a frame at the top, bottom, left and right by an OpenCV border type."""
     top, bottom, left, right = margins
     height, width, channels = frame.shape
     padded = np.asarray(cv2.copyMakeBorder(frame, top, bottom, left, right, border), np.uint8)
@@ -174,18 +177,18 @@ def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame
 
 
 def _to_bytes(values: NDArray[Any], factor: float = 1) -> Frame:
-    """Multiply, round to the nearest integer and keep within 0..255."""
+    """Multiply, round to the nearest integer and clip to 0..255."""
     return np.asarray(cv2.convertScaleAbs(values, alpha=factor), np.uint8).reshape(values.shape)
 
 
 class _Disk:
     """Exact sums over a disk at the pixels of a padded band.
 
-    The band lies in one row of memory, so that to go down or across is to go on by an offset; its last row is spare,
-    for the ends of that. The sum over a run of pixels stands where the run begins.
+    The band is stored contiguously, so that moving down or across is an offset; its last row is spare, to allow for
+    offsets past the end. The sum over a run of pixels is stored at the start of the run.
 
     Attributes:
-        area: Pixels in the disk.
+        area: Number of pixels in the disk.
     """
 
     def __init__(self, padded: Frame, radius: int, space: _Sums):
@@ -193,8 +196,8 @@ class _Disk:
 
         Args:
             padded: (rows, columns, C) uint8.
-            radius: Of the disk in pixels.
-            space: (12, rows * columns * C or more) uint16 to work in.
+            radius: Radius of the disk in pixels.
+            space: Work array, (12, rows * columns * C or more) uint16.
         """
         self.rows, self.columns, self.step = len(padded) - 1, *padded.shape[1:]
         self.stride, self.radius = self.columns * self.step, radius
@@ -206,7 +209,7 @@ class _Disk:
         self.spare = self.spare[len(self.down) - 1 :]
 
     def sums(self) -> _Floats:
-        """Sum over the disk at the pixels `radius` or more from the edge; (rows, columns, C)."""
+        """Return the sums over the disk at pixels at least `radius` from the edge; (rows, columns, C)."""
         total = self._shifted(self.total, self.radius)
         sums, held = np.zeros(total.size, np.float32), 0
         for height, group in groupby(range(self.radius + 1), self.heights.__getitem__):
@@ -225,9 +228,10 @@ class _Disk:
         return self._framed(sums, self.radius)
 
     def tips(self, margin: int) -> _Floats:
-        """Sum what the mirror adds to the disk's tips, less the pixels it takes it from, `margin` from the edge.
+        """Return the net contribution of the mirror to the tips of the disk, `margin` from the edge.
 
-        That is the outermost column but one again on the outermost, less the outermost on the next, on all four sides.
+        On all four sides, the outermost column but one is added to the outermost, and the outermost subtracted from the
+        next.
         """
         out, length = self.heights[-2], 2 * self.heights[-2] + 1
         down = _run(self.down, self.stride, length, self.column)
@@ -243,7 +247,7 @@ class _Disk:
         return self._framed(total.view(np.int16).astype(np.float32), margin)
 
     def _shifted(self, sums: _Sums, margin: int, dy: int = 0, dx: int = 0) -> _Sums:
-        """View the rows `margin` from the edge, moved by (dy, dx); each ends with 2 * margin columns of no meaning."""
+        """Return a view of the rows `margin` from the edge, shifted by (dy, dx); ignore the last 2 * margin columns."""
         start = (margin + dy) * self.stride + (margin + dx) * self.step
         return sums[start : start + (self.rows - 2 * margin) * self.stride]
 
@@ -252,7 +256,7 @@ class _Disk:
 
 
 def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list[_Sums]:
-    """Sum runs of 1, 2, 4, ... values that are `step` apart, up to `longest`."""
+    """Return the sums of runs of 1, 2, 4, ... values that are `step` apart, up to `longest`."""
     runs = [values]
     for out in space[: longest.bit_length() - 1]:
         last, shift = runs[-1], step << (len(runs) - 1)
@@ -261,7 +265,7 @@ def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list
 
 
 def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
-    """Sum runs of `length` values from those of 1, 2, 4, ..."""
+    """Compute the sums of runs of `length` values from those of 1, 2, 4, ..."""
     size = doubled[0].size - (length - 1) * step
     parts = []
     for power in range(length.bit_length()):
@@ -274,7 +278,7 @@ def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
 
 
 def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
-    """Cut a line into stretches whose bounding boxes have `_DIRECT` pixels at most."""
+    """Yield stretches of a line whose bounding boxes have at most `_DIRECT` pixels."""
     start = 0
     for stop in range(1, len(points) + 1):
         if stop == len(points) or np.prod(abs(points[stop] - points[start]) + 1) > _DIRECT:
@@ -283,7 +287,7 @@ def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
 
 
 def _zoomed(length: int, zoom: float) -> tuple[float, float]:
-    """Return where the first pixel of a zoomed axis lies in the frame, and how far it is from one to the next."""
+    """Return the position in the frame of the first pixel of a zoomed axis, and the distance between its pixels."""
     crop = math.ceil(length / zoom)
     enlarged = round(crop * zoom)
     apart = (crop - 1) / max(1, enlarged - 1)

@@ -17,16 +17,16 @@ Frame = NDArray[np.uint8]
 
 
 def jpeg(frame: Frame, quality: int) -> Frame:
-    """Put the frame through JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)` and loading.
+    """Compress and decompress the frame as JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)`.
 
-    Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma; OpenCV spares PIL's copies.
+    Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma; OpenCV avoids PIL's copies.
 
     Args:
-        frame: (H, W, C) uint8, RGB or grey, up to 65,500 pixels a side; not modified.
-        quality: Of libjpeg, 1 to 100; 25 18 15 10 7 in the paper.
+        frame: (H, W, C) uint8, RGB or grey, up to 65,500 pixels per side; not modified.
+        quality: libjpeg quality, 1 to 100; 25 18 15 10 7 in the paper.
 
     Returns:
-        A new (H, W, C) uint8 frame. Nothing differs from the released code.
+        A new (H, W, C) uint8 frame, identical to that of the released code.
     """
     grey = frame.shape[2] == 1
     picture = frame if grey else cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
@@ -36,14 +36,15 @@ def jpeg(frame: Frame, quality: int) -> Frame:
 
 
 def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
-    """Send a clip through FFmpeg's `mpeg2video` at a fixed quantiser: what the paper calls MPEG1.
+    """Encode and decode a clip with FFmpeg's `mpeg2video` at a fixed quantiser, the paper's MPEG1.
 
     Args:
         frames: uint8, shape (T, H, W, C), RGB or grey, T at least 1.
-        quantiser: `-q:v`; 20 40 60 80 100 in the paper. FFmpeg writes at most 31; above, the pictures still differ.
+        quantiser: FFmpeg's `-q:v`; 20 40 60 80 100 in the paper. FFmpeg writes at most 31; higher values still change
+            the pictures.
 
     Returns:
-        uint8, same shape. The pictures pass through yuv420p, so colour loses half its resolution too.
+        uint8, same shape. The pixel format is yuv420p, which also halves the resolution of colour.
 
     Raises:
         VideoError: The codec refuses the pictures or loses frames.
@@ -52,13 +53,13 @@ def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
         Schiappa et al. 2022 (arXiv 2207.02159), appendix A.1.
 
     Differs from reference:
-        Every frame passes the codec exactly once, so none is lost.
+        Every frame is encoded exactly once, so that none is lost.
     """
     return _coded(frames, "mpeg2video", int(quantiser))
 
 
 def mpeg2(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
-    """Send a clip through FFmpeg's `mpeg4` at a fixed quantiser: what the paper calls MPEG2. See `mpeg1`."""
+    """Encode and decode a clip with FFmpeg's `mpeg4` at a fixed quantiser, the paper's MPEG2; see `mpeg1`."""
     return _coded(frames, "mpeg4", int(quantiser))
 
 

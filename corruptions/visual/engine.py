@@ -1,4 +1,4 @@
-"""Apply a recipe to all frames of a clip or to a single one."""
+"""Application of a visual perturbation to all frames of a clip or to a single frame."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
 
 @dataclass(frozen=True)
 class Recipe:
-    """What determines a perturbation, so that it can be repeated bit for bit.
+    """The parameters that determine a visual perturbation, which make it reproducible bit for bit.
 
     Attributes:
         corruption: The perturbation.
-        severity: 1 to 5.
+        severity: Severity, 1 to 5.
         seed: The dataset's seed.
-        key: The id of the clip, or of its source video.
+        key: Id of the clip, or of its source video.
     """
 
     corruption: VisualCorruption
@@ -40,13 +40,13 @@ class Recipe:
 
     @property
     def level(self) -> tuple[float, ...]:
-        """The values of the severity."""
+        """The parameter values of the severity."""
         return self.corruption.levels[self.severity - 1]
 
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
         """Return the source frame shown at each position; the identity unless the scope is "index".
 
-        The severity is not in the key, so the five levels of a clip use the same random numbers.
+        The random key omits the severity, so that the five levels of a clip use the same random numbers.
         """
         if self.corruption.scope != "index":
             return np.arange(num_frames, dtype=np.int64)
@@ -58,7 +58,7 @@ class Recipe:
 
         Args:
             frame: The source frame; it is not modified.
-            index: Its index in the source, which keys the random numbers.
+            index: Index of the frame in the source, which determines the random numbers.
         """
         changed: Frame = self.corruption.function(frame, *self.level, *self._rng(index))
         return changed
@@ -77,27 +77,26 @@ def corrupt(
     first_index: int = 0,
     layout: str = "auto",
 ) -> Pictures:
-    """Perturb a clip, a frame or a grey picture.
+    """Perturb a clip or a single frame, in RGB or grey.
 
     Args:
-        frames: A NumPy array or a torch tensor of uint8, RGB or grey, any size from 1x1. Not modified.
-        name: A perturbation of `list_corruptions("visual")`.
-        severity: 1 to 5.
-        seed: Seed of random numbers, 0 or more.
-        key: Identifies the clip, such as its id; other keys give other random numbers.
-        first_index: Index in the clip of the first frame given, so that a frame of a clip can be made alone. Temporal
-            perturbations and video codecs need the whole clip, so 0.
-        layout: The axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3.
-            "auto" reads four axes as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1
-            or 3, else as THW; two as HW. So (T, 3, H, 3) is THWC and (3, H, W) is three grey frames unless the layout
-            is named.
+        frames: NumPy array or torch tensor of uint8, RGB or grey, of any size from 1x1; not modified.
+        name: Name of a perturbation in `list_corruptions("visual")`.
+        severity: Severity, 1 to 5.
+        seed: Seed of the random numbers, 0 or more.
+        key: Identifier of the clip; different keys yield different random numbers.
+        first_index: Index in the clip of the first frame, so that single frames of a clip can be reproduced. Must be 0
+            for temporal perturbations and video codecs, which need the whole clip.
+        layout: The axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3. "auto" interprets four
+            axes as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1 or 3, else as THW;
+            two as HW. Thus (T, 3, H, 3) is THWC and (3, H, W) is three grey frames unless the layout is specified.
 
     Returns:
-        An array, or a tensor on the same device, as given: uint8, of the same shape and layout, contiguous.
+        An array, or a tensor on the same device, matching the input: uint8, contiguous, of the same shape and layout.
 
     Raises:
-        InputError: Name, layout or severity is invalid, the array is of another kind, or seed, key or first index is of
-            another type (NumPy's integers are accepted).
+        InputError: Name, layout or severity is invalid, the array has another type, or seed, key or first index has
+            another type (NumPy integers are accepted).
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
@@ -124,7 +123,7 @@ def corrupt(
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Return an integer of Python or NumPy as Python's."""
+    """Convert a Python or NumPy integer to a Python integer."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -141,7 +140,7 @@ def _is_tensor(frames: Any) -> bool:
 
 
 def _as_array(frames: Any) -> Frame:
-    """View frames as an array of uint8; a tensor on another device is copied."""
+    """Return a view of frames as a uint8 array; a tensor on another device is copied."""
     tensor = _is_tensor(frames)
     if not (tensor or isinstance(frames, np.ndarray)) or str(frames.dtype) not in ("uint8", "torch.uint8"):
         kind = f"{'a tensor' if tensor else 'an array'} of {frames.dtype}" if hasattr(frames, "dtype") else ""
@@ -157,7 +156,7 @@ def _as_array(frames: Any) -> Frame:
 
 
 def _like(changed: Frame, frames: Any) -> Any:
-    """Convert an array to the kind of `frames`."""
+    """Convert an array to the type of `frames`."""
     if not _is_tensor(frames):
         return changed
     torch = sys.modules["torch"]
@@ -165,10 +164,10 @@ def _like(changed: Frame, frames: Any) -> Any:
 
 
 def _axes(shape: tuple[int, ...], layout: str) -> str:
-    """Name the axes of a shape.
+    """Return the axes of a shape.
 
     Raises:
-        InputError: There is no such layout, or the shape is not of it.
+        InputError: The layout is unknown or does not match the shape.
     """
     if layout != "auto" and layout not in LAYOUTS:
         raise InputError(f'layout must be "auto" or one of {", ".join(LAYOUTS)}; got {layout!r}')
@@ -181,7 +180,7 @@ def _axes(shape: tuple[int, ...], layout: str) -> str:
 
 
 def _as_clip(frames: Frame, axes: str) -> Frame:
-    """View frames as (T, H, W, C), contiguous."""
+    """Return a contiguous view of frames as (T, H, W, C)."""
     if axes in ("TCHW", "CHW"):
         frames = np.moveaxis(frames, -3, -1)
     if "C" not in axes:
@@ -190,7 +189,6 @@ def _as_clip(frames: Frame, axes: str) -> Frame:
 
 
 def _from_clip(clip: Frame, axes: str) -> Frame:
-    """Undo `_as_clip`."""
     frames = clip if "T" in axes else clip[0]
     if "C" not in axes:
         return frames[..., 0]

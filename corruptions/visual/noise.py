@@ -1,21 +1,22 @@
-"""The four noises of MSRVTT-P and YouCook2-P on one frame: exact in distribution, in integers.
+"""The four noises of MSRVTT-P and YouCook2-P on one frame: exact in distribution, in integer arithmetic.
 
-Source: Schiappa et al. 2022, "Multi-modal Robustness Analysis Against Language and Visual Perturbations"
-(arXiv 2207.02159), after Hendrycks & Dietterich 2019, "Benchmarking Neural Network Robustness to Common Corruptions
-and Perturbations" (arXiv 1903.12261). On x / 255 the noise is independent for every pixel and channel and fresh for
-every frame; the result is clipped to [0, 1], multiplied by 255 and ROUNDED to the nearest integer. The released code
-truncates instead, which darkens a frame by half a level, and draws from NumPy's global generator.
+Source: Schiappa et al. 2022, "Multi-modal Robustness Analysis Against Language and Visual Perturbations" (arXiv
+2207.02159), after Hendrycks & Dietterich 2019, "Benchmarking Neural Network Robustness to Common Corruptions and
+Perturbations" (arXiv 1903.12261). The noise on x / 255 is independent for every pixel, channel and frame; the result is
+clipped to [0, 1], multiplied by 255 and ROUNDED to the nearest integer. The released code truncates instead, which
+darkens a frame by half a level, and uses NumPy's global generator.
 
-How a value is drawn. The input is an integer 0..255, so the output y has a law P(y | x) on 0..255 that float64 gives
-to its last bits. Each value gets a 16-bit word, and integer tables map word and x to an output: y owns C(y | x) of the
-65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.1 to 2.3 % of all at the paper's
-levels), escape: there the output is drawn from the residual law (65536 P - C) / E instead, by Walker's alias method
-with 64 random bits. The mixture of the two is P itself, up to the rounding of float64. For impulse noise a byte is
-enough, and no table.
+Sampling. The input is an integer 0..255, so the output y has a distribution P(y | x) on 0..255 that float64 represents
+to the last bits. Each value is assigned a 16-bit word, and integer tables map word and x to an output: y owns C(y | x)
+of the 65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.1 to 2.3 % of all at the
+paper's levels), escape: their output is drawn from the residual distribution (65536 P - C) / E by Walker's alias method
+with 64 random bits. The mixture of the two is exactly P, up to the rounding of float64. Impulse noise needs only a byte
+per value and no table.
 
-Reproducibility. The words are the raw output of an SFC64 that 192 bits of `rng` seed: half the cost of Philox, and no
-method of `numpy.random.Generator` whose stream may change. Equal generators give equal frames on every machine,
-whatever the number of threads; a call advances `rng`, so the next call with it gives fresh noise.
+Reproducibility. The words are the raw output of an SFC64 seeded with 192 bits of `rng`. SFC64 has half the cost of
+Philox, and raw output avoids methods of `numpy.random.Generator` whose stream may change. Equal generators give equal
+frames on every machine and with any number of threads; a call advances `rng`, so that the next call generates new
+noise.
 """
 
 from __future__ import annotations
@@ -40,41 +41,42 @@ _Floats = NDArray[np.float64]
 _Index = NDArray[np.intp]
 _Stream = np.random.BitGenerator
 
-_WORDS = 1 << 16  # what one word can be
-_BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; part of the definition of the stream
-_ROW_BITS = 12  # log2 of the slots of one grey level in the table of shot noise
-_PIECE = 12 << 10  # 64-bit words asked for at once: less than glibc maps afresh, and thus pages in, each time
+_WORDS = 1 << 16  # possible values of a word
+_BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; changing it changes the stream
+_ROW_BITS = 12  # log2 of the slots per grey level in the table of shot noise
+_PIECE = 12 << 10  # 64-bit words requested at once: small enough that glibc does not map new pages each time
 
 
 def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
     """Add Gaussian noise: x / 255 + N(0, sigma^2).
 
-    The law of round(255 sigma N) doesn't depend on x, and a sum outside 0..255 saturates as the clipping asks.
+    The distribution of round(255 sigma N) does not depend on x, and sums outside 0..255 saturate, which implements the
+    clipping.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         sigma: Standard deviation as a fraction of the full range, above 0; .08 .12 .18 .26 .38 in the paper.
-        rng: All that decides the noise.
+        rng: Random generator, which fully determines the noise.
 
     Returns:
-        A new (H, W, C) uint8 frame. It differs from the released code's in rounding (see the module).
+        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     return _render(frame, _gaussian_table(_positive("sigma", sigma)), rng)
 
 
 def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
-    """Count photons: Poisson(x / 255 * photons) / photons.
+    """Add shot noise: Poisson(x / 255 * photons) / photons.
 
-    Where 255 n / photons lies halfway between two integers, n photons round to the even one, as in `numpy.rint`.
+    If 255 n / photons lies halfway between two integers, it is rounded to the even one, as by `numpy.rint`.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         photons: Mean count of a white value, above 0 and at most 4096; 250 100 50 30 15 in the released code (the
             paper's text repeats the amounts of impulse noise here by mistake).
-        rng: All that decides the noise.
+        rng: Random generator, which fully determines the noise.
 
     Returns:
-        A new (H, W, C) uint8 frame. It differs from the released code's in rounding (see the module).
+        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     if photons > 4096:
         raise ValueError(f"photons must be at most 4096, got {photons}")
@@ -82,20 +84,22 @@ def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
 
 
 def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Frame:
-    """Salt and pepper: each value, so each channel on its own, becomes 255 or 0 with probability amount / 2 each.
+    """Add salt and pepper noise: each value of each channel becomes 255 or 0 with probability amount / 2 each.
 
-    Hits are nested: with equal generators, what is hit at an amount is hit at every larger one, with the same value.
+    Hits are nested: with equal generators, a value hit at one amount is hit at every larger amount, with the same
+    result.
 
-    Each value gets a byte. The lowest 128 amount of the 256 bytes are pepper and as many of the highest are salt; where
-    that is no whole number, the next byte at either end is a hit with the probability of the rest, by 64 bits more.
+    Each value is assigned a byte. Of the 256 bytes, the lowest 128 amount are pepper and the highest 128 amount are
+    salt; if that is not a whole number, the next byte at either end is a hit with the remaining probability, decided by
+    64 more bits.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         amount: Probability that a value is replaced, 0..1; .03 .06 .09 .17 .27 in the paper.
-        rng: All that decides the noise.
+        rng: Random generator, which fully determines the noise.
 
     Returns:
-        A new (H, W, C) uint8 frame, with the released code's law (which needs no rounding).
+        A new (H, W, C) uint8 frame, with the distribution of the released code (no rounding is involved).
     """
     if not 0 <= amount <= 1:
         raise ValueError(f"amount must be 0..1, got {amount}")
@@ -125,39 +129,39 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
 
 
 def _impulse_bytes(amount: float) -> tuple[int, np.uint64]:
-    """Return how many bytes at either end are sure hits, and the share of the next one in 1 / 2^64."""
+    """Return the number of bytes at either end that are certain hits, and the share of the next byte in 1 / 2^64."""
     sure = math.floor(128 * amount)
     return sure, np.uint64(int(math.ldexp(128 * amount - sure, 64)))
 
 
 def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
-    """Add noise in proportion to the light: x + x N(0, sigma^2).
+    """Add speckle noise, proportional to intensity: x + x N(0, sigma^2).
 
-    A word gives the size of sigma N as a 16-bit fraction and its sign; the change is round(x * fraction).
+    A word encodes the magnitude of sigma N as a 16-bit fraction and its sign; the change is round(x * fraction).
 
     Args:
         frame: (H, W, C) uint8; not modified.
         sigma: Standard deviation as a fraction of the value, above 0; .15 .2 .25 .3 .35 in the released code.
-        rng: All that decides the noise.
+        rng: Random generator, which fully determines the noise.
 
     Returns:
-        A new (H, W, C) uint8 frame. It differs from the released code's in rounding (see the module).
+        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     return _render(frame, _speckle_table(_positive("sigma", sigma)), rng)
 
 
 class _Table(Protocol):
-    """The law of one noise at one level, as words that give an output at once and words that escape."""
+    """The distribution of one noise at one level: words that map directly to an output, and words that escape."""
 
     @property
     def escapes(self) -> int:
-        """Words below this are redrawn."""
+        """Limit below which words are redrawn."""
 
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
-        """Write the output of every value whose word doesn't escape, and anything elsewhere; may spoil the words."""
+        """Write the output of every value whose word does not escape; others are arbitrary. May overwrite the words."""
 
     def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]:
-        """Draw outputs from the residual law."""
+        """Draw outputs from the residual distribution."""
 
 
 def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
@@ -181,11 +185,11 @@ def _positive(name: str, value: float) -> float:
     return float(value)
 
 
-# Random words, and what is done with them
+# Random words and operations on them
 
 
 class _Seed(ISeedSequence):
-    """Raw words of a generator as the seed of another one: a third of the time of a SeedSequence."""
+    """Raw words of a generator as the seed of another one, in a third of the time of a SeedSequence."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._source = rng.bit_generator
@@ -196,11 +200,11 @@ class _Seed(ISeedSequence):
 
 
 def _stream(rng: np.random.Generator) -> _Stream:
-    return np.random.SFC64(cast(Any, _Seed(rng)))  # NumPy takes any ISeedSequence, its stubs do not say so
+    return np.random.SFC64(cast(Any, _Seed(rng)))  # NumPy accepts any ISeedSequence, but its stubs do not declare this
 
 
 class _Scratch(threading.local):
-    """Arrays of a block that a thread keeps: fresh ones cost more in page faults than the noise."""
+    """Per-thread work arrays for a block: new arrays would cost more in page faults than the noise."""
 
     def __init__(self) -> None:
         self.words: _Words = np.empty(_BLOCK, np.uint16)
@@ -213,7 +217,7 @@ _SCRATCH = _Scratch()
 
 
 def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
-    """Draw words into the front of an array, the low ones of each 64 bits first on every machine."""
+    """Draw words into the front of an array, low words of each 64 bits first on every machine."""
     wide = out[: -(-count // 4) * 4].view("<u8")
     for start in range(0, wide.size, _PIECE):
         piece = wide[start : start + _PIECE]
@@ -222,10 +226,10 @@ def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
 
 
 def _below(words: _Words, limit: int) -> _Index:
-    """Find the words below a limit, in order; since they are few, first find the groups of eight that have any.
+    """Return the indices of words below a limit, in order, by first searching groups of eight, as hits are rare.
 
-    `numpy.flatnonzero` branches at every hit, which costs more than the search unless a tenth is set; `filler` ensures
-    that.
+    `numpy.flatnonzero` branches at every hit, which costs more than the search unless a tenth of the values are set;
+    `filler` ensures that.
     """
     eights = -(-words.size // 8)
     low = _SCRATCH.low[: 8 * eights]
@@ -242,40 +246,40 @@ def _below(words: _Words, limit: int) -> _Index:
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
-    """Take from a table of 65,536 entries, into an array, which may be the words."""
+    """Look up words in a table of 65,536 entries; the output array may be the words."""
     return cv2.LUT(words, table, dst=out).reshape(-1)
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
-    """The sign of a symmetric noise: 255 for the upper half of the words that don't escape, or 0."""
+    """Return the sign of a symmetric noise: 255 for the upper half of the words that do not escape, otherwise 0."""
     sign = _SCRATCH.signs[: words.size]
     np.greater_equal(words, (_WORDS + escapes) // 2, out=sign.view(np.bool_))
     return np.negative(sign, out=sign)
 
 
 def _add_signed(x: _Bytes, size: _Bytes, sign: _Bytes, out: _Bytes) -> None:
-    """Saturating x + size, or where the sign is 255 x - size, as 255 - min(255, (255 - x) + size)."""
+    """Compute saturating x + size, or x - size where the sign is 255, as 255 - min(255, (255 - x) + size)."""
     np.bitwise_xor(x, sign, out=out)
     cv2.add(out, size, dst=out)
     np.bitwise_xor(out, sign, out=out)
 
 
 class _Alias(NamedTuple):
-    """Walker's alias tables for one law per row, flat."""
+    """Walker's alias tables for one distribution per row, flattened."""
 
     keep: NDArray[np.uint64]  # (column + probability of keeping it) / width, in 1 / 2^64
-    other: NDArray[np.int16]  # the column it is exchanged for
+    other: NDArray[np.int16]  # the alias of the column
     width: int  # a power of 2
 
     @classmethod
     def of(cls, mass: _Floats) -> _Alias:
-        """Build the tables of the laws in proportion to the rows, all rows in step.
+        """Build the tables for distributions proportional to the rows, processing all rows in parallel.
 
-        Each column holds 1 / width of its row's mass: its own share and, above it, a part of a heavy column's.
-        Light columns are filled in order from one heavy column; when that has become light, the next one fills it.
+        Each column holds 1 / width of its row's mass: its own share, topped up from a heavy column. Light columns are
+        filled in order from one heavy column; once that has become light, the next heavy column fills it.
 
         Args:
-            mass: (rows, width), at least 0 except for rounding errors.
+            mass: (rows, width), non-negative except for rounding errors.
 
         Returns:
             The tables.
@@ -289,7 +293,7 @@ class _Alias(NamedTuple):
         light, lights = np.zeros(rows, np.intp), (share <= 1).sum(axis=1)
         heavy = np.minimum(lights, width - 1)
         left = share[row, order[row, heavy]]  # of the heavy column
-        for _ in range(width - 1):  # each step settles one column of every row
+        for _ in range(width - 1):  # each step completes one column of every row
             spent = left <= 1
             after = np.minimum(heavy + 1, width - 1)
             column = order[row, np.where(spent, heavy, light)]
@@ -311,11 +315,11 @@ class _Alias(NamedTuple):
         return np.where(place < self.keep[at], column, self.other[at])
 
 
-# The tables of one level: under 2 MB, built in under 50 ms
+# Tables of one level: under 2 MB, built in under 50 ms
 
 
 def _upper_tail(z: NDArray[np.floating[Any]]) -> _Floats:
-    """P(N > z) of the standard normal."""
+    """Return P(N > z) for the standard normal distribution."""
     return np.fromiter(map(math.erfc, (z / math.sqrt(2)).flat), np.float64, z.size).reshape(z.shape) / 2
 
 
@@ -336,9 +340,9 @@ class _GaussianTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _gaussian_table(sigma: float) -> _GaussianTable:
-    tail = _upper_tail((np.arange(256) - 0.5) / (255 * sigma))  # P(change >= n); 255 stands for all beyond
+    tail = _upper_tail((np.arange(256) - 0.5) / (255 * sigma))  # P(change >= n); 255 stands for all larger changes
     mass = _WORDS * np.append(-np.diff(tail), tail[255])  # changes n = 0..255
-    mass[0] = _WORDS * (0.5 - tail[1])  # no change: half for either sign
+    mass[0] = _WORDS * (0.5 - tail[1])  # no change: half for each sign
     counts = np.floor(mass).astype(np.intp)
     sizes = np.repeat(np.arange(256, dtype=np.uint8), counts)
     escapes = _WORDS - 2 * sizes.size
@@ -366,7 +370,7 @@ class _ShotTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _shot_table(photons: float) -> _ShotTable:
-    count = np.arange(math.ceil(photons))  # as many or more are white
+    count = np.arange(math.ceil(photons))  # photon counts below white
     mean = np.arange(256)[:, np.newaxis] * (photons / 255)
     log_factorial = np.fromiter(map(math.lgamma, count + 1.0), np.float64, count.size)
     chance = np.exp(count * np.log(np.maximum(mean, 1e-300)) - mean - log_factorial)
@@ -375,7 +379,7 @@ def _shot_table(photons: float) -> _ShotTable:
     law[:, 255] += np.maximum(1 - law.sum(axis=1), 0)
     slots = 1 << _ROW_BITS
     owned = np.cumsum(np.floor(slots * law).astype(np.intp), axis=1)
-    kept = int(owned[:, -1].min())  # slots with an output in each row: rows that could have more give some up
+    kept = int(owned[:, -1].min())  # slots with an output in each row: rows that could have more forgo some
     owned = np.diff(np.minimum(owned, kept), axis=1, prepend=0)
     outputs = np.zeros((256, slots), np.uint8)
     outputs[:, slots - kept :] = np.tile(np.arange(256, dtype=np.uint8), 256).repeat(owned.flat).reshape(256, kept)
@@ -401,17 +405,17 @@ class _SpeckleTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _speckle_table(sigma: float) -> _SpeckleTable:
-    """Place as many sizes as possible so that no output of any grey level gets more words than its probability.
+    """Return a table with as many sizes as possible, but no output with more words than its probability.
 
-    A size is an odd number of 1/65536, so that no product ends in .5 and no rounding rule matters. The change of a
-    grey level by m takes an interval of sizes, which may hold `room` of them. The most that fit below a size are the
-    room of the cheapest cover: the intervals, in order of their starts, each extend the cheapest cover that reaches
-    them. Sizes of 1 and more are left to the residual law.
+    A size is an odd multiple of 1/65536, so that no product ends in .5 and no rounding rule matters. A change of a grey
+    level by m corresponds to an interval of sizes, which has capacity for `room` of them. The maximum number below a
+    size equals the capacity of the cheapest cover; processed in order of their starts, the intervals each extend the
+    cheapest cover that reaches them. The residual distribution handles sizes of 1 or more.
     """
     half = _WORDS // 2
     x, m = np.arange(256)[:, np.newaxis], np.arange(257)
     upper = _upper_tail((m - 0.5) / (sigma * np.maximum(x, 1e-9)))  # P(change >= m)
-    upper[:, 0] = 0.5  # either sign has half of no change
+    upper[:, 0] = 0.5  # each sign has half of no change
     start = np.minimum(((_WORDS * m - half) // np.maximum(x, 1) + 1) // 2, half)  # sizes from 2 start + 1 change by m
     start[:, 0], start[0, 1:] = 0, half
     room = np.floor(-_WORDS * np.diff(upper)).astype(np.intp)
@@ -427,7 +431,7 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
         heappush(covers, (costs[-1], end))
     fit = np.full(half + 1, _WORDS)
     np.minimum.at(fit, ends, costs)
-    fit = np.minimum.accumulate(fit[::-1])[::-1]  # how many sizes are below 2 i + 1
+    fit = np.minimum.accumulate(fit[::-1])[::-1]  # number of sizes below 2 i + 1
     fit[0] = 0
     sizes = np.repeat(np.arange(1, _WORDS, 2, dtype=np.uint16), np.diff(fit))
     escapes = _WORDS - 2 * sizes.size
@@ -436,8 +440,8 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
 
 
 def _signed(upper: NDArray[Any], total: int) -> _Floats:
-    """Masses of the outputs of each grey level, from those of a symmetric change of m = 0..256 and more."""
-    change = np.arange(1, 256) - np.arange(256)[:, np.newaxis]  # output >= k where change >= k - x
+    """Return the masses of the outputs of each grey level, from those of a symmetric change of m = 0..256 or more."""
+    change = np.arange(1, 256) - np.arange(256)[:, np.newaxis]  # output >= k if change >= k - x
     beyond = np.take_along_axis(upper, np.maximum(change, 1 - change), axis=1)
     tail = np.where(change > 0, beyond, total - beyond)
     mass: _Floats = -np.diff(tail, axis=1, prepend=total, append=0).astype(np.float64)

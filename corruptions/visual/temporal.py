@@ -1,6 +1,6 @@
-"""Temporal perturbations: which source frame is shown at each position. No pixel is touched.
+"""Temporal perturbations: maps from each position to the source frame shown there. Pixels are unchanged.
 
-All follow Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1. Every map has the clip's length.
+All follow Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1. Every map has the length of the clip.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ IndexMap = NDArray[np.int64]
 
 
 def sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame and show each for `rate` frames.
+    """Keep every rate-th frame and repeat it for `rate` frames.
 
     Args:
         num_frames: Length of the clip, at least 1.
-        rate: Frames from one kept frame to the next, at least 1. Higher is stronger.
+        rate: Interval between kept frames, at least 1; higher is stronger.
     """
     return np.arange(num_frames, dtype=np.int64) // rate * rate
 
 
 def reverse_sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame, show each for `rate` frames, and play all of it backwards.
+    """Keep every rate-th frame, repeat it for `rate` frames, and reverse the result.
 
     Args:
         num_frames: Length of the clip, at least 1.
-        rate: Frames from one kept frame to the next, at least 1.
+        rate: Interval between kept frames, at least 1.
     """
     return sampling(num_frames, rate)[::-1].copy()
 
@@ -37,8 +37,8 @@ def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
 
     Args:
         num_frames: Length of the clip, at least 1.
-        segment: Frames in a segment, at least 1; the last segment may be shorter. Longer moves frames further.
-        rng: Random numbers.
+        segment: Frames per segment, at least 1; the last segment may be shorter. Longer segments move frames further.
+        rng: Random generator.
     """
     order = np.arange(num_frames, dtype=np.int64)
     for start in range(0, num_frames, segment):
@@ -51,8 +51,8 @@ def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> Index
 
     Args:
         num_frames: Length of the clip, at least 1.
-        segment: Frames in a segment, at least 1; the last segment may be shorter and is shuffled with the others.
-        rng: Random numbers.
+        segment: Frames per segment, at least 1; the last segment may be shorter and is shuffled with the others.
+        rng: Random generator.
     """
     starts = range(0, num_frames, segment)
     boxes = [np.arange(start, min(start + segment, num_frames), dtype=np.int64) for start in starts]
@@ -60,15 +60,15 @@ def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> Index
 
 
 def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
-    """Keep random frames and hold each until the next.
+    """Keep random frames and hold each one until the next.
 
     Args:
         num_frames: Length of the clip, at least 1.
-        share: Share of frames kept, in (0, 1]: round(share · num_frames) frames, at least 1. Lower is stronger.
-        rng: Random numbers.
+        share: Share of frames kept, in (0, 1]: round(share · num_frames) frames, at least 1; lower is stronger.
+        rng: Random generator.
 
     Differs from reference:
-        The first frame is always one of those kept, so the length never changes.
+        The first frame is always kept, so that the length never changes.
     """
     kept = max(1, round(share * num_frames))
     shown = np.zeros(num_frames, bool)
@@ -78,5 +78,5 @@ def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
 
 
 def _shuffled(count: int, rng: np.random.Generator) -> IndexMap:
-    """Permute 0..count−1 by sorting random numbers: unlike `permutation`, the same in every version of NumPy."""
+    """Return a permutation of 0..count−1 by sorting random numbers, which is the same in every NumPy version."""
     return np.argsort(rng.random(count), kind="stable").astype(np.int64)

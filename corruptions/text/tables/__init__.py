@@ -1,4 +1,4 @@
-"""Word tables of the text perturbations: data with their sources, read once."""
+"""Word tables of the text perturbations: data with sources, each read once."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import yaml
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Read `<name>.yaml`, a mapping; the caller must not change it.
+    """Return the content of `<name>.yaml`, a mapping that callers must not change.
 
-    Its key `version` counts changes of content; every part names its `source`.
+    The key `version` is increased when the content changes; every part states its `source`.
     """
     content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
     return content
