@@ -21,7 +21,7 @@ from .outputs import Output, read
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
-    from ..builders.runtime.output import Output as BuildOutput
+    from ..builders.runtime.output import UnfinishedOutput
 
 Say = Callable[[str], None]
 
@@ -76,7 +76,7 @@ def run_build(
 def _run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    from ..builders.runtime.build import Options, executor_for, run, uncollected
+    from ..builders.runtime.build import RunSettings, executor_for, run, uncollected
     from ..builders.runtime.missing import list_beside
     from ..builders.runtime.shares import run_share
     from ..builders.runtime.space import in_words
@@ -108,7 +108,7 @@ def _run_build(
     out = options.out or Path()
     tools = plan.identity.get("tools", {})
     executor = executor_for(options.workers, options.executor, ray_address=options.ray_address, tools=tools)
-    how = Options(
+    how = RunSettings(
         executor,
         settings.max_skip,
         settings.allow_missing,
@@ -156,7 +156,7 @@ def check_run(options: RunOptions) -> None:
             check_address(options.ray_address)
 
 
-def _claim(out: Path) -> AbstractContextManager[BuildOutput]:
+def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
     """Hold an output for this process: a folder, or an address of object storage."""
     from ..builders.runtime.object_store import claim_objects
     from ..builders.runtime.output import claim

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ..core.errors import UsageError
 from ..core.functions import public
@@ -17,19 +18,18 @@ from .files import check_outside
 from .questions import TestSplit
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from ..builders.base import Benchmark
     from ..core.output import FinishedOutput
     from ..evaluation.tasks import Task
 
 NAME = re.compile(r"[A-Za-z0-9_]+")
-Group = Annotated[str | None, Option("", shown="stressreel_<benchmark>")]
+HARNESSES = {"inspect": "inspect_ai", "lmms-eval": "lmms_eval", "vlmevalkit": "vlmevalkit"}
+"""The module of `exports` for each harness."""
 AnySplit = Annotated[str | None, Option("", shown="all")]
 
 
 @dataclass(frozen=True)
-class Tasks(Result):
+class ExportedTasks(Result):
     """Tasks that were written for a harness.
 
     Attributes:
@@ -58,7 +58,7 @@ class Tasks(Result):
 
 
 @dataclass(frozen=True)
-class Files(Result):
+class ExportedFiles(Result):
     """Files that were exported from an output.
 
     Attributes:
@@ -85,54 +85,23 @@ class Files(Result):
 
 
 @public
-def export_lmms_eval(
+def export_tasks(
     out: Path | str,
+    harness: Literal["inspect", "lmms-eval", "vlmevalkit"],
     *,
     to: Path | str,
-    name: Group = None,
+    name: Annotated[str | None, Option("", shown="stressreel_<benchmark>")] = None,
     split: TestSplit = None,
     videos: Path | str | None = None,
     force: bool = False,
-) -> Tasks:
-    """Export `out` as tasks of lmms-eval: YAML, and Python code that loads videos and parses answers.
-
-    Score its sample logs with `stressreel score OUT --predictions LOGS`.
-
-    Args:
-        out: The output of a build.
-        to: Folder for the tasks, new or empty.
-        name: Prefix of task names: <name>_<table>.
-        split: Split to ask.
-        videos: Folder of the source videos, if `out` has none and shows them unchanged.
-        force: Overwrite an earlier export in the folder; other files are kept.
-
-    Raises:
-        UsageError: There is no such output, split or folder of videos, the folder is inside the output, or the name is
-            not allowed.
-        InputError: The output cannot be read, videos are missing, or the folder holds something else.
-        OutputError: The folder cannot be written.
-    """
-    from ..exports import lmms_eval
-
-    return _export_tasks(lmms_eval, Path(out), Path(to), name, split, videos, force=force)
-
-
-@public
-def export_inspect(
-    out: Path | str,
-    *,
-    to: Path | str,
-    name: Group = None,
-    split: TestSplit = None,
-    videos: Path | str | None = None,
-    force: bool = False,
-) -> Tasks:
-    """Export `out` as tasks of inspect-ai: Python code, and the samples as JSON lines.
+) -> ExportedTasks:
+    """Export `out` as tasks of an evaluation harness: lmms-eval, VLMEvalKit or inspect-ai.
 
     Score its logs with `stressreel score OUT --predictions LOGS`.
 
     Args:
         out: The output of a build.
+        harness: The harness.
         to: Folder for the tasks, new or empty.
         name: Prefix of task names: <name>_<table>.
         split: Split to ask.
@@ -145,69 +114,24 @@ def export_inspect(
         InputError: The output cannot be read, videos are missing, or the folder holds something else.
         OutputError: The folder cannot be written.
     """
-    from ..exports import inspect_ai
-
-    return _export_tasks(inspect_ai, Path(out), Path(to), name, split, videos, force=force)
-
-
-@public
-def export_vlmevalkit(
-    out: Path | str,
-    *,
-    to: Path | str,
-    name: Group = None,
-    split: TestSplit = None,
-    videos: Path | str | None = None,
-    force: bool = False,
-) -> Tasks:
-    """Write `out` as datasets of VLMEvalKit: a TSV for each task, and a runner that registers them.
-
-    Its results are predictions: `stressreel score OUT --predictions LOGS`.
-
-    Args:
-        out: The output.
-        to: Folder for the tasks: new or empty.
-        name: What the names of tasks begin with: <name>_<table>.
-        split: The split to ask.
-        videos: Folder of the source videos, if `out` has none and shows them unchanged.
-        force: Write over an earlier export in the folder; other files stay.
-
-    Raises:
-        UsageError: There is no such output, split or folder of videos, the folder lies in the output, or the name is
-            not allowed.
-        InputError: The output cannot be read, videos are missing, or the folder holds something else.
-        OutputError: The folder cannot be written.
-    """
-    from ..exports import vlmevalkit
-
-    return _export_tasks(vlmevalkit, Path(out), Path(to), name, split, videos, force=force)
-
-
-def _export_tasks(
-    harness: ModuleType,
-    out: Path,
-    folder: Path,
-    name: str | None,
-    split: str | None,
-    videos: Path | str | None,
-    *,
-    force: bool,
-) -> Tasks:
-    """Write a folder of tasks for a harness, which a module of `exports` knows."""
     from ..builders.parts import scoring_of, tasks_of
     from ..core.export_folder import replaceable_files
     from ..exports.task_folder import write_tasks
 
-    with _exporting(out, folder) as (output, benchmark):
+    module = import_module(f"..exports.{HARNESSES[harness]}", __package__)
+    folder = Path(to)
+    with _exporting(Path(out), folder) as (output, benchmark):
         earlier = replaceable_files(folder, force=force)
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
         tasks = tasks_of(benchmark, output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        write_tasks(harness.task_files, output, tasks, folder, group, earlier, found)
-    commands = harness.commands(output, tasks, folder, group, by_table=scoring_of(benchmark).by_table)
-    return Tasks(folder, group, tuple(tasks), tuple(commands))
+        write_tasks(module.task_files, output, tasks, folder, group, earlier, found)
+        by_table = scoring_of(benchmark).by_table
+    return ExportedTasks(
+        folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))
+    )
 
 
 @contextmanager
@@ -243,7 +167,7 @@ def _source_videos(
 
 
 @public
-def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> Files:
+def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> ExportedFiles:
     """Export `out` in the layout of the benchmark's published release, for its authors' programs.
 
     Args:
@@ -262,13 +186,13 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
         count = write_layout(folder, layout_of(benchmark, output, split))
-    return Files(folder, count, what=f"file{'s' * (count != 1)}")
+    return ExportedFiles(folder, count, what=f"file{'s' * (count != 1)}")
 
 
 @public
 def export_files(
     out: Path | str, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
-) -> Files:
+) -> ExportedFiles:
     """Export `out` as MP4 files with metadata.jsonl, in a folder per table and split; other tables as JSON lines.
 
     Run the same command again to continue an interrupted export: files with a matching SHA-256 are kept.
@@ -292,7 +216,7 @@ def export_files(
         configs = benchmark.configs(output.info)
         videos, kept = write_files(output, configs, folder, split, force=force, progress=progress)
         tables = video_tables(output, configs, split)
-    return Files(
+    return ExportedFiles(
         folder, videos, kept, calls=tuple(f'load_dataset("videofolder", data_dir="{folder / name}")' for name in tables)
     )
 
@@ -306,7 +230,7 @@ def export_webdataset(
     shard_size: str = "500MB",
     force: bool = False,
     progress: bool = True,
-) -> Files:
+) -> ExportedFiles:
     """Export `out` as WebDataset: tar shards with <key>.mp4 and <key>.json per video; other tables as JSON lines.
 
     Run the same command again to continue an interrupted export: complete shards are kept.
@@ -333,4 +257,6 @@ def export_webdataset(
             output, configs, folder, split, shard_size=size, force=force, progress=progress
         )
         tables = video_tables(output, configs, split)
-    return Files(folder, videos, kept, shards, calls=tuple(f'load_dataset("{folder}", "{name}")' for name in tables))
+    return ExportedFiles(
+        folder, videos, kept, shards, calls=tuple(f'load_dataset("{folder}", "{name}")' for name in tables)
+    )

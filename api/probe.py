@@ -141,7 +141,7 @@ def probe(
     from ..evaluation.metrics.scores import interval_line
     from ..evaluation.models.clips import Sampling
     from ..evaluation.models.distances import measure_distances, table_of
-    from ..evaluation.models.journal import Journal
+    from ..evaluation.models.journal import AnswerJournal
     from ..evaluation.models.local import LocalModel
     from ..evaluation.models.probed import ProbedModel, conditions, mean_effects
     from ..evaluation.models.questions import chosen_modalities
@@ -165,7 +165,7 @@ def probe(
     how = AskSettings(Sampling(frames, size), max_tokens=max_tokens)
     about = {**asked.identity, **model.about}
     drawn: dict[str, Any] = {"seed": seed, "resamples": resamples}
-    with Journal(folder / "answers.journal", {**about, **how.as_json()}, fresh=fresh) as journal:
+    with AnswerJournal(folder / "answers.journal", {**about, **how.as_json()}, fresh=fresh) as journal:
         with Progress("probing", len(calls), "question", shown=progress) as shown:
             failures = ask(calls, model, clips, how, journal, progress=shown.advance)
         if failures:

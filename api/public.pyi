@@ -14,10 +14,8 @@ from .data import data_show as data_show
 from .decompose import decompose as decompose
 from .diff import diff as diff
 from .export import export_files as export_files
-from .export import export_inspect as export_inspect
-from .export import export_lmms_eval as export_lmms_eval
 from .export import export_released as export_released
-from .export import export_vlmevalkit as export_vlmevalkit
+from .export import export_tasks as export_tasks
 from .export import export_webdataset as export_webdataset
 from .gallery import gallery as gallery
 from .list import list_ as list_

@@ -92,14 +92,14 @@ def verify(
         MissingExtraError: A signature is to be checked, but model-signing is not installed.
     """
     from ..builders.parts import checks_for
-    from ..builders.runtime.rebuild import Again
+    from ..builders.runtime.rebuild import RebuildOptions
     from ..builders.runtime.verify import Verification, run_checks
     from ..core.output import reading
     from ..core.seeds import draw_seed
 
     first = published(signed_by, identity, issuer, fingerprint)
     with reading(Path(out)) as output:
-        again = Again(sample, draw_seed() if seed is None else seed, decode, workers or os.cpu_count() or 1)
+        again = RebuildOptions(sample, draw_seed() if seed is None else seed, decode, workers or os.cpu_count() or 1)
         found = sources_of(output, sources, annotations, inputs)
         checks = {**first, **checks_for(output, found, again)}
     outcomes = []

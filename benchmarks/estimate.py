@@ -47,7 +47,7 @@ from stressreel.corruptions.registry import SEVERITIES, check_name, visual_corru
 from stressreel.video import estimate
 from stressreel.video.encode import EncodeSettings, Mp4Writer, write_video
 from stressreel.video.estimate import (
-    Estimate,
+    BuildEstimate,
     Footage,
     Measured,
     Stretch,
@@ -338,7 +338,7 @@ def compare(clips: list[str], more: list[str]) -> None:
             print(f"{name:18}" + "".join(f"{ratio:>24}" for ratio in ratios[name]))
 
 
-def foretold(given: Iterable[object]) -> Estimate:
+def foretold(given: Iterable[object]) -> BuildEstimate:
     """Return the estimate of a dry run with these arguments."""
     params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
     estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate

@@ -34,13 +34,13 @@ from stressreel.builders.perturbed.settings import PerturbedSettings
 from stressreel.builders.perturbed.tables import CLEAN
 from stressreel.builders.runtime import build
 from stressreel.builders.runtime.executor import Executor, Inline, Processes, longest_first
-from stressreel.builders.runtime.output import Journal, claim
+from stressreel.builders.runtime.output import BuildJournal, claim
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core.files import sha256_file
 from stressreel.core.options import settled
 from stressreel.core.plan import Facts, Plan, Skip, Unit
 from stressreel.core.schema import Column, Config, Row
-from stressreel.core.share import Share
+from stressreel.core.share import WorkShare
 from stressreel.video.estimate import costs
 
 WORDS = Config("words", "words", (Column("id", "string", "id"), Column("text", "string", "t")), default=True)
@@ -178,7 +178,7 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
         began, spent = time.monotonic(), -spent_cpu()
         with claim(Path(folder) / "out") as output:
             done = build.run(
-                plan_of(given.units), Work(clips=True), output, build.Options(executor, progress=False), info={},
+                plan_of(given.units), Work(clips=True), output, build.RunSettings(executor, progress=False), info={},
                 write_card=lambda path, info: None, say=print,
             )  # fmt: skip
         wall, spent = time.monotonic() - began, spent + spent_cpu()
@@ -200,7 +200,7 @@ def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         path = write_receipts(Path(folder) / "journal.jsonl", plan)
         began = time.monotonic()
-        journal = Journal.read(path)
+        journal = BuildJournal.read(path)
         found |= {"journal_s": time.monotonic() - began, "journal_bytes": path.stat().st_size, "all_mb": peak_mb()}
         assert all(journal.rendered(unit.id) for unit in plan.units)
     return found
@@ -220,7 +220,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
         began = time.monotonic()
         with claim(Path(folder) / "out") as output:
             build.run(
-                plan, Work(rendered=False), output, build.Options(Inline(), progress=False), info={},
+                plan, Work(rendered=False), output, build.RunSettings(Inline(), progress=False), info={},
                 write_card=lambda path, info: None, say=print,
             )  # fmt: skip
         wall = time.monotonic() - began
@@ -237,7 +237,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
     packing = costs()["fixed"]["gigabyte_s"] * size / 1e9
     second = (estimate.total.cpu_s - packing) / sum(unit.cost for unit in units)
     files = sum(len(unit.payload["clips"]) * (1 if CLEAN in unit.payload["perturbations"] else 5) for unit in units)
-    shares = [Share(number, given.machines).of(units) for number in range(1, given.machines + 1)]
+    shares = [WorkShare(number, given.machines).of(units) for number in range(1, given.machines + 1)]
     return {
         "units": len(units),
         "files": files,

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ..evaluation.models.distances import Complement
     from ..evaluation.models.questions import Question
     from ..evaluation.tasks import Task
-    from ..video.estimate import Estimate
-    from .runtime.decoded import Shown
+    from ..video.estimate import BuildEstimate
+    from .runtime.decoded import ShownFrames
     from .runtime.derived import Derivation
 
 Info = Mapping[str, Any]
@@ -56,7 +56,7 @@ class Prepared:
     plan: Plan
     builder: Builder
     describe: Callable[[], str]
-    estimate: Callable[[int, bool], Estimate] | None = None
+    estimate: Callable[[int, bool], BuildEstimate] | None = None
     recorded: Mapping[str, str | None] = field(default_factory=dict)
     warnings: Sequence[str] = ()
     searched: Callable[[], Sequence[str]] = tuple
@@ -120,7 +120,7 @@ class Benchmark:
     question_tables: Callable[[Info], Sequence[str]]
     decide: Callable[[Any], Any] = lambda settings: settings
     derived: Callable[[FinishedOutput], Iterator[Derivation]] | None = None
-    shown: Callable[[FinishedOutput], Iterator[Shown]] | None = None
+    shown: Callable[[FinishedOutput], Iterator[ShownFrames]] | None = None
     card: Callable[[], Card] | None = None
     scoring: Callable[[], BenchmarkScoring] | None = None
     choices: Callable[[FinishedOutput, str, str], list[BlindQuestion]] | None = None

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..evaluation.tasks import Task
     from .base import Benchmark
     from .rebuilt import Sources
-    from .runtime.rebuild import Again
+    from .runtime.rebuild import RebuildOptions
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
@@ -53,7 +53,7 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[B
     return benchmark.choices(output, config, split)
 
 
-def checks_for(output: FinishedOutput, sources: Sources | None, again: Again) -> dict[str, Check]:
+def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOptions) -> dict[str, Check]:
     """Return all checks that apply to an output, cheap ones first.
 
     Args:
@@ -107,7 +107,9 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
     return checks
 
 
-def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: Again) -> dict[str, Check]:
+def rebuild_checks(
+    output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
+) -> dict[str, Check]:
     """Return the checks that build an output again; if that is impossible, one check that reports why."""
     from .rebuilt import prepare_again
     from .runtime.rebuild import Rebuild
@@ -123,7 +125,7 @@ def rebuild_checks(output: FinishedOutput, benchmark: Benchmark, sources: Source
 
 
 @dataclass(frozen=True)
-class Scored:
+class ScoredTable:
     """Scores, with the figures of the benchmark.
 
     Attributes:
@@ -143,7 +145,7 @@ def score_output(
     similarity: Path | None,
     split: str | None,
     options: ScoreOptions,
-) -> Scored:
+) -> ScoredTable:
     """Score predictions, or similarities, on an output; see `evaluation.metrics.scoring.score`."""
     from ..evaluation.metrics.inputs import choose_config
     from ..evaluation.metrics.scoring import score
@@ -153,7 +155,7 @@ def score_output(
     config = choose_config(output, benchmark.question_tables(output.info), options.config)
     with Working("scoring"):
         scores = score(output, scoring, config, predictions, similarity, split, options)
-        return Scored(scores, config, scoring.figures(scores) if scoring.figures else None)
+        return ScoredTable(scores, config, scoring.figures(scores) if scoring.figures else None)
 
 
 def measure_of(name: str, cells: Sequence[str]) -> Measure:

@@ -59,6 +59,19 @@ def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
 
 
+HARNESSES = {
+    "inspect": "inspect-ai: Python code, and the samples as JSON lines",
+    "lmms-eval": "lmms-eval: YAML, and Python code that loads videos and parses answers",
+    "vlmevalkit": "VLMEvalKit: a TSV for each task, and a runner that registers them",
+}
+
+
+def harness_command(harness: str, what: str) -> Command:
+    """Return the command that exports tasks of a harness."""
+    text = f"Export `out` as tasks of {what}.\n\nScore its logs with `stressreel score OUT --predictions LOGS`."
+    return Command(function="export_tasks", fixed={"harness": harness}, help=text)
+
+
 TASKS: dict[str, dict[str, Command]] = {
     "Build": {
         "build": Command("Build a benchmark: `stressreel build NAME`, the same as `build-NAME`."),
@@ -174,7 +187,10 @@ TASKS: dict[str, dict[str, Command]] = {
             "Export an output to lmms-eval, VLMEvalKit, inspect-ai, MP4 files, WebDataset or its authors' layout.",
             help="Export an output: as tasks of an evaluation harness, files, tar shards, or in its authors' layout.",
             subcommands={
-                name: Command() for name in ("files", "inspect", "lmms-eval", "released", "vlmevalkit", "webdataset")
+                "files": Command(),
+                **{harness: harness_command(harness, text) for harness, text in HARNESSES.items()},
+                "released": Command(),
+                "webdataset": Command(),
             },
         ),
         "sign": Command(

@@ -31,13 +31,14 @@ class Command:
         formats: Output formats in addition to text, from `FORMATS`.
         examples: Command lines for the help.
         flags: Positional parameters that are options on the command line.
+        fixed: Arguments that the command sets, which are not its options.
         names: Option names of keywords that have another name on the command line.
         given: Metavar of the remaining words, which are passed to `adapt` as `given`; "" if there are none.
         loose: Whether these words may be missing, and may be options that are not declared.
         adapt: Converts the values from click into the arguments of the function.
         other: A keyword of another function, and the name of that function. The command also has its options, and calls
             it if that keyword is given.
-        help: Help of a group of subcommands.
+        help: Its help; by default the function's description.
         subcommands: The commands of the group.
     """
 
@@ -46,6 +47,7 @@ class Command:
     formats: tuple[str, ...] = ()
     examples: str = ""
     flags: tuple[str, ...] = ()
+    fixed: Mapping[str, Any] = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     given: str = ""
     loose: bool = False
@@ -66,6 +68,8 @@ def function_command(words: str, command: Command) -> click.Command:
     parameters = inspect.signature(function).parameters
     fields = []
     for each in fields_of(function):
+        if each.path[0] in command.fixed:
+            continue
         name = command.names.get(each.path[0])
         fields.append(replace(each, option=replace(each.option, name=name)) if name else each)
     positional = [
@@ -98,7 +102,7 @@ def function_command(words: str, command: Command) -> click.Command:
         for option in added:
             if values.pop(option.path[0]) is not None:
                 raise click.UsageError(f"{shown[option.path[0]]} goes with {shown[switch]}.")
-        return show(function, command.adapt(values), form)
+        return show(function, command.adapt(values) | command.fixed, form)
 
     decorators: list[Callable[[Any], Any]] = [
         click.argument(
@@ -121,7 +125,7 @@ def function_command(words: str, command: Command) -> click.Command:
     made: Any = run
     for decorate in reversed([*decorators, debug_option]):
         made = decorate(made)
-    text = _in_flags(description(function), shown)
+    text = _in_flags(command.help or description(function), shown)
     if command.examples:
         text += "\n\n\b\nExamples:\n" + "\n".join(f"  {line.strip()}" for line in command.examples.strip().splitlines())
     context = CONTEXT | {"ignore_unknown_options": command.loose}

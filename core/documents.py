@@ -38,11 +38,6 @@ def shortened(value: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def printable(text: str) -> str:
-    """Replace unprintable characters, which could control a terminal, by "�"."""
-    return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text)
-
-
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
     """Return the text of a UTF-8 file, with or without byte order mark and with any line endings.
 

@@ -8,7 +8,7 @@ from typing import Any
 from .errors import printable
 
 
-class Written(str):
+class EscapedMarkdown(str):
     """Markdown that is already escaped."""
 
 
@@ -21,10 +21,10 @@ ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 def without_tags(value: Any) -> Any:
     """Escape the start of HTML tags and comments in a text that a template inserts."""
-    return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, Written) else value
+    return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, EscapedMarkdown) else value
 
 
-def as_text(text: object) -> Written:
+def as_text(text: object) -> EscapedMarkdown:
     """Escape a text so that Markdown shows it literally in one line, a table cell or a list.
 
     HTML, markup, links, images and URLs in the text have no effect.
@@ -32,14 +32,14 @@ def as_text(text: object) -> Written:
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
     plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))
-    return Written(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
+    return EscapedMarkdown(ADDRESS.sub(lambda match: f"&#{ord(match[0])};", TAG.sub("&lt;", plain)))
 
 
-def as_code(text: object) -> Written:
+def as_code(text: object) -> EscapedMarkdown:
     """Format a text as inline code."""
-    return Written("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
+    return EscapedMarkdown("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
 
 
-def as_block(text: object) -> Written:
+def as_block(text: object) -> EscapedMarkdown:
     """Escape a text for a fenced code block, so that it cannot end the block or start a comment."""
-    return Written(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))
+    return EscapedMarkdown(str(text).replace("`" * 3, "'" * 3).replace("<!--", "&lt;!--"))

@@ -17,7 +17,7 @@ from types import UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from .errors import UsageError
-from .share import Share, read_share
+from .share import WorkShare, read_share
 
 S = TypeVar("S")
 Record = Literal["always", "changed", "never"]
@@ -129,7 +129,7 @@ class RunOptions:
         metavar="HOST:PORT",
         shown="this machine's cluster, else a new local one",
     )
-    share: Share | None = option(
+    share: WorkShare | None = option(
         None,
         "Render part I of N. All N processes share --out, and the last one to finish packs.",
         name="shard",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Share:
+class WorkShare:
     """Part `number` (from 1) of `count` equal parts of the work."""
 
     number: int
@@ -33,9 +33,9 @@ class Share:
         return [unit for place, unit in enumerate(ordered) if place % turn in mine]
 
 
-def read_share(text: str) -> Share:
+def read_share(text: str) -> WorkShare:
     """Parse a share such as "3/50"; the message of a ValueError continues a sentence that starts with the text."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise ValueError("is not a share such as 3/50, the third of fifty; shares count from 1")
-    return Share(int(found[1]), int(found[2]))
+    return WorkShare(int(found[1]), int(found[2]))

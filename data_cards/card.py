@@ -20,7 +20,7 @@ from ..core.card_file import CARD, data_files, marked, notes_of
 from ..core.checks import Check
 from ..core.documents import read_own
 from ..core.files import regular, write_atomic
-from ..core.markdown import Written, as_block, as_code, as_text, without_tags
+from ..core.markdown import EscapedMarkdown, as_block, as_code, as_text, without_tags
 from ..core.output import FinishedOutput
 from ..core.results import Estimate
 from ..core.schema import Column, Config
@@ -178,9 +178,9 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
         return template.render(
             **{"introduction": "", **shared_fields(output, built, card), **card.context(output, measured)},
             title=head["pretty_name"],
-            head=Written(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
+            head=EscapedMarkdown(yaml.safe_dump(head, sort_keys=False, allow_unicode=True, width=120).rstrip()),
             info={name: as_block(value) if name == "command" else value for name, value in info.items()},
-            own_text=Written(marked(notes_of(output.path / CARD))),
+            own_text=EscapedMarkdown(marked(notes_of(output.path / CARD))),
         )
     except UndefinedError as error:
         raise LookupError(f"build.json lacks what the card says: {error}") from error
@@ -229,7 +229,9 @@ def environment(folder: Path) -> Environment:
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "baselines": baseline_table,
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
-        "meaning": lambda text: Written(str(text).replace("|", "\\|").replace("\n", " ")),  # our words of a column
+        "meaning": lambda text: EscapedMarkdown(
+            str(text).replace("|", "\\|").replace("\n", " ")
+        ),  # our words of a column
         "caption": as_code,
         "text": as_text,
         "kind": column_kind,
@@ -246,7 +248,7 @@ def column_kind(column: Column) -> str:
     return names.get(column.kind, column.kind)
 
 
-def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> Written:
+def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
     """Write a table with a row for each baseline, or each part of the questions, and a column for each score.
 
     `first` is the heading of the names; all rows have the columns of the first.
@@ -260,7 +262,7 @@ def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baselin
     columns = list(next(iter(rows.values()), {}))
     lines = [[first, *columns], *([name, *(written(cells[each]) for each in columns)] for name, cells in rows.items())]
     head, *body = [f"| {' | '.join(map(as_text, line))} |" for line in lines]
-    return Written("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
+    return EscapedMarkdown("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
 
 
 def percent(share: float) -> str:

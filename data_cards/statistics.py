@@ -8,7 +8,7 @@ from math import fsum, sqrt
 
 
 @dataclass(frozen=True)
-class Spread:
+class Distribution:
     """Distribution of numbers: mean, population standard deviation, minimum and maximum."""
 
     count: int
@@ -18,7 +18,7 @@ class Spread:
     high: float
 
     @classmethod
-    def of(cls, values: Sequence[float]) -> Spread:
+    def of(cls, values: Sequence[float]) -> Distribution:
         """Measure one or more numbers."""
         mean = fsum(values) / len(values)
         variance = fsum((value - mean) ** 2 for value in values) / len(values)

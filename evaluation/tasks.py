@@ -24,7 +24,7 @@ Doc = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class QuestionKind:
+class TaskKind:
     """Columns and functions of a kind of question.
 
     Attributes:
@@ -46,15 +46,15 @@ class QuestionKind:
 
 YES_NO = ("no", "yes")
 KINDS = {
-    "yes_no": QuestionKind("question_id", fixed=YES_NO),
-    "answer": QuestionKind("qid", "answer", "options"),
-    "explanation": QuestionKind("qid", "explanation", "explanation_options", "explanation"),
-    "item": QuestionKind("id", "item", "options", target="answer"),
-    "caption": QuestionKind("clip_id", "caption", "options", target="answer"),
-    "node_yes_no": QuestionKind("id", fixed=YES_NO),
-    "node": QuestionKind("id"),
-    "open_answer": QuestionKind("qid"),
-    "open_explanation": QuestionKind("qid", answers="explanation"),
+    "yes_no": TaskKind("question_id", fixed=YES_NO),
+    "answer": TaskKind("qid", "answer", "options"),
+    "explanation": TaskKind("qid", "explanation", "explanation_options", "explanation"),
+    "item": TaskKind("id", "item", "options", target="answer"),
+    "caption": TaskKind("clip_id", "caption", "options", target="answer"),
+    "node_yes_no": TaskKind("id", fixed=YES_NO),
+    "node": TaskKind("id"),
+    "open_answer": TaskKind("qid"),
+    "open_explanation": TaskKind("qid", answers="explanation"),
 }
 """The kinds of questions, each with a prompt."""
 

@@ -474,6 +474,9 @@ def test_every_option_has_help(program: str) -> None:
     assert [option.name for option in options if not option.help] == []
 
 
+IMPLIED = ("each", "inputs", "harness")  # set by the command, or no option
+
+
 def leaves() -> list[str]:
     """Every command that does something, without those of `stressreel build`, which are functions by name too."""
     return [name for name, command in PROGRAMS.items() if not isinstance(command, click.Group)]
@@ -482,9 +485,9 @@ def leaves() -> list[str]:
 @pytest.mark.parametrize("program", leaves())
 def test_every_command_is_a_function_with_its_options(program: str) -> None:
     words = program.removeprefix("stressreel ").removesuffix(" answers")
-    words = words.replace("build ", "build-")
+    words = re.sub("^export (inspect|lmms-eval|vlmevalkit)$", "export tasks", words.replace("build ", "build-"))
     function = getattr(stressreel, "list_" if words == "list" else re.sub("[ -]", "_", words))
-    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name not in ("each", "inputs")}
+    keywords = {name for name, kind in inspect.signature(function).parameters.items() if name not in IMPLIED}
     if program == "stressreel score answers":
         keywords |= set(inspect.signature(stressreel.explain).parameters)
     options = {

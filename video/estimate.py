@@ -81,7 +81,7 @@ class Cost:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class BuildEstimate:
     """Estimate of a build.
 
     Attributes:
@@ -384,7 +384,7 @@ def estimate_cuts(
     keep_sound: bool,
     workers: int,
     probe: bool,
-) -> Estimate:
+) -> BuildEstimate:
     """Estimate a build that encodes its footage unperturbed, each `copies` times, into the videos of a table.
 
     With `probe` stretches are encoded; otherwise typical content is assumed.
@@ -403,7 +403,7 @@ def estimate_cuts(
     pixels, files = looked.pixels * copies, len(looked.footage) * copies
     size = pixels * bits(measured, keys) / 8 + container_bytes(files, looked.frames * copies)
     size += looked.seconds * copies * AAC_BITS_PER_SECOND / 8 * keep_sound
-    return Estimate(
+    return BuildEstimate(
         {(table, 0): Cost(size, pixels * measured.encode_s)},
         fixed(size, files, len(looked.footage), workers, looked.pixels * decode_s),
         looked.basis(chosen),

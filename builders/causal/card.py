@@ -15,7 +15,7 @@ from ...core.schema import Row
 from ...core.source import source_of
 from ...data_cards.card import Card, Cell
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, _plain, _png
-from ...data_cards.statistics import Spread, named
+from ...data_cards.statistics import Distribution, named
 from ...evaluation.blind.options import MEANINGS
 from ...negatives.options import REFUSALS
 from ...negatives.settings import strict
@@ -103,8 +103,8 @@ class Wrong:
     table: str
     target: str
     kinds: dict[str, int]
-    cos_text: Spread | None
-    cos_question: Spread | None
+    cos_text: Distribution | None
+    cos_question: Distribution | None
     places: dict[int, int]
     most: tuple[str, int]
     letters: tuple[float, float]
@@ -125,7 +125,7 @@ class CausalStatistics:
     """
 
     frames: list[int]
-    words: dict[str, Spread]
+    words: dict[str, Distribution]
     wrong: list[Wrong]
     episodes: dict[str, dict[str, int]]
     examples: list[Row]
@@ -151,7 +151,7 @@ def measure_causal(output: FinishedOutput) -> CausalStatistics:
             }
     return CausalStatistics(
         frames=list(clips.values()),
-        words={name: Spread.of([len(row[name].split()) for row in every]) for name in texts},
+        words={name: Distribution.of([len(row[name].split()) for row in every]) for name in texts},
         wrong=[wrong_options(table, target, list(output.whole(table))) for table in tables for target in NAMES],
         episodes=episodes,
         examples=list(output.whole(first, None, shown))[:EXAMPLES],
@@ -179,8 +179,8 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
         table,
         target,
         dict(sorted(Counter(source["kind"] for _, source in wrong).items())),
-        Spread.of([source["cos_text"] for _, source in wrong]) if wrong else None,
-        Spread.of([source["cos_question"] for source in mined]) if mined else None,
+        Distribution.of([source["cos_text"] for _, source in wrong]) if wrong else None,
+        Distribution.of([source["cos_question"] for source in mined]) if mined else None,
         dict(sorted(Counter(row[index] for row in rows).items())),
         max(donors.items(), key=lambda one: (one[1], one[0]), default=("", 0)),
         (
@@ -283,7 +283,7 @@ def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any
         "rendered": CLIPS in info["counts"],
         "confused": CONFUSED in info["counts"],
         "balanced": strict(settings),
-        "frames": Spread.of(measured.frames),
+        "frames": Distribution.of(measured.frames),
         "blind": blind_tables(info),
         "notes": named(plain, NOTES),
     }
@@ -298,7 +298,7 @@ def clips_png(frames: Sequence[int]) -> bytes:
     """Draw the lengths of the clips."""
 
     def draw(figure: Figure) -> None:
-        spread = Spread.of(frames)
+        spread = Distribution.of(frames)
         axes = figure.subplots()
         step = max(10, round((spread.high - spread.low) / 400) * 10)
         low, high = int(spread.low // step) * step, (int(spread.high // step) + 1) * step

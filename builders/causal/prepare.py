@@ -32,7 +32,7 @@ from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of, strict
 from ...video.encode import EncodeSettings
-from ...video.estimate import Estimate, estimate_cuts, survey
+from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_videos, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
@@ -115,7 +115,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     def looked() -> list[str]:
         return searched(places, source.video_folders)
 
-    def estimate(workers: int, probe: bool) -> Estimate:
+    def estimate(workers: int, probe: bool) -> BuildEstimate:
         return estimate_cuts(
             survey(clip_footage(plan), found, plan.builder),
             EncodeSettings(settings.crf, settings.preset),

@@ -9,7 +9,7 @@ from typing import Any
 from ...core.output import FinishedOutput
 from ...core.source import source_of
 from ...data_cards.card import Card
-from ...data_cards.statistics import Spread
+from ...data_cards.statistics import Distribution
 from .figures import durations_png, kind_png, swap_png, types_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .plan import load_notes
@@ -68,8 +68,8 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         "videos": 2 * sum(measured.pairs.values()),
         "questions": sum(info["counts"]["questions"].values()),
         "yes": sum(kind.yes for kind in measured.types),
-        "actions_s": Spread.of(measured.actions_s),
-        "videos_s": Spread.of(measured.videos_s),
+        "actions_s": Distribution.of(measured.actions_s),
+        "videos_s": Distribution.of(measured.videos_s),
         "scores": scores,
         "guessed": {
             words: {

@@ -22,7 +22,7 @@ from ...language.gerund_wording import Gerund
 from ...language.gerunds import gerund
 from ...templates import load_classes
 from ...video.index import MOST_FRAMES
-from ..runtime.decoded import Shown
+from ..runtime.decoded import ShownFrames
 from ..runtime.derived import Derivation, Derived
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
@@ -146,7 +146,7 @@ def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
     return draw_cuts(replace(candidate, video=replace(candidate.video, length_s=(length + 0.25) / 1000)), seed)
 
 
-def shown(output: FinishedOutput) -> Iterator[Shown]:
+def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
     """Yield for every V′ the order of V's frames that it shows."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
@@ -154,4 +154,6 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
             if max(edges) - min(edges) > MOST_FRAMES:
                 continue  # no video has so many; `derived` and `decoded` report it
             order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
-            yield Shown(VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name)
+            yield ShownFrames(
+                VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name
+            )

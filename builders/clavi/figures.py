@@ -11,7 +11,7 @@ from ...core.schema import Row
 from ...core.shards import chosen_rows
 from ...data_cards.plots import BLUE, GREY, INK, ORANGE, PALE, SPLITS, _plain, _png, _short
 from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
-from ...data_cards.statistics import Spread
+from ...data_cards.statistics import Distribution
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
 from .statistics import PartCounts, TypeCount
@@ -36,7 +36,7 @@ def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> byte
             (panels[0], "Actions (A and B, as annotated)", actions_s, 1, ORANGE),
             (panels[1], "Videos (V and V′)", videos_s, 2, BLUE),
         ):
-            spread = Spread.of(values)
+            spread = Distribution.of(values)
             low, high = int(spread.low // step) * step, int(-(-spread.high // step)) * step
             axes.hist(values, bins=range(low, max(high, low + step) + step, step), color=colour, edgecolor="white")
             axes.axvline(spread.mean, color=INK, linewidth=1, linestyle=(0, (4, 3)))

@@ -19,7 +19,7 @@ from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
 from ...templates import load_classes, load_questions
 from ...video.encode import EncodeSettings
-from ...video.estimate import Estimate, estimate_cuts, survey
+from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
@@ -72,7 +72,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
     def searched_folders() -> list[str]:
         return [folder for place in places for folder in searched([place], video_shelves(place, collection))]
 
-    def estimate(workers: int, probe: bool) -> Estimate:
+    def estimate(workers: int, probe: bool) -> BuildEstimate:
         return estimate_cuts(
             survey(pair_footage(plan), found, plan.builder),
             EncodeSettings(settings.crf, settings.preset),

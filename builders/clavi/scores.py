@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core.output import FinishedOutput
 from ...core.results import Table
 from ...evaluation.metrics.bootstrap import Floats, Means, Tally, by_source, estimates, tally
-from ...evaluation.metrics.inputs import ALL, ScoreOptions, read_columns
+from ...evaluation.metrics.inputs import ALL, ScoreOptions, positions, read_columns
 from ...evaluation.metrics.predictions import MISSING, Predictions, join
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
@@ -74,14 +74,13 @@ def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
     sources, source = by_source([str(name) for name in columns["source_id"]])
     in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
-    variants = list(VARIANTS)
     return Questions(
         ids=ids,
         sources=sources,
         source=source,
         answer=np.array(columns["answer"], np.int64),
-        type=np.array([TYPES.index(str(name)) for name in columns["type"]], np.intp),
-        variant=np.array([variants.index(str(name)) for name in columns["variant"]], np.intp),
+        type=positions(columns["type"], TYPES, "type"),
+        variant=positions(columns["variant"], list(VARIANTS), "variant"),
         wording=np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2)),
         flips=np.array([name == "complement" for name in columns["subset"]], np.bool_),
         complement=np.array([place.get(name, -1) for name in columns["complement_question_id"]], np.intp),

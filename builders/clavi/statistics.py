@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...data_cards.statistics import Spread
+from ...data_cards.statistics import Distribution
 from ...evaluation.blind.question_only import fit_logistic, words_of
 from .questions import phrases_of
 from .tables import ANSWERS, pair_columns
@@ -172,7 +172,7 @@ class ClaviStatistics:
     types: tuple[TypeCount, ...]
     slots: tuple[QuestionSlot, ...]
     audit: BlindAudit
-    fps: Spread | None
+    fps: Distribution | None
     sizes: dict[tuple[int, int], int]
     cues: PhraseCues | None
 
@@ -205,7 +205,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
         audit=audit_blind(questions),
-        fps=Spread.of([row["fps"] for row in videos]) if videos else None,
+        fps=Distribution.of([row["fps"] for row in videos]) if videos else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
         cues=None if collection == "charades" else measure_cues(pairs),
     )

@@ -14,7 +14,7 @@ from ...core.schema import Row
 from ...corruptions.registry import check_name, check_text_name
 from ...corruptions.text.tools import Tools
 from ...video.index import MOST_FRAMES
-from ..runtime.decoded import Shown
+from ..runtime.decoded import ShownFrames
 from ..runtime.derived import Derivation, Derived
 from .captions import MODELS, is_text, perturb_texts, text_tools
 from .plan import plan_perturbed
@@ -90,7 +90,7 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
     return f"another {', '.join(other)} than when it was built" if other else ""
 
 
-def shown(output: FinishedOutput) -> Iterator[Shown]:
+def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
     """Yield the order of clean frames that temporal perturbations show, for clips that are whole sources."""
     settings = settings_of(output.info)
     for table in settings.perturbations if settings.render else ():
@@ -99,4 +99,4 @@ def shown(output: FinishedOutput) -> Iterator[Shown]:
                 if 0 < row["num_frames"] == row["source_frames"] <= MOST_FRAMES:
                     here, clean = (row["clip_id"], row["severity"]), (row["clip_id"], 0)
                     order = index_map_of(table, row["severity"], row, settings)
-                    yield Shown(table, split, here, clean, order, CLEAN, timed=False)
+                    yield ShownFrames(table, split, here, clean, order, CLEAN, timed=False)

@@ -22,8 +22,8 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import (
     KEY_EVERY,
     STRETCH,
+    BuildEstimate,
     Cost,
-    Estimate,
     Footage,
     Measured,
     Stretch,
@@ -121,7 +121,7 @@ def suite_footage(plan: Plan) -> list[Footage]:
 
 def estimate_suite(
     plan: Plan, settings: PerturbedSettings, sources: Mapping[str, Path], *, workers: int, probe: bool = True
-) -> Estimate:
+) -> BuildEstimate:
     """Estimate the videos of a suite.
 
     Size and time differ a hundredfold between perturbations, and with the content. So short stretches of clips, spread
@@ -161,7 +161,7 @@ def estimate_suite(
             parts[name, severity] = Cost(size, spent)
     size = sum(cost.size for cost in parts.values())
     decoded = whole * len(units) / max(1, len(ids))
-    return Estimate(
+    return BuildEstimate(
         parts,
         fixed(size, clips * len(parts), len(units), workers, decoded * decode_s, slowness),
         basis,

@@ -20,10 +20,10 @@ from ...core.options import ExecutorKind
 from ...core.output import fitting
 from ...core.plan import Builder, Plan, Skip, Unit, nothing_qualifies
 from ...core.progress import Progress, Working, keep
-from ...core.share import Share
+from ...core.share import WorkShare
 from .executor import Executor, Inline, Processes
 from .missing import describe_missing, preflight
-from .output import Journal, Output, Say, read_state
+from .output import BuildJournal, Say, UnfinishedOutput, read_state
 from .pack import pack
 from .space import Needs, check_space
 from .store import Store
@@ -32,7 +32,7 @@ WriteCard = Callable[[Path, dict[str, Any]], None]
 
 
 @dataclass(frozen=True)
-class Options:
+class RunSettings:
     """How to run a build, which does not affect its content.
 
     Attributes:
@@ -80,8 +80,8 @@ def executor_for(
 def run(
     plan: Plan,
     builder: Builder,
-    output: Output,
-    options: Options,
+    output: UnfinishedOutput,
+    options: RunSettings,
     *,
     fresh: bool = False,
     info: dict[str, Any],
@@ -94,7 +94,7 @@ def run(
         plan: The plan.
         builder: Its builder.
         output: A folder from `claim`.
-        options: See `Options`.
+        options: See `RunSettings`.
         fresh: Whether to discard an earlier run, after all checks that could refuse the build.
         info: First entries of `build.json`: versions, settings, inputs.
         write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
@@ -133,7 +133,7 @@ def run(
     return finish(plan, builder, output, store, journal, info=info, write_card=write_card)
 
 
-def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str, Any] | None:
+def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Say) -> dict[str, Any] | None:
     """Return the content of `build.json` if the build is already complete.
 
     Raises:
@@ -156,9 +156,9 @@ def finished(output: Output, plan: Plan, options: Options, say: Say) -> dict[str
 def finish(
     plan: Plan,
     builder: Builder,
-    output: Output,
+    output: UnfinishedOutput,
     store: Store,
-    journal: Journal,
+    journal: BuildJournal,
     *,
     info: dict[str, Any],
     write_card: WriteCard,
@@ -198,12 +198,12 @@ def render(
     plan: Plan,
     builder: Builder,
     store: Store,
-    journal: Journal,
-    options: Options,
+    journal: BuildJournal,
+    options: RunSettings,
     say: Say,
     *,
     absent: Sequence[Skip] | None = None,
-    share: Share | None = None,
+    share: WorkShare | None = None,
 ) -> list[Skip]:
     """Render the units without a receipt, and return all skips in plan order.
 
@@ -212,7 +212,7 @@ def render(
         builder: Its builder.
         store: Receives the files.
         journal: Receives the receipts.
-        options: See `Options`.
+        options: See `RunSettings`.
         say: Prints a line for the user.
         absent: Units whose videos are missing, if already known.
         share: The part of the units to render; None for all.
@@ -259,12 +259,12 @@ def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
 
 
-def _has_receipt(unit: Unit, journal: Journal, store: Store) -> bool:
+def _has_receipt(unit: Unit, journal: BuildJournal, store: Store) -> bool:
     """Whether a unit is done and its files match its receipt. Skipped units are tried again."""
     return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
 
 
-def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options) -> list[Skip]:
+def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSettings) -> list[Skip]:
     """Return the units whose videos are missing; raise an InputError if that is not allowed."""
     absent = preflight(builder, units)
     if absent and not options.allow_missing:
@@ -272,7 +272,7 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: Options
     return absent
 
 
-def check_skips(plan: Plan, skips: Sequence[Skip], options: Options) -> None:
+def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None:
     """Raise a BuildError if more was skipped than `--max-skip` allows, or everything."""
     counted = [skip for skip in skips if not skip.allowed]
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)

@@ -97,7 +97,7 @@ def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownFrames:
     """A video that shows the frames of another video.
 
     Attributes:
@@ -119,7 +119,7 @@ class Shown:
     timed: bool = True
 
 
-def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) -> Iterator[str]:
+def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: int) -> Iterator[str]:
     """Check that videos show the frames of other videos in the order of their rows, with equal durations and sizes."""
     settings = output.info["settings"]
     # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
@@ -138,7 +138,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[Shown], workers: int) ->
         yield from problems
 
 
-def shown_problems(each: Shown, content: bytes, of: bytes, furthest: float) -> list[str]:
+def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float) -> list[str]:
     """Decode a video and the one whose frames it shows, and compare them.
 
     Args:

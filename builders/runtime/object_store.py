@@ -34,7 +34,7 @@ from ...core.inside import SIGNATURE, inside
 from ...core.objects import Lost, Objects
 from ...core.output import counts_of
 from ...core.plan import Plan
-from .output import Journal, Output, Say, claim, left_names, mismatch
+from .output import BuildJournal, Say, UnfinishedOutput, claim, left_names, mismatch
 from .own_files import tell_signed
 
 BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and after which its owner counts as dead
@@ -85,7 +85,7 @@ class ObjectStore:
 
 
 @dataclass
-class RemoteJournal(Journal):
+class RemoteBuildJournal(BuildJournal):
     """A journal whose receipts are also stored as objects.
 
     Attributes:
@@ -111,7 +111,7 @@ class RemoteJournal(Journal):
         super().add(entry)
 
 
-class RemoteOutput(Output):
+class RemoteUnfinishedOutput(UnfinishedOutput):
     """An output in object storage that this process has locked, with a local work folder."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
@@ -122,7 +122,7 @@ class RemoteOutput(Output):
         """Return the store for the files of units."""
         return ObjectStore(self.objects)
 
-    def start(self, plan: Plan) -> Journal:
+    def start(self, plan: Plan) -> BuildJournal:
         """Start a plan, or resume it from any machine; raise a MismatchError if another plan was started here."""
         done = finished(self.objects)
         if done is not None and done["plan_sha256"] != plan.hash:
@@ -150,7 +150,7 @@ class RemoteOutput(Output):
         else:
             self.done.write_bytes(self.objects.get("build.json", LARGEST_OWN) or b"")
         known = super().start(plan)
-        journal = RemoteJournal.read(known.path)
+        journal = RemoteBuildJournal.read(known.path)
         if done is None:
             write_atomic(here, stored["id"])
             journal.objects, journal.lock, journal.id = self.objects, self.lock, stored["id"]
@@ -158,14 +158,14 @@ class RemoteOutput(Output):
                 self._take_receipts(journal)
         return journal
 
-    def _take_receipts(self, journal: RemoteJournal) -> None:
+    def _take_receipts(self, journal: RemoteBuildJournal) -> None:
         """Add receipts that other machines wrote, or that this one lost."""
         prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for entry in pool.map(lambda key: _parsed(self.objects, key), sorted(new)):
-                Journal.add(journal, entry)
+                BuildJournal.add(journal, entry)
 
     def clear(self) -> None:
         """Remove the objects of the build that was started here, `build.json` first."""
@@ -306,7 +306,7 @@ class Lock:
 
 
 @contextmanager
-def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
+def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
     """Lock an output in object storage for this process.
 
     The work folder is in the user's cache, and needs space for the finished dataset.
@@ -333,7 +333,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteOutput]:
         folder = user_cache() / "remote-builds" / hashlib.sha256(objects.url.encode()).hexdigest()[:16]
         folder.parent.mkdir(parents=True, exist_ok=True)
         with claim(folder):
-            output = RemoteOutput(objects, folder, lock)
+            output = RemoteUnfinishedOutput(objects, folder, lock)
             try:
                 yield output
             finally:

@@ -30,7 +30,7 @@ from ...core.inside import SIGNATURE, refuse_foreign_entries
 from ...core.interrupt import check
 from ...core.output import check_name
 from ...core.plan import Facts, Plan, Skip, Unit, changed
-from ...core.share import Share
+from ...core.share import WorkShare
 from .own_files import note_signed
 from .store import FolderStore, Store
 
@@ -41,7 +41,7 @@ Say = Callable[[str], None]
 
 
 @dataclass
-class Journal:
+class BuildJournal:
     """The finished work. Receipts stay in the file; only their positions are in memory.
 
     Attributes:
@@ -157,7 +157,7 @@ class Journal:
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
-class Output:
+class UnfinishedOutput:
     """An output folder that this process has locked."""
 
     def __init__(self, path: Path):
@@ -167,7 +167,7 @@ class Output:
         self.staging = self.state / "staging"
         self.done = path / "build.json"
 
-    def start(self, plan: Plan) -> Journal:
+    def start(self, plan: Plan) -> BuildJournal:
         """Start a plan as the only process, or resume it.
 
         Raises:
@@ -204,13 +204,13 @@ class Output:
             }
             write_json(file, start)
 
-    def journal(self, share: Share | None = None) -> Journal:
+    def journal(self, share: WorkShare | None = None) -> BuildJournal:
         """Read all journals of the output, and append to its own or to that of a share."""
         shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
         own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
-        return Journal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
+        return BuildJournal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
 
-    def hold(self, share: Share) -> FileLock:
+    def hold(self, share: WorkShare) -> FileLock:
         """Lock a share for this process; raise an OutputError if another process renders it."""
         lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
         try:
@@ -293,7 +293,7 @@ class Output:
 
 
 @contextmanager
-def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
+def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
     """Lock an output folder for this process.
 
     Args:
@@ -304,7 +304,7 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[Output]:
     Raises:
         OutputError: It is something else, cannot be written, or another process builds in it.
     """
-    output = Output(path)
+    output = UnfinishedOutput(path)
     if (path.exists() or path.is_symlink()) and not path.is_dir():
         raise OutputError(f"--out {path} is a file or a broken link. Give a folder, new or empty.")
     if set(str(path)) & set(GLOB):
@@ -415,11 +415,11 @@ def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
     )
 
 
-def _named(share: Share) -> str:
+def _named(share: WorkShare) -> str:
     return f"{share.number}-of-{share.count}"
 
 
-def _is_ours(output: Output) -> bool:
+def _is_ours(output: UnfinishedOutput) -> bool:
     """Whether a folder holds a build: its plan or build.json, or only the traces of a start that was killed.
 
     The notes of a removed card, and an old signature, may also be there.

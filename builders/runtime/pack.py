@@ -15,7 +15,7 @@ from ...core.plan import Builder, Plan, Skip, Unit
 from ...core.progress import keep, tracked
 from ...core.schema import Config, Row
 from ...core.shards import SHARD_BYTES, ShardWriter, part_path, shard_path
-from .output import Journal, Output
+from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
 HELD_BYTES = 256_000_000
@@ -49,7 +49,7 @@ class _Table:
 
 
 def pack(
-    plan: Plan, builder: Builder, output: Output, store: Store, journal: Journal, skips: Sequence[Skip]
+    plan: Plan, builder: Builder, output: UnfinishedOutput, store: Store, journal: BuildJournal, skips: Sequence[Skip]
 ) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
     """Write the shards of every table, and `units.parquet`.
 
@@ -133,9 +133,9 @@ def _add(
     row: Row,
     size: int,
     files: dict[str, int],
-    output: Output,
+    output: UnfinishedOutput,
     store: Store,
-    journal: Journal,
+    journal: BuildJournal,
 ) -> None:
     """Write a row with its videos, unless an earlier run has."""
     table.rows += 1
@@ -176,7 +176,7 @@ def _relieve(tables: dict[Key, _Table]) -> None:
         writer.flush()
 
 
-def _finish(table: _Table, output: Output, store: Store, journal: Journal) -> None:
+def _finish(table: _Table, output: UnfinishedOutput, store: Store, journal: BuildJournal) -> None:
     """Finish a table's shard, write its receipt, and remove the files that are now in it."""
     if table.writer is None:
         return

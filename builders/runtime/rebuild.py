@@ -40,7 +40,7 @@ MOST_OTHERWISE = 0.2  # largest share of rows that another engine may choose dif
 
 
 @dataclass(frozen=True)
-class Again:
+class RebuildOptions:
     """Which videos are rendered again.
 
     Attributes:
@@ -57,7 +57,7 @@ class Again:
 
 
 @dataclass(frozen=True)
-class Video:
+class RebuiltVideo:
     """A video of an output, and the rendered file that it must equal.
 
     Attributes:
@@ -77,7 +77,7 @@ class Video:
     file: str
 
 
-class Place(NamedTuple):
+class LocatedRow(NamedTuple):
     """A row of an output.
 
     Attributes:
@@ -94,7 +94,7 @@ class Place(NamedTuple):
 
 
 @dataclass
-class Table:
+class OutputRows:
     """The rows of a config and split of an output, read once and in order."""
 
     config: Config
@@ -119,7 +119,7 @@ class Table:
         """Return the key of a row for messages."""
         return " ".join(str(row[name]) for name in self.config.key)
 
-    def take(self, count: int) -> Iterator[Place]:
+    def take(self, count: int) -> Iterator[LocatedRow]:
         """Take the next rows, with the hashes of videos in place of their bytes."""
         for shard, place, row in islice(self.found, count):
             line = plain_json(self.config, row)
@@ -131,7 +131,7 @@ class Table:
             full = self.shard < 0 or is_full(self.shard_bytes, size)
             self.shard, self.shard_bytes = self.shard + full, size + (0 if full else self.shard_bytes)
             self.misplaced |= self.shard != shard
-            yield Place(shard, place, row, line)
+            yield LocatedRow(shard, place, row, line)
 
 
 class Rebuild:
@@ -144,7 +144,7 @@ class Rebuild:
         chosen: Chosen | None,
         info: Mapping[str, Any],
         tools: Mapping[str, str],
-        again: Again,
+        again: RebuildOptions,
     ):
         """Compare a prepared build with outputs.
 
@@ -159,7 +159,7 @@ class Rebuild:
         self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
         self.chosen = chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
-        self._videos: list[Video] = []
+        self._videos: list[RebuiltVideo] = []
         self._fingerprint = Fingerprint()
         self._skips: list[Skip] = []
         self._counts: Counter[Key] = Counter()
@@ -169,11 +169,11 @@ class Rebuild:
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that every unit gives the rows of the output: all columns, in order, in the same shards."""
         configs = {config.name: config for config in self.plan.configs}
-        tables: dict[str, Table] = {}
+        tables: dict[str, OutputRows] = {}
         for name, splits in output.info["counts"].items():
             for split in splits:
                 if name in configs:
-                    tables[f"{name}/{split}"] = Table(configs[name], split, output.shards(name, split))
+                    tables[f"{name}/{split}"] = OutputRows(configs[name], split, output.shards(name, split))
                 else:
                     yield f"{name}: there is no such table"
         numbers = {unit.id: number for number, unit in enumerate(self.plan.units)}
@@ -247,7 +247,11 @@ class Rebuild:
         return built
 
     def _hashed(
-        self, unit: Unit, stated: Sequence[UnitRows], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
+        self,
+        unit: Unit,
+        stated: Sequence[UnitRows],
+        tables: Mapping[str, OutputRows],
+        found: Mapping[str, Sequence[LocatedRow]],
     ) -> Iterator[str]:
         """Compare the hashes of a unit's rows and videos with those in the output."""
         hasher = UnitHasher(unit.id)
@@ -267,7 +271,10 @@ class Rebuild:
                 yield f"units.parquet does not match the rows of {unit.id}"
 
     def _differing(
-        self, built: Mapping[str, Sequence[Row]], tables: Mapping[str, Table], found: Mapping[str, Sequence[Place]]
+        self,
+        built: Mapping[str, Sequence[Row]],
+        tables: Mapping[str, OutputRows],
+        found: Mapping[str, Sequence[LocatedRow]],
     ) -> Iterator[str]:
         """Compare the rows of a unit with those of the output, except values that only rendered files determine."""
         for name in {**built, **found}:
@@ -283,12 +290,12 @@ class Rebuild:
                 if expected != there:
                     yield from (f"{name}: {table.title(there)}: {line}" for line in differences(there, expected))
 
-    def _note_videos(self, number: int, table: Table, rows: Sequence[Row], places: Sequence[Place]) -> None:
+    def _note_videos(self, number: int, table: OutputRows, rows: Sequence[Row], places: Sequence[LocatedRow]) -> None:
         for row, (shard, place, _, _) in zip(rows, places, strict=False):
             for column in table.config.videos:
                 kind = (table.config.name, *(str(row[name]) for name in table.config.key[1:]))
                 title = f"{table.name}: {table.title(row)}"
-                self._videos.append(Video(title, kind, table.shards[shard], place, number, row[column]))
+                self._videos.append(RebuiltVideo(title, kind, table.shards[shard], place, number, row[column]))
 
     def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
         """Check that choices of another embedding engine obey the rules and mostly equal those made here."""
@@ -335,7 +342,7 @@ class Rebuild:
                 f"--sample all for all of them (this sample: --sample {len(chosen)} --seed {self.again.seed})"
             )
 
-    def _jobs(self, chosen: Sequence[Video], *, same: bool) -> Iterator[tuple[Any, ...]]:
+    def _jobs(self, chosen: Sequence[RebuiltVideo], *, same: bool) -> Iterator[tuple[Any, ...]]:
         """Yield the units or parts to render, with the videos of the output to compare."""
         read = row_reader(["video"])
         for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
@@ -359,14 +366,14 @@ def _plain(info: Mapping[str, Any]) -> Any:
     return parse_json(canonical_json(info))
 
 
-def drawn(videos: Sequence[Video], sample: int | str | None, seed: int) -> list[Video]:
+def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -> list[RebuiltVideo]:
     """Sample videos: two of each kind first, then any."""
     if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
     kinds: Counter[tuple[str, ...]] = Counter()
-    first: list[Video] = []
-    rest: list[Video] = []
+    first: list[RebuiltVideo] = []
+    rest: list[RebuiltVideo] = []
     for video in order:
         kinds[video.kind] += 1
         (first if kinds[video.kind] <= EACH_KIND else rest).append(video)

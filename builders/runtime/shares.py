@@ -16,8 +16,8 @@ from typing import Any
 from ...core.errors import InputError
 from ...core.files import remove_temporaries
 from ...core.plan import Builder, Plan, nothing_qualifies
-from ...core.share import Share
-from .build import Options, WriteCard, check_skips, finish, finished, in_order, render
+from ...core.share import WorkShare
+from .build import RunSettings, WriteCard, check_skips, finish, finished, in_order, render
 from .output import Say, claim
 from .space import check_space
 from .store import SharedFolderStore
@@ -27,8 +27,8 @@ def run_share(
     plan: Plan,
     builder: Builder,
     path: Path,
-    share: Share,
-    options: Options,
+    share: WorkShare,
+    options: RunSettings,
     *,
     info: dict[str, Any],
     write_card: WriteCard,
@@ -41,7 +41,7 @@ def run_share(
         builder: Renders and describes its units.
         path: The output folder, which all processes see.
         share: The share.
-        options: See `Options`.
+        options: See `RunSettings`.
         info: See `build.run`.
         write_card: See `build.run`.
         say: Prints a line for the user.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ...core.errors import OutputError
-from ...video.estimate import Estimate
+from ...video.estimate import BuildEstimate
 
 Needs = Callable[[bool], float]
 """Returns the peak bytes of a build on disk; called with whether to estimate them closely, which takes seconds."""
@@ -61,7 +61,7 @@ def _gigabytes(count: float) -> str:
     return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{max(count, 0) / 1e6:,.0f} MB"
 
 
-def in_words(estimate: Estimate, workers: int, out: Path | None) -> list[str]:
+def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[str]:
     """Describe the size and time of a build: a table by perturbation and severity if there are several, and the total.
 
     Args:
@@ -82,7 +82,7 @@ def in_words(estimate: Estimate, workers: int, out: Path | None) -> list[str]:
     return [f"  {line}".rstrip() for line in lines]
 
 
-def _table(estimate: Estimate) -> list[str]:
+def _table(estimate: BuildEstimate) -> list[str]:
     tables = list(dict.fromkeys(table for table, _ in estimate.parts))
     severities = sorted({severity for _, severity in estimate.parts if severity})
     head = "".join(f"{severity:>9}" for severity in severities)

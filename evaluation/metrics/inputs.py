@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...core.errors import UsageError
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.documents import shortened
+from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
 from ...core.output import FinishedOutput
 from ...core.schema import Row
@@ -86,6 +90,21 @@ def read_columns(
                 found[each] += table[each]
         output.check_count(config, name, len(splits) - before)
     return found, splits
+
+
+def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
+    """Return the position of each value of a column among those allowed.
+
+    Raises:
+        InputError: A value is not allowed.
+    """
+    places = {name: place for place, name in enumerate(allowed)}
+    if odd := [value for value in values if value not in places]:
+        raise InputError(
+            f"the output's column {column} holds {shortened(odd[0])}; allowed are {', '.join(allowed)}. Its rows were "
+            "modified, or another version built it: run stressreel verify."
+        )
+    return np.array([places[str(value)] for value in values], np.intp)
 
 
 def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:

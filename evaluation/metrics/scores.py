@@ -45,6 +45,17 @@ class Scores(Result):
         title = f"{self.benchmark}, {self.split}"
         return (Table("headline", title, ("score", "value [95 % interval]"), rows), *self.tables)
 
+    @property
+    def notes(self) -> Sequence[str]:  # type: ignore[override]
+        """Warn if no answer could be read, and quote the first."""
+        first = next(iter(self.answers.get("unreadable_first", ())), None)
+        if first is None or self.answers["unreadable"] < self.answers["scored"]:
+            return ()
+        return (
+            f"none of the {self.answers['scored']:,} answers could be read, so all count as wrong. The first, of "
+            f"{first['id']}, is {first['answer']!r}.",
+        )
+
     def __str__(self) -> str:
         """Return the counts, the shorter tables and a line about the intervals."""
         lines = [answers_line(self)]

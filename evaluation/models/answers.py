@@ -14,7 +14,7 @@ from ...core.progress import Progress
 from ...core.results import Result, Table
 from ..metrics.answers import read_answer
 from .clips import ClipSource
-from .journal import Journal
+from .journal import AnswerJournal
 from .models import Model, Reply
 from .questions import QuestionSet
 from .run import AskSettings, Call, ask, by_clip, cost_of, total_tokens, write_predictions
@@ -140,7 +140,7 @@ def answer(
         BuildError: Some questions have no answer, and `partial` is false.
     """
     about = {**asked.identity, **model.about, **how.as_json()}
-    with Journal(journal_path, about, fresh=fresh) as journal:
+    with AnswerJournal(journal_path, about, fresh=fresh) as journal:
         with Progress("asking", len(calls), "question", shown=progress) as shown:
             failures = ask(calls, model, clips, how, journal, progress=shown.advance)
         replies = {call.key: journal.replies[call.key] for call in calls if call.key in journal.replies}

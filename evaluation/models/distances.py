@@ -17,7 +17,7 @@ from ..probes.attention_distances import attention_distance
 from ..probes.attention_maps import captured_attention
 from ..probes.labels import as_array, labels_for
 from .clips import ClipSource
-from .journal import Journal
+from .journal import AnswerJournal
 from .local import LocalModel
 from .models import Reply, Request
 from .run import AskSettings, Call
@@ -55,7 +55,7 @@ def measure_distances(
     model: LocalModel,
     clips: ClipSource,
     how: AskSettings,
-    journal: Journal,
+    journal: AnswerJournal,
     *,
     layers: Sequence[str | int] | None = None,
     rounds: int | None = None,

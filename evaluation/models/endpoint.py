@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from ...core.documents import parse_json, printable, shortened
-from ...core.errors import InputError, UsageError
+from ...core.documents import parse_json, shortened
+from ...core.errors import InputError, UsageError, one_line
 from ...core.extras import import_extra
 from ..tasks import prompts
 from .models import AnswerError, Reply, Request
@@ -175,7 +175,7 @@ class Endpoint:
             cut=ended == "length",
             input_tokens=first,
             output_tokens=second,
-            model=printable(named[:MOST_NAME]) if isinstance(named, str) else "",
+            model=one_line(named[:MOST_NAME]) if isinstance(named, str) else "",
         )
 
     def _plain(self, error: object) -> str:

@@ -21,7 +21,7 @@ from .models import Reply
 VERSION = 1
 
 
-class Journal:
+class AnswerJournal:
     """Answers by key, in a file to which lines are appended.
 
     The first line records what determines the answers. An incomplete last line, left by a killed process, is removed.
@@ -42,7 +42,7 @@ class Journal:
         self._lock = FileLock(path.with_name(path.name + ".lock"))
         self._file: BinaryIO | None = None
 
-    def __enter__(self) -> Journal:
+    def __enter__(self) -> AnswerJournal:
         """Read the existing answers and open the file for appending.
 
         Raises:

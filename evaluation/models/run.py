@@ -17,7 +17,7 @@ from ...core.errors import BuildError, InputError, StressreelError, VideoError
 from ...core.files import write_atomic
 from ..tasks import prompts
 from .clips import ClipSource, Sampling, View
-from .journal import Journal
+from .journal import AnswerJournal
 from .models import AnswerError, Model, Reply, Request
 from .questions import MODALITIES, Clip, Question
 
@@ -105,7 +105,7 @@ def ask(
     model: Model,
     clips: ClipSource | None,
     how: AskSettings,
-    journal: Journal,
+    journal: AnswerJournal,
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, str]:
@@ -155,7 +155,7 @@ async def _ask(
     model: Model,
     clips: ClipSource | None,
     how: AskSettings,
-    journal: Journal,
+    journal: AnswerJournal,
     progress: Callable[[int], None],
 ) -> dict[str, str]:
     failures: dict[str, str] = {}
@@ -234,7 +234,7 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
     return list(rows.values())
 
 
-def write_predictions(path: Path, calls: Sequence[Call], journal: Journal, fingerprint: str) -> None:
+def write_predictions(path: Path, calls: Sequence[Call], journal: AnswerJournal, fingerprint: str) -> None:
     """Write the predictions of calls as JSON Lines; see `predictions`.
 
     Raises:

@@ -64,6 +64,9 @@ def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -
     done = run("stressreel", "score", built, "--predictions", odd)
     assert "unreadable (count as wrong)" in done.out
     assert "'perhaps'" in done.out
+    assert not done.err
+    done = run("stressreel", "score", built, "--predictions", answer(built, odd, lambda row: "perhaps"), "--force")
+    assert "note: none of the 114 answers could be read, so all count as wrong. The first, of " in done.err
 
 
 def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders import benchmark_of
 from stressreel.builders.parts import card_of, checks_for
 from stressreel.builders.runtime import verify
-from stressreel.builders.runtime.rebuild import Again
+from stressreel.builders.runtime.rebuild import RebuildOptions
 from stressreel.builders.runtime.verify import run_checks
 from stressreel.core.errors import InputError
 from stressreel.core.output import open_output, reading
@@ -104,7 +104,7 @@ def copy(built: Path, tmp_path: Path) -> Path:
 def problems(out: Path) -> list[str]:
     """Everything that verify says of an output, without decoding."""
     output = open_output(out)
-    checks = checks_for(output, None, Again(decode=False))
+    checks = checks_for(output, None, RebuildOptions(decode=False))
     return [problem for outcome in run_checks(output, checks) for problem in outcome.problems]
 
 
@@ -120,7 +120,7 @@ def test_a_good_build_passes_every_check(built: Path) -> None:
 def test_check_fails_on_what_it_is_for(copy: Path, name: str, damage: Change) -> None:
     damage(copy)
     output = open_output(copy)
-    (outcome,) = run_checks(output, {name: checks_for(output, None, Again())[name]})
+    (outcome,) = run_checks(output, {name: checks_for(output, None, RebuildOptions())[name]})
     assert not outcome.passed
     assert "checked: " not in outcome.problems[0]
 
@@ -241,7 +241,7 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
     said = "damaged"
     try:
         with reading(copy) as output:
-            checks = checks_for(output, None, Again(decode=False))
+            checks = checks_for(output, None, RebuildOptions(decode=False))
             outcomes = run_checks(output, {name: checks[name] for name in ("hashes", "card")})
             assert not all(outcome.passed for outcome in outcomes)
             write_card(output, configs_of(output), card_of(benchmark_of(output)))

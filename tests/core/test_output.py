@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stressreel.builders.runtime.output import Journal, read_state
+from stressreel.builders.runtime.output import BuildJournal, read_state
 from stressreel.core.card_file import notes_of
 from stressreel.core.errors import InputError, StressreelError
 from stressreel.core.objects import Objects, StoredObject
@@ -103,7 +103,7 @@ def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path
         "croissant.json": lambda: list(_differing(output, file, str, "")),
         "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
         ".build/plan.json": lambda: read_state(path, ()),
-        ".build/journal.jsonl": lambda: Journal.read(path),
+        ".build/journal.jsonl": lambda: BuildJournal.read(path),
     }
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(StressreelError, match=r"60,000,000,000 bytes|holds something|50,000,000 bytes or more"):

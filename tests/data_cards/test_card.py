@@ -19,7 +19,7 @@ from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.builders.parts import card_of
-from stressreel.builders.runtime.build import Options, run
+from stressreel.builders.runtime.build import RunSettings, run
 from stressreel.builders.runtime.output import claim
 from stressreel.cli.commands import load_command
 from stressreel.core.card_file import BEGIN, END
@@ -65,7 +65,7 @@ def build(folder, videos=ANNOTATED, *, origin=CHARADES, line=COMMAND, notes=None
     info = {"builder": plan.builder, "dataset_version": "1.2.3", "command": line, **plan.identity}
     with claim(folder) as output:
         builder = ClaviBuilder(settings)
-        run(plan, builder, output, Options(progress=False), info=info, write_card=write_card, say=lambda text: None)
+        run(plan, builder, output, RunSettings(progress=False), info=info, write_card=write_card, say=lambda text: None)
     return open_output(folder)
 
 

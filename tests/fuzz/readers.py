@@ -333,12 +333,12 @@ def _predictions(folder: Path) -> None:
 
 def _asked(folder: Path) -> None:
     """Write a journal of answers."""
-    from stressreel.evaluation.models.journal import Journal
+    from stressreel.evaluation.models.journal import AnswerJournal
     from stressreel.evaluation.models.models import Reply
 
     place = folder / "asked"
     place.mkdir()
-    with Journal(place / "a.journal", JOURNAL) as journal:
+    with AnswerJournal(place / "a.journal", JOURNAL) as journal:
         for number in range(6):
             journal.add(f"video|questions/{number}", Reply("Yes, “it” is.", False, 100, 2, "m", {"moved": 0.25}))
 
@@ -523,9 +523,9 @@ def read_prediction_files(folder: Path) -> None:
 
 
 def read_journal(folder: Path) -> None:
-    from stressreel.evaluation.models.journal import Journal
+    from stressreel.evaluation.models.journal import AnswerJournal
 
-    with Journal(folder / "a.journal", JOURNAL):
+    with AnswerJournal(folder / "a.journal", JOURNAL):
         pass
 
 
@@ -536,7 +536,7 @@ def build_json(folder: Path) -> None:
 def _output_checks(out: Path) -> None:
     from stressreel.builders import benchmark_of
     from stressreel.builders.parts import card_of, checks_for
-    from stressreel.builders.runtime.rebuild import Again
+    from stressreel.builders.runtime.rebuild import RebuildOptions
     from stressreel.builders.runtime.verify import run_checks
     from stressreel.core.output import reading
     from stressreel.data_cards.card import render_card
@@ -552,7 +552,7 @@ def _output_checks(out: Path) -> None:
             read_columns(output, "questions", ("question_id", "answer"), "all")
 
     with reading(out) as output:
-        checks = checks_for(output, None, Again(decode=False))
+        checks = checks_for(output, None, RebuildOptions(decode=False))
     quick = {
         name: check for name, check in checks.items() if name not in ("load_dataset", "decord", "card", "croissant")
     }

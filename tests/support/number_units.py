@@ -68,7 +68,7 @@ def build_numbers(
     out: Path, builder: Numbers, plan: Plan | None = None, executor: Executor | None = None, **options: Any
 ) -> dict[str, Any]:
     """Build in a folder, from where it was left; return the content of `build.json`."""
-    how = build.Options(executor or Inline(), progress=False, **options)
+    how = build.RunSettings(executor or Inline(), progress=False, **options)
     with claim(out) as output:
         return build.run(
             plan or plan_of(9),

@@ -7,8 +7,8 @@ from stressreel.core.shards import SHARD_BYTES
 from stressreel.video import estimate as module
 from stressreel.video.encode import PRESETS, EncodeSettings
 from stressreel.video.estimate import (
+    BuildEstimate,
     Cost,
-    Estimate,
     Footage,
     Shape,
     costs,
@@ -86,9 +86,9 @@ def test_stretches_stand_for_equal_shares_of_the_pixels(tmp_path, bars):
 
 def test_the_most_on_disk_is_all_files_and_one_shard():
     parts = {("clean", 0): Cost(10e6, 1), ("jpeg", 1): Cost(20e6, 2), ("jpeg", 2): Cost(20e6, 2)}
-    small = Estimate(parts, Cost(0, 3), "", seconds=1)
+    small = BuildEstimate(parts, Cost(0, 3), "", seconds=1)
     assert (small.total, small.disk) == (Cost(50e6, 8), 50e6 + 40e6)
-    assert Estimate({("jpeg", 1): Cost(2e9, 0)}, Cost(), "", seconds=1, spool=7).disk == 2e9 + SHARD_BYTES + 7
+    assert BuildEstimate({("jpeg", 1): Cost(2e9, 0)}, Cost(), "", seconds=1, spool=7).disk == 2e9 + SHARD_BYTES + 7
 
 
 def test_six_steps_of_crf_halve_what_is_usual():

@@ -5,6 +5,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 from stressreel.builders.clavi import scores as clavi
 from stressreel.builders.clavi.questions import question_rows
+from stressreel.core.errors import InputError
 from stressreel.evaluation.metrics.bootstrap import estimates
 from stressreel.evaluation.metrics.predictions import MISSING, UNREADABLE
 
@@ -134,3 +135,9 @@ def test_no_answers_without_the_video_are_better_balanced_than_yes_where_it_is_n
         best = max(best, balanced_accuracy_score(questions.answer, picks))
     assert best == balanced_accuracy_score(questions.answer, yes_where_blind(questions))
     assert best == pytest.approx(11 / 13)
+
+
+def test_an_unknown_type_of_question_is_named(questions: clavi.Questions) -> None:
+    row = {name: "x" for name in clavi.COLUMNS} | {"type_id": 0, "answer": 0, "variant": "original", "type": "Z"}
+    with pytest.raises(InputError, match="column type holds 'Z'; allowed are E, E-NC"):
+        clavi.questions_from({name: [value] for name, value in row.items()})

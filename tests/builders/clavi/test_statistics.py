@@ -13,7 +13,7 @@ from stressreel.builders.clavi.statistics import (
     restore_phrases,
 )
 from stressreel.builders.clavi.tables import ANSWERS
-from stressreel.data_cards.statistics import Spread
+from stressreel.data_cards.statistics import Distribution
 from stressreel.templates import load_questions
 
 
@@ -43,7 +43,7 @@ USUAL, UNUSUAL = ("opening box", "closing box", "washing mirror"), ("closing box
 
 
 def test_spread_is_of_the_population():
-    assert Spread.of([2.0, 4.0, 4.0, 6.0]) == Spread(4, 4.0, pytest.approx(2**0.5), 2.0, 6.0)
+    assert Distribution.of([2.0, 4.0, 4.0, 6.0]) == Distribution(4, 4.0, pytest.approx(2**0.5), 2.0, 6.0)
 
 
 def test_kinds_count_pairs_by_part_the_most_frequent_first():

@@ -13,7 +13,7 @@ from stressreel.builders.perturbed.combinations import choose_pairs, combination
 from stressreel.builders.perturbed.plan import plan_perturbed
 from stressreel.builders.perturbed.render import PerturbedBuilder
 from stressreel.builders.perturbed.settings import PerturbedSettings
-from stressreel.builders.runtime.build import Options, check_skips
+from stressreel.builders.runtime.build import RunSettings, check_skips
 from stressreel.core.errors import BuildError, InputError
 from stressreel.core.plan import Skip
 from stressreel.corruptions.registry import check_text_name, list_corruptions, text_corruptions
@@ -53,9 +53,9 @@ class TestUnits:
         plan = plan_perturbed([clip("v"), clip("w")], settings)
         skip = Skip("v", "v", "undecodable", "it is broken")
         with pytest.raises(BuildError, match=r"1 of 2 units \(50.0%\) had to be skipped"):
-            check_skips(plan, [skip], Options(max_skip=0.1))
+            check_skips(plan, [skip], RunSettings(max_skip=0.1))
         with pytest.raises(BuildError, match="every unit was skipped"):
-            check_skips(plan, [skip, replace(skip, unit_id="w")], Options(max_skip=1))
+            check_skips(plan, [skip, replace(skip, unit_id="w")], RunSettings(max_skip=1))
 
     @given(st.lists(st.tuples(st.text("ab#_0", min_size=1), st.integers(0, 30)), unique=True))
     def test_caption_ids_never_meet(self, captions):

@@ -12,7 +12,7 @@ from number_units import Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build, pack
 from stressreel.builders.runtime.build import executor_for
 from stressreel.builders.runtime.executor import Executor, Inline, Processes
-from stressreel.builders.runtime.output import Journal
+from stressreel.builders.runtime.output import BuildJournal
 from stressreel.builders.runtime.ray_cluster import RayCluster
 from stressreel.builders.runtime.store import FolderStore
 from stressreel.core import shards
@@ -72,13 +72,13 @@ def test_longest_units_begin_first(tmp_path: Path) -> None:
 
 class TestJournal:
     def test_receipts_come_back_from_the_file(self, tmp_path: Path) -> None:
-        journal = Journal(tmp_path / "journal.jsonl")
+        journal = BuildJournal(tmp_path / "journal.jsonl")
         unit = plan_of(1).units[0]
         journal.add_result(unit, {"files": {}, "n": 1}, "a")
         journal.add_result(unit, {"files": {}, "n": 2}, "b")
         journal.add_result(plan_of(2).units[1], Skip("u01", "v1", "undecodable", "x"), "c")
         journal.add_shard("numbers", "test", 12, 1)
-        again = Journal.read(journal.path)
+        again = BuildJournal.read(journal.path)
         for each in (journal, again):
             assert each.facts("u00") == {"files": {}, "n": 2}
             assert each.facts("u01") == {}
@@ -87,12 +87,12 @@ class TestJournal:
             assert each.shards == {"numbers/test": (12, 1)}
 
     def test_a_line_cut_off_by_a_kill_is_dropped(self, tmp_path: Path) -> None:
-        journal = Journal(tmp_path / "journal.jsonl")
+        journal = BuildJournal(tmp_path / "journal.jsonl")
         for unit in plan_of(2).units:
             journal.add_result(unit, {"files": {}}, "")
         whole = journal.path.read_bytes()
         journal.path.write_bytes(whole[:-5])
-        again = Journal.read(journal.path)
+        again = BuildJournal.read(journal.path)
         assert (again.rendered("u00"), again.rendered("u01")) == (True, False)
         again.add_result(plan_of(2).units[1], {"files": {}}, "")
         assert journal.path.read_bytes() == whole
@@ -102,7 +102,7 @@ class TestJournal:
         path = tmp_path / "journal.jsonl"
         path.write_bytes(line)
         with pytest.raises(OutputError, match="is damaged"):
-            Journal.read(path)
+            BuildJournal.read(path)
 
 
 class TestPacking:
@@ -145,16 +145,16 @@ class TestPacking:
         plain = build_numbers(tmp_path / "plain", Numbers())
         out = tmp_path / "out"
         done: list[str] = []
-        finish = Journal.add_shard
+        finish = BuildJournal.add_shard
 
-        def interrupted(journal: Journal, *values: Any) -> None:
+        def interrupted(journal: BuildJournal, *values: Any) -> None:
             if len(done) == stop:
                 raise KeyboardInterrupt
             done.append("shard")
             finish(journal, *values)
 
         with monkeypatch.context() as patch:
-            patch.setattr(Journal, "add_shard", interrupted)
+            patch.setattr(BuildJournal, "add_shard", interrupted)
             if stop < 7:
                 with pytest.raises(KeyboardInterrupt):
                     build_numbers(out, Numbers())
@@ -176,33 +176,33 @@ class TestPacking:
 def test_videos_that_may_be_missing_do_not_thin_the_share_of_skips() -> None:
     missing = [Skip(f"u{n:02d}", f"v{n}", "missing_video", "it is not there") for n in range(5)]
     skips = [*missing, Skip("u05", "v5", "undecodable", "it is broken")]
-    build.check_skips(plan_of(10), skips, build.Options(max_skip=0.2))
+    build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.2))
     with pytest.raises(BuildError, match=r"1 of 5 units \(20.0%\) had to be skipped"):
-        build.check_skips(plan_of(10), skips, build.Options(max_skip=0.19))
+        build.check_skips(plan_of(10), skips, build.RunSettings(max_skip=0.19))
 
 
 def test_files_are_safe_before_their_receipts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A receipt that outlives a power cut promises files: they must have been synced, and shards must be whole."""
     synced: set[int] = set()
-    sync, add_result, add_shard = os.fsync, Journal.add_result, Journal.add_shard
+    sync, add_result, add_shard = os.fsync, BuildJournal.add_result, BuildJournal.add_shard
     seen = []
 
     def noted(handle: int) -> None:
         sync(handle)
         synced.add(os.fstat(handle).st_ino)
 
-    def result_added(journal: Journal, unit: Unit, *rest: Any) -> None:
+    def result_added(journal: BuildJournal, unit: Unit, *rest: Any) -> None:
         files = list((journal.path.parent / "staging" / unit.id).iterdir())
         seen.extend(file.stat().st_ino in synced for file in files)
         add_result(journal, unit, *rest)
 
-    def shard_added(journal: Journal, config: str, split: str, rows: int, parts: int) -> None:
+    def shard_added(journal: BuildJournal, config: str, split: str, rows: int, parts: int) -> None:
         shard = tmp_path / "out" / shards.part_path(config, split, parts - 1)
         seen.append(shard.is_file() and shard.stat().st_ino in synced and pq.read_metadata(shard).num_rows == rows)
         add_shard(journal, config, split, rows, parts)
 
     monkeypatch.setattr(os, "fsync", noted)
-    monkeypatch.setattr(Journal, "add_result", result_added)
-    monkeypatch.setattr(Journal, "add_shard", shard_added)
+    monkeypatch.setattr(BuildJournal, "add_result", result_added)
+    monkeypatch.setattr(BuildJournal, "add_shard", shard_added)
     build_numbers(tmp_path / "out", Numbers(), plan_of(4))
     assert seen == [True] * 8

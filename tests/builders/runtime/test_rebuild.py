@@ -16,7 +16,7 @@ from stressreel.api.verify import verify
 from stressreel.builders import load_benchmark
 from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.builders.runtime import pack
-from stressreel.builders.runtime.rebuild import Video, drawn
+from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
 from stressreel.builders.runtime.verify import Verification
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
@@ -28,7 +28,7 @@ SMALL: dict[str, tuple[object, ...]] = {
     "perturbed": ("--msrvtt", "sample", "--limit", 2, "--text-perturbations", "typos", *SUITE),
     "decomp": ("--charades", "sample", "--limit", 2),
 }
-VIDEOS = tuple(Video(str(n), (f"t{n % 15}",), Path(shard_path("t", "s", 0, 1)), n, n, "f") for n in range(200))
+VIDEOS = tuple(RebuiltVideo(str(n), (f"t{n % 15}",), Path(shard_path("t", "s", 0, 1)), n, n, "f") for n in range(200))
 
 
 @pytest.fixture

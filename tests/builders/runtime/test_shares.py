@@ -14,7 +14,7 @@ from number_units import INFO, Numbers, build_numbers, plan_of
 from stressreel.builders.runtime import build, shares
 from stressreel.builders.runtime.output import claim
 from stressreel.core.errors import BuildError, OutputError
-from stressreel.core.share import Share
+from stressreel.core.share import WorkShare
 
 ONE = """
 import sys
@@ -32,7 +32,8 @@ def share(
     out: Path, builder: Numbers, number: int, count: int, said: list[str] | None = None, **options: Any
 ) -> dict[str, Any] | None:
     return shares.run_share(
-        options.pop("plan", plan_of(9)), builder, out, Share(number, count), build.Options(progress=False, **options),
+        options.pop("plan", plan_of(9)), builder, out, WorkShare(number, count),
+        build.RunSettings(progress=False, **options),
         info=INFO, write_card=lambda path, info: None, say=[].append if said is None else said.append,
     )  # fmt: skip
 
@@ -79,7 +80,7 @@ def test_the_last_one_packs_what_one_process_would(count: int, tmp_path: Path) -
 @pytest.mark.full
 def test_a_share_killed_and_run_again(tmp_path: Path, marks: Path) -> None:
     out = tmp_path / "out"
-    own = [unit.id for unit in Share(1, 2).of(plan_of(9).units)]
+    own = [unit.id for unit in WorkShare(1, 2).of(plan_of(9).units)]
     victim = start(marks, out, 1, 2, "kill")
     victim.communicate()
     builder = Failing(marks=marks)
@@ -114,7 +115,7 @@ def test_nobody_packs_while_a_share_runs(tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert share(out, Numbers(), 1, 2) is None
     with claim(out, wait=lambda text: None) as output:
-        lock = output.hold(Share(1, 2))  # again, to try its skips
+        lock = output.hold(WorkShare(1, 2))  # again, to try its skips
     try:
         said: list[str] = []
         assert share(out, Numbers(), 2, 2, said) is None
@@ -149,7 +150,7 @@ def test_one_process_finishes_what_shares_left_and_shares_what_it_left(tmp_path:
     builder = Failing(marks=marks)
     assert build_numbers(tmp_path / "out", builder) == plain
     assert {path.name for path in marks.iterdir()} == {
-        f"{unit.id}-0" for number in (2, 3) for unit in Share(number, 3).of(plan_of(9).units)
+        f"{unit.id}-0" for number in (2, 3) for unit in WorkShare(number, 3).of(plan_of(9).units)
     }
     with pytest.raises(BuildError):
         build_numbers(tmp_path / "other", Numbers(failing=frozenset(["u00"])))

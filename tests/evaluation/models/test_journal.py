@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from stressreel.core.errors import InputError, MismatchError, OutputError
-from stressreel.evaluation.models.journal import Journal
+from stressreel.evaluation.models.journal import AnswerJournal
 from stressreel.evaluation.models.models import Reply
 
 ABOUT = {"model": "m", "shown": {"frames": 4}}
@@ -17,16 +17,16 @@ ABOUT = {"model": "m", "shown": {"frames": 4}}
 def test_answers_are_there_again(tmp_path: Path) -> None:
     path = tmp_path / "a" / "j"
     replies = {"a": Reply("yes\n\u2028", True, 3, 1, "n"), "b": Reply("", effect={"moved": 0.5})}
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         for key, reply in replies.items():
             journal.add(key, reply)
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         assert journal.replies == replies
-    before, other = path.read_bytes(), Journal(path, {**ABOUT, "model": "other"})
+    before, other = path.read_bytes(), AnswerJournal(path, {**ABOUT, "model": "other"})
     with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
         pass
     assert path.read_bytes() == before
-    with Journal(path, ABOUT, fresh=True) as journal:
+    with AnswerJournal(path, ABOUT, fresh=True) as journal:
         assert journal.replies == {}
 
 
@@ -36,19 +36,19 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(
     tmp_path_factory: pytest.TempPathFactory, text: str, cut: int
 ) -> None:
     path = tmp_path_factory.mktemp("j") / "j"
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         journal.add("a", Reply(text))
         journal.add("b", Reply("yes"))
     content = path.read_bytes()
     last = content.rstrip(b"\n").rfind(b"\n") + 1
     path.write_bytes(content[: max(last, len(content) - cut)])
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         assert journal.replies == {"a": Reply(text)}
         journal.add("b", Reply("no"))
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         assert journal.replies["b"] == Reply("no")
     path.write_bytes(content[: min(cut, content.index(b"\n"))])  # killed before its first line was whole
-    with Journal(path, ABOUT) as journal:
+    with AnswerJournal(path, ABOUT) as journal:
         assert journal.replies == {}
 
 
@@ -62,17 +62,17 @@ def test_a_line_that_was_cut_off_is_dropped_and_no_other(
 )
 def test_odd_lines_are_refused(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "j"
-    with Journal(path, ABOUT):
+    with AnswerJournal(path, ABOUT):
         pass
     for content, number in ((path.read_bytes() + line, 2), (line, 1)):
         path.write_bytes(content + b"\n")
-        with pytest.raises(InputError, match=f"line {number}"), Journal(path, ABOUT):
+        with pytest.raises(InputError, match=f"line {number}"), AnswerJournal(path, ABOUT):
             pass
 
 
 def test_two_runs_do_not_write_one_journal(tmp_path: Path) -> None:
     path = tmp_path / "j"
-    with Journal(path, ABOUT), pytest.raises(OutputError, match="another run"), Journal(path, ABOUT):
+    with AnswerJournal(path, ABOUT), pytest.raises(OutputError, match="another run"), AnswerJournal(path, ABOUT):
         pass
-    with pytest.raises(OutputError, match="cannot write"), Journal(tmp_path / "j" / "k", ABOUT):
+    with pytest.raises(OutputError, match="cannot write"), AnswerJournal(tmp_path / "j" / "k", ABOUT):
         pass
