@@ -128,6 +128,7 @@ def gallery(
             total=found.count,
             scores=given.scores,
             answered=given.predictions is not None,
+            canary=output.info.get("canary") or "",
         )
         written = write_gallery(
             output, found, about, folder, split=split, limit=limit, given=given.identity, force=force, progress=progress

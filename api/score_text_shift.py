@@ -114,7 +114,7 @@ def score_text_shift(
                 each=lambda name: shown.advance(),
             )
         note_signed(folder)
-        write_json(output.path / FILE, report)
+        write_json(output.path / FILE, {"canary": output.info.get("canary"), **report})
         if figure is not None:
             write_atomic(Path(figure), perplexity_png(report))
         if card:

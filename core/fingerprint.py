@@ -89,14 +89,15 @@ class Fingerprint:
 
 
 @contextmanager
-def writing_units(folder: Path) -> Iterator[Callable[[UnitRows], None]]:
+def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows], None]]:
     """Yield a function that appends to `units.parquet`, which is written atomically at the end of the block."""
     held: list[UnitRows] = []
-    with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, SCHEMA, compression="zstd") as writer:
+    schema = SCHEMA.with_metadata({"canary": canary}) if canary else SCHEMA
+    with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
 
         def write() -> None:
             if held:
-                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in held], schema=SCHEMA))
+                writer.write_table(pa.Table.from_pylist([vars(unit) for unit in held], schema=schema))
             held.clear()
 
         def add(unit: UnitRows) -> None:

@@ -104,10 +104,12 @@ class Config:
         """Return the file name of a row's video, from its key."""
         return "_".join(str(row[name]) for name in self.key) + ".mp4"
 
-    def schema(self) -> pa.Schema:
-        """Return the Arrow schema, with the features for `load_dataset` in its metadata."""
+    def schema(self, canary: str = "") -> pa.Schema:
+        """Return the Arrow schema, with the features for `load_dataset`, and a canary if there is one, as metadata."""
         features = {column.name: column.feature() for column in self.columns}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+        if canary:
+            metadata["canary"] = canary
         fields = [pa.field(column.name, column.arrow_type()) for column in self.columns]
         return pa.schema(fields, metadata=metadata)
 

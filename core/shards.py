@@ -73,9 +73,9 @@ class ShardWriter:
     Row groups are closed at 32 MB or 10,000 rows, or by `flush`, so that memory stays bounded and readers can stream.
     """
 
-    def __init__(self, path: Path, config: Config):
+    def __init__(self, path: Path, config: Config, canary: str = ""):
         """Start a shard of a table at a path; raise OutputError if the folder cannot be written."""
-        self.path, self._schema = path, config.schema()
+        self.path, self._schema = path, config.schema(canary)
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
         self.held_bytes = self.bytes = self.rows = 0

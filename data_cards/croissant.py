@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..core.canary import WHY
 from ..core.documents import parse_json, read_own
 from ..core.files import sha256_file
 from ..core.fingerprint import FILE as UNITS
@@ -60,7 +61,7 @@ def render_croissant(
         "conformsTo": list(CONFORMS_TO),
         "name": head["pretty_name"],
         "description": f"Built by stressreel {info['tools']['stressreel']} from {source.name}. Tables: {tables}. "
-        f"Content fingerprint {info['fingerprint']}.",
+        f"Content fingerprint {info['fingerprint']}." + (f" {WHY} {info['canary']}." if info.get("canary") else ""),
         "version": info["dataset_version"],
         "license": _license(source),
         "citeAs": source.citation,

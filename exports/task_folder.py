@@ -96,5 +96,6 @@ def exported_by(output: FinishedOutput) -> dict[str, Any]:
         "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",
         "builder": info["builder"],
         "fingerprint": info["fingerprint"],
+        "canary": info.get("canary"),
         "exported_by": f"stressreel {__version__}",
     }

@@ -32,6 +32,7 @@ from urllib.parse import quote
 
 import yaml
 
+from ..core.canary import WHY
 from ..core.errors import InputError, UsageError
 from ..core.export_folder import ExportFolder, Receipt, add_names, identity, open_folder, plain_name
 from ..core.files import atomic, sha256_file, sha256_text, write_atomic
@@ -391,6 +392,7 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
         f"# {title}\n\n"
         f"Source: {source.name}{link}.{terms}\n"
         f"Version {info['dataset_version']}, fingerprint {info['fingerprint']}.\n"
+        + (f"{WHY} {info['canary']}.\n" if info.get("canary") else "")
     )
 
 

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ...core.canary import canary_of
 from ...core.errors import BuildError, InputError
 from ...core.files import write_json
 from ...core.fingerprint import Fingerprint
@@ -189,6 +190,7 @@ def results(
             "list": [asdict(s) for s in skips],
         },
         "plan_sha256": plan.hash,
+        "canary": canary_of(plan.hash),
         "fingerprints": fingerprint.parts(),
         "fingerprint": fingerprint.hexdigest(),
     }

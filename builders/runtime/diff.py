@@ -34,7 +34,7 @@ from ...core.shards import read_columns_of, read_footer, row_reader
 from ...video.likeness import compare_videos
 
 EXAMPLES = 3
-DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256")  # entries of build.json that follow from the others
+DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # of build.json, from other entries
 VIDEO = Column("", "video", "").arrow_type()
 LIKENESS = {  # of decoded videos; see video.likeness
     "pictures": "with a frame below 30 dB",

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ...core.canary import canary_of
 from ...core.errors import BuildError
 from ...core.files import rename
 from ...core.fingerprint import Fingerprint, UnitHasher, plain_json, writing_units
@@ -32,6 +33,7 @@ class _Table:
     Attributes:
         config: The config.
         split: The split.
+        canary: Canary of the dataset.
         rows: Number of rows so far, including those of an earlier run.
         done: Number of rows in finished shards.
         parts: Number of finished shards.
@@ -41,6 +43,7 @@ class _Table:
 
     config: Config
     split: str
+    canary: str
     done: int = 0
     rows: int = 0
     parts: int = 0
@@ -73,10 +76,10 @@ def pack(
     configs = {config.name: config for config in plan.configs}
     tables: dict[Key, _Table] = {}
     keep("shard", sum(parts for _, parts in journal.shards.values()))
-    fingerprint = Fingerprint()
+    fingerprint, canary = Fingerprint(), canary_of(plan.hash)
     skipped = {skip.unit_id for skip in skips}
     try:
-        with writing_units(output.path) as add_unit:
+        with writing_units(output.path, canary) as add_unit:
             for unit in tracked(plan.units, "packing", plan.noun):
                 if unit.id in skipped:
                     continue
@@ -88,7 +91,7 @@ def pack(
                         table = tables.get((name, unit.split))
                         if table is None:
                             written, parts = journal.shards.get(f"{name}/{unit.split}", (0, 0))
-                            table = tables[name, unit.split] = _Table(config, unit.split, written, parts=parts)
+                            table = tables[name, unit.split] = _Table(config, unit.split, canary, written, parts=parts)
                         stored = config.encode(row)
                         line = plain_json(config, stored)
                         hasher.add(f"{name}/{unit.split}", line)
@@ -147,7 +150,7 @@ def _add(
         _finish(table, output, store, journal)
     if table.writer is None:
         path = output.path / part_path(table.config.name, table.split, table.parts)
-        table.writer = ShardWriter(path, table.config)
+        table.writer = ShardWriter(path, table.config, table.canary)
     table.files += [(unit.id, row[name]) for name in names]
     table.writer.add(_with_files(table.config, names, row, unit, store), size)
 

@@ -35,7 +35,7 @@ from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # units with differing rows are rendered, because `look` may differ on a broken file
-OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256")
+OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256", "canary")
 MOST_OTHERWISE = 0.2  # largest share of rows that another engine may choose differently
 
 

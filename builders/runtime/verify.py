@@ -13,9 +13,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...core.canary import canary_of
 from ...core.card_file import other_files
 from ...core.checks import Check, Compared, Finding, NotChecked, Note
 from ...core.command import Command, differing_command
+from ...core.documents import shortened
 from ...core.errors import legible, one_line
 from ...core.fingerprint import FILE as UNITS
 from ...core.fingerprint import Fingerprint, read_units, recomputed
@@ -241,7 +243,14 @@ def check_files(output: FinishedOutput) -> Iterator[Finding]:
 
 
 def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check that every shard has the columns, types and features of its config."""
+    """Check that every shard has the columns, types and features of its config, and every file the canary."""
+    canary = output.info.get("canary")
+    if canary not in (None, canary_of(str(output.info.get("plan_sha256")))):
+        yield f"build.json: the canary {shortened(canary)} does not follow from plan_sha256"
+    wanted = None if canary is None else str(canary).encode()
+    units = output.path / UNITS
+    if units.is_file() and (read_footer(units).metadata or {}).get(b"canary") != wanted:
+        yield f"{UNITS}: the canary in the metadata differs from build.json"
     for config in configs:
         expected = config.schema()
         for path in output.shards(config.name):
@@ -254,6 +263,8 @@ def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
                 yield f"{path.relative_to(output.path)}: columns differ: {_differences(found, expected)}"
             elif (found.metadata or {}).get(b"huggingface") != expected.metadata[b"huggingface"]:
                 yield f"{path.relative_to(output.path)}: the features in the metadata differ"
+            elif (found.metadata or {}).get(b"canary") != wanted:
+                yield f"{path.relative_to(output.path)}: the canary in the metadata differs from build.json"
     yield Compared(f"{sum(len(output.shards(config.name)) for config in configs):,} shards of {len(configs)} tables")
 
 

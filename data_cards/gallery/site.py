@@ -35,6 +35,7 @@ class About:
         total: Number of exhibits of the output.
         scores: Scores of a model, from `score_page`; None if none are shown.
         answered: Whether answers of a model are shown.
+        canary: The output's canary; "" if it has none.
     """
 
     title: str
@@ -46,6 +47,7 @@ class About:
     total: int
     scores: Mapping[str, Any] | None = None
     answered: bool = False
+    canary: str = ""
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:

@@ -18,6 +18,7 @@ from stressreel.builders.rebuilt import Sources, prepare_again
 from stressreel.builders.runtime import pack
 from stressreel.builders.runtime.rebuild import RebuiltVideo, drawn
 from stressreel.builders.runtime.verify import Verification
+from stressreel.core.canary import canary_of
 from stressreel.core.errors import UsageError
 from stressreel.core.output import open_output
 from stressreel.core.shards import shard_path
@@ -83,10 +84,11 @@ def test_other_tools_leave_it_unverified_unless_that_is_allowed(clavi: Path) -> 
     assert isinstance(prepared, tuple), prepared
     plan = prepared[0].plan
     tools = {**plan.identity["tools"], "av": "9.9"}
-    change(clavi, tools=tools, plan_sha256=replace(plan, identity={**plan.identity, "tools": tools}).hash)
+    digest = replace(plan, identity={**plan.identity, "tools": tools}).hash
+    change(clavi, tools=tools, plan_sha256=digest, canary=canary_of(digest))
     report = verify(clavi, sources="sample", sample=1, seed=5)
     assert report.failed
-    assert not problems(report).keys() - {"card", "croissant"}
+    assert not problems(report).keys() - {"schema", "card", "croissant"}
     assert "av 9.9" in str(report)
     assert "--allow-unverified tools" in report.closing()
     allowed = verify(clavi, sources="sample", decode=False, allow_unverified=["tools"])

@@ -1,0 +1,19 @@
+"""The canary of a dataset: a GUID in all its files, by which training corpora that contain them can be filtered.
+
+Srivastava et al. 2022, "Beyond the Imitation Game", have one for BIG-bench. Shards are written, and kept by a resumed
+build, before the fingerprint is known, so the GUID follows from the plan's hash, which is in `build.json` as well: it
+covers the settings, the versions, the hashes of the inputs and every unit of work.
+"""
+
+from __future__ import annotations
+
+from .files import sha256_text
+
+WHY = "Benchmark data must not be in training data. Canary GUID"
+
+
+def canary_of(plan_sha256: str) -> str:
+    """Return the canary of the dataset whose plan has this hash: a GUID of version 8 (RFC 9562), from a SHA-256."""
+    digest = sha256_text(f"stressreel canary {plan_sha256}")
+    variant = "89ab"[int(digest[16], 16) % 4]
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"
