@@ -1,6 +1,6 @@
 """Dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output.
 
-A card shows stored results and counts; baselines that need scikit-learn or embeddings are part of `stressreel audit`.
+A card shows stored results and counts; baselines that need scikit-learn or embeddings belong to `stressreel audit`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SIZES = (
     (10_000_000, "1M<n<10M"),
 )
 LARGEST = "n>10M"
-SKIPS = {  # shown in cards
+SKIPS = {  # reasons shown in cards
     "missing_video": "the source video is not there",
     "unreadable_video": "the source video does not open",
     "undecodable": "the source video cannot be decoded",
@@ -48,8 +48,8 @@ SKIPS = {  # shown in cards
 HERE = Path(__file__).parent
 BASE = "base.md.j2"
 LARGEST_FIGURE = 20_000_000  # bytes
-HEAD = 24  # bytes of a PNG file, with its width and height
-SHADES = 2.0  # grey levels, over all pixels
+HEAD = 24  # bytes of a PNG file that contain its width and height
+SHADES = 2.0  # grey levels, averaged over all pixels
 
 
 Cell = Estimate | float | str | None
@@ -58,16 +58,16 @@ Cell = Estimate | float | str | None
 
 @dataclass(frozen=True)
 class Card:
-    """A benchmark's part of the card.
+    """The part of the card that a benchmark contributes.
 
     Attributes:
-        template: Its template, which extends `base.md.j2`; None for `base.md.j2` itself.
-        measure: Computes the counts shown in the card.
-        context: Returns the template's own fields, from the output and the counts.
-        front_matter: Returns the benchmark's part of the YAML head.
-        figures: Draws the PNG files, by name, from the output and the counts.
-        biases: Describes measured biases as sentences, for `croissant.json`.
-        notes: Wording of the counts of reading and planning.
+        template: Template that extends `base.md.j2`; None for `base.md.j2` itself.
+        measure: Function that computes the counts shown in the card.
+        context: Function that returns the template's additional fields from the output and the counts.
+        front_matter: Function that returns the benchmark's part of the YAML header.
+        figures: Function that draws PNG files, by name, from the output and the counts.
+        biases: Function that describes measured biases as sentences, for `croissant.json`.
+        notes: Wording for the counts of loading and planning.
     """
 
     template: Path | None = None
@@ -80,9 +80,9 @@ class Card:
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
-    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically; the user's notes in the card are kept.
+    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically, preserving notes in the card.
 
-    `output` needs all its shards, but not `build.json`.
+    `output` must contain all shards, but `build.json` may be missing.
 
     Raises:
         OutputError: The folder cannot be written.
@@ -95,12 +95,12 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
-    """Return the text of the card, which depends only on the shards, `build.json` and the notes in the old card."""
+    """Return the text of the card, which depends only on the shards, `build.json` and the card's existing notes."""
     return _render(output, configs, card, card.measure(output))
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Make the checks that README.md, figures and croissant.json match the shards and `build.json`.
+    """Return the checks that README.md, figures and croissant.json match the shards and `build.json`.
 
     The counts of the card, which take long, are computed once.
     """
@@ -123,7 +123,7 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
 
 def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Compare the figures of an output with new ones; other versions of matplotlib may shade them differently."""
+    """Yield differences between an output's figures and new ones, tolerating shading of other matplotlib versions."""
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
@@ -133,10 +133,10 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
-    """Return whether two PNG files have the same size and look nearly the same."""
+    """Return whether two PNG files have the same size and nearly the same pixels."""
     from matplotlib.image import imread
 
-    if found[:HEAD] != drawn[:HEAD]:  # another size, perhaps too large a one to open
+    if found[:HEAD] != drawn[:HEAD]:  # another size, perhaps too large to open
         return False
     try:
         one, other = (imread(io.BytesIO(content), format="png") for content in (found, drawn))
@@ -146,7 +146,6 @@ def _alike(found: bytes, drawn: bytes) -> bool:
 
 
 def _differing(output: FinishedOutput, name: str, render: Callable[[], str], what: str) -> Iterator[str]:
-    """Compare a file of an output with a new rendering."""
     file = output.path / name
     if not file.is_file():
         yield f"there is no {name}; `stressreel card` writes it"
@@ -156,7 +155,7 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str], wha
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
-    """Return the YAML head without the Hub's fields for tables."""
+    """Return the YAML header without the Hub's fields for tables."""
     return {
         "pretty_name": f"{output.info['builder']}, built with stressreel",
         **source_of(output.info).license,
@@ -187,7 +186,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
 
 
 def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
-    """Return the fields of every template; a benchmark may override some."""
+    """Return the fields common to all templates; benchmarks may override some."""
     info = output.info
     counted = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
     return {
@@ -202,7 +201,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
 
 
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the YAML head that `datasets` and the Hub read: size, and the shards of every config."""
+    """Return the YAML header fields that `datasets` and the Hub read: size, and the shards of every config."""
     counts = info["counts"]
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
@@ -213,14 +212,14 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 
 @cache
 def environment(folder: Path) -> Environment:
-    """Return the Jinja environment of the cards in a folder: a missing field is an error."""
+    """Return the Jinja environment for the cards in a folder, in which missing fields are errors."""
     found = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # which is for HTML; Markdown is escaped by the filters
+        autoescape=False,  # for HTML only; Markdown is escaped by the filters
         finalize=without_tags,
     )
     filters: dict[str, Callable[..., str]] = {
@@ -249,9 +248,9 @@ def column_kind(column: Column) -> str:
 
 
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
-    """Write a table with a row for each baseline, or each part of the questions, and a column for each score.
+    """Format a table with one row per baseline or part of the questions, and one column per score.
 
-    `first` is the heading of the names; all rows have the columns of the first.
+    `first` is the heading of the names; all rows must have the columns of the first.
     """
 
     def written(cell: Cell) -> str:
@@ -266,5 +265,5 @@ def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baselin
 
 
 def percent(share: float) -> str:
-    """Write a share in percent."""
+    """Format a share as a percentage."""
     return f"{100 * share:.1f} %"

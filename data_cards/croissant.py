@@ -1,8 +1,8 @@
 """`croissant.json`: description of an output in the Croissant format, for search engines and data loaders.
 
-Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant), from `build.json`, the
-tables and the card. Addresses are relative to the output, so the file does not depend on its place. Fields that are
-unknown before publication are omitted: `url`, `creator` and `datePublished`.
+Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant), derived from `build.json`,
+the tables and the card. Addresses are relative to the output, so that the file does not depend on its location. Fields
+that are unknown before publication are omitted: `url`, `creator` and `datePublished`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ..core.source import Source, source_of
 
 FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
-PARQUET = "application/x-parquet"  # what mlcroissant knows Parquet by
+PARQUET = "application/x-parquet"  # mlcroissant's name for Parquet
 LICENSES = "https://choosealicense.com/licenses/"
-UNSAID = ("other", "unknown")  # licences of the Hub that name none
+UNSAID = ("other", "unknown")  # Hub licences that identify no licence
 TYPES = {
     "string": "sc:Text",
     "strings": "sc:Text",
@@ -47,9 +47,9 @@ def render_croissant(
 
     Args:
         output: The output with all its shards, which are hashed.
-        configs: Its tables; those that were not built are omitted.
-        head: The YAML head of its card: `pretty_name`, `language`, `tags` and the licence.
-        biases: Measured biases, a sentence each.
+        configs: Tables of the output; those that were not built are omitted.
+        head: The YAML header of the card: `pretty_name`, `language`, `tags` and the licence.
+        biases: Measured biases, one sentence each.
     """
     info = output.info
     source = source_of(info)
@@ -99,7 +99,7 @@ def _license(source: Source) -> str:
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
-    """Return the known fields `rai:`."""
+    """Return the `rai:` fields whose values are known."""
     skips = info["skips"]
     reasons = ", ".join(f"{reason}: {count:,}" for reason, count in sorted(skips["by_reason"].items()))
     tools = ", ".join(f"{name} {version}" for name, version in info["tools"].items())
@@ -125,7 +125,7 @@ def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[st
 
 
 def _source(table: str, column: str, path: str) -> dict[str, Any]:
-    """Return the source of a field: a column of the shards of a table, and the part taken from its value."""
+    """Return the source of a field: a column of a table's shards, and the extracted part of its value."""
     taken = {"transform": {"jsonPath": path}} if path else {}
     return {"fileSet": {"@id": _shards(table)}, "extract": {"column": column}, **taken}
 
@@ -158,7 +158,7 @@ def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, An
 
 
 def _record_set(config: Config) -> dict[str, Any]:
-    """Describe a table; its splits, which are in the names of its shards, become a field."""
+    """Describe a table; its splits, which are encoded in the names of its shards, become a field."""
     split = {
         "@type": "cr:Field",
         "@id": f"{config.name}/split",

@@ -25,16 +25,14 @@ MOST_BASELINES = 12
 AUDIT_COLUMNS = 2
 MOST_BARS, MOST_PANELS = 150, 12
 COLOURS = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d", GREY, "#7a6a58")
-BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # of a legend, to the right of the axes
+BESIDE: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}  # right of the axes
 
 
 def _interval(axes: Axes, place: float, low: float, high: float, width: float = 1.4) -> None:
-    """Draw an interval on a bar."""
     axes.plot([low, high], [place, place], color=INK, linewidth=width, solid_capstyle="butt")
 
 
 def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None:
-    """Write a text to the right of a bar."""
     where: dict[str, Any] = {"xytext": (4, 0), "textcoords": "offset points", "va": "center"}
     axes.annotate(text, (right, place), fontsize=size, color=PALE, **where)
 
@@ -43,7 +41,7 @@ def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None
 
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
-    """Draw the best blind baselines of every audit as bars with 95 % intervals, trained ones in orange, and chance."""
+    """Draw the best blind baselines of every audit as bars with 95 % intervals (trained ones in orange), and chance."""
     rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(one.audit.figures)) for one in audits)
 
@@ -72,7 +70,7 @@ def audit_png(audits: Sequence[Titled]) -> bytes:
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw the figures that every score has, by file name."""
+    """Return the figures common to all scores, by file name."""
     return {"scores.png": headline_png(scores)}
 
 
@@ -92,7 +90,7 @@ def headline_png(scores: Scores) -> bytes:
 
 
 def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Divide scores whose maximum is not 1 by it, as their names then state: "A CIDEr / 10"."""
+    """Divide scores by their maximum if it is not 1, as their names then state: "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
         best = BEST.get(name.split()[-1], 1.0)
@@ -134,7 +132,7 @@ def _fine_grained(axes: Axes, table: Table) -> None:
 
 
 def shares_png(table: Table) -> bytes:
-    """Draw the shares of each row, which add up to 1, as one bar."""
+    """Draw each row's shares, which add up to 1, as one stacked bar."""
     kinds = table.headings[2:]
 
     def draw(figure: Figure) -> None:
@@ -167,7 +165,7 @@ def models_png(table: ModelTable) -> bytes:
     """Draw scores of several models as grouped bars, with their standard deviations.
 
     Raises:
-        UsageError: There are too many for a page.
+        UsageError: There are too many models for a page.
     """
     count = len(table.scores) * len(table.models)
     if count > MOST_BARS:
@@ -199,10 +197,10 @@ def models_png(table: ModelTable) -> bytes:
 
 
 def against_png(table: ModelTable, score: str) -> bytes:
-    """Plot each other score of the models against one, like the robustness paper's Figures 2 and 12.
+    """Plot all other scores of the models against one score, as in Figures 2 and 12 of the robustness paper.
 
     Raises:
-        UsageError: There is no such score, or there are no others, or too many for a page.
+        UsageError: The score is unknown, or the number of other scores is zero or too large for a page.
     """
     others = [each for each in table.scores if each != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
@@ -244,13 +242,13 @@ def against_png(table: ModelTable, score: str) -> bytes:
 
 
 def perplexity_png(report: Mapping[str, Any]) -> bytes:
-    """Draw mean perplexities, like the robustness paper's Figure 11.
+    """Draw mean perplexities, as in Figure 11 of the robustness paper.
 
-    A bar for each perturbation, coloured by family; a mark at the mean without captions above 500, with their share
-    next to the bar; dashed lines for the originals, with and without those.
+    Each perturbation has a bar, coloured by family. A mark shows the mean without captions above 500, whose share is
+    printed next to the bar; dashed lines show the originals, with and without such captions.
 
     Args:
-        report: See `evaluation.metrics.text_shift.shift_report`; with perplexities.
+        report: Result of `evaluation.metrics.text_shift.shift_report` that includes perplexities.
     """
     shifts: Mapping[str, Mapping[str, Any]] = report["perturbations"]
     colours = {family: COLOURS[number % len(COLOURS)] for number, family in enumerate(report["families"])}

@@ -1,4 +1,4 @@
-"""Style and helpers of figures, drawn off screen without global state, so that pictures are reproducible."""
+"""Style and helpers for figures, drawn off screen without global state, so that pictures are reproducible."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDTH_IN, DPI = 9.0, 120
-LONGEST = 500  # characters of a text in a figure, each of which takes time
+LONGEST = 500  # maximum characters of a text in a figure, as drawing takes time per character
 INK, PALE, GRID = "#1f2933", "#52606d", "#e4e7eb"
 BLUE, ORANGE, GREY = "#3b76af", "#e08a3c", "#b8c0c9"
 SPLITS = {"train": BLUE, "validation": GREY, "test": ORANGE}
@@ -40,7 +40,7 @@ def _short(text: str, most: int = 52) -> str:
 
 
 def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Remove the frame, draw light lines behind the bars, and label the axis of counts with whole numbers."""
+    """Remove the frame, draw light grid lines behind the bars, and label the count axis with whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis
@@ -53,7 +53,7 @@ def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
 
 
 def _shares(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
-    """Make an axis one of scores from 0 to `top`."""
+    """Scale an axis to scores from 0 to `top`."""
     from matplotlib.ticker import MaxNLocator
 
     _plain(axes, counted)
@@ -69,7 +69,7 @@ def _or_zero(value: object) -> float:
 
 
 def _shorten(figure: Figure) -> None:
-    """Cut excessively long texts and labels, as in untrusted rows, which would take minutes to draw."""
+    """Truncate excessively long texts and labels, as in untrusted rows, which would take minutes to draw."""
     from matplotlib.text import Text
     from matplotlib.ticker import FixedLocator
 
@@ -85,7 +85,7 @@ def _shorten(figure: Figure) -> None:
 
 
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
-    """Draw a figure of the cards' width, without Matplotlib's version and date."""
+    """Draw a figure with the width of cards and return it as PNG, without Matplotlib's version and date."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

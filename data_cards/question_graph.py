@@ -34,8 +34,8 @@ Place = tuple[float, float, float]
 def question_graph_png(path: QuestionPath) -> bytes:
     """Draw a question's graph as a PNG: the question on top, its sub-questions below, coloured by verdict.
 
-    The error path is red, rules with contradicting answers are blue. Of a graph of more than 60 questions only the
-    nearest to the question are drawn, and the picture says so.
+    The error path is red; rules with contradicting answers are blue. In graphs of more than 60 questions only those
+    nearest to the question are drawn, which the picture states.
     """
     rows, hidden = layers(path)
     count = max(len(row) for row in rows)
@@ -64,10 +64,10 @@ def question_graph_png(path: QuestionPath) -> bytes:
 
 
 def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
-    """Arrange questions in rows: each below all of its parents, near their middle if possible.
+    """Arrange questions in rows: each below all of its parents, centred under them if possible.
 
     Returns:
-        Positions of questions in `path.steps`, row by row, and the number of omitted ones.
+        Positions of questions in `path.steps`, row by row, and the number of omitted questions.
     """
     last = len(path.steps) - 1
     parents: dict[int, list[int]] = {}
@@ -75,7 +75,7 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
         for child in children:
             parents.setdefault(child, []).append(parent)
     depth = {last: 0}
-    for place in range(last - 1, -1, -1):  # parents come after their children
+    for place in range(last - 1, -1, -1):  # parents follow their children
         above = [depth[parent] for parent in parents.get(place, ()) if parent in depth]
         if above:
             depth[place] = max(above) + 1
@@ -97,7 +97,6 @@ def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
 
 
 def _lines(step: JudgedQuestion, box_in: float) -> list[str]:
-    """Break the text of a box into lines."""
     width = max(8, int(box_in / LETTER_IN))
     said = step.verdict if step.prediction is None else f"“{_short(step.prediction, 30)}”"
     if step.verdict == WRONG:
@@ -143,7 +142,7 @@ def routes(
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
     """Route lines from parents to children (`pairs`) around boxes, `box_in` inches wide, in the rows between them.
 
-    A line passes a row straight down through one of its gaps: the nearest to the straight line, unless many lines use
+    A line crosses a row vertically through one of its gaps: the one nearest to the direct line, unless many lines use
     it. Lines bend between rows, where there are no boxes.
 
     Returns:
@@ -182,7 +181,7 @@ def routes(
 
 
 def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
-    """Return the gaps of a row, from left to right."""
+    """Return the gaps between the boxes of a row, from left to right."""
     starts = [0.0, *(middle + box_in / 2 for middle in middles)]
     ends = [*(middle - box_in / 2 for middle in middles), WIDTH_IN - 0.3]
     return list(zip(starts, ends, strict=True))
@@ -191,7 +190,7 @@ def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
 def _edges(
     axes: Axes, path: QuestionPath, rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> None:
-    """Draw arrows from parents to children, and each rule's name once, below its parent."""
+    """Draw arrows from parents to children, and each rule's name once below its parent."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

@@ -15,7 +15,7 @@ from .plots import BLUE, GREY, GRID, INK, PALE
 Picture = NDArray[np.uint8]
 LINE = 16
 """Height of a line of words, in pixels."""
-LONGEST = 2_000  # characters of words that are measured and drawn; none of these fit into a line
+LONGEST = 2_000  # maximum characters of a text that is measured and drawn, which exceeds any line
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
@@ -29,16 +29,16 @@ class Sheet:
     """A white sheet for pictures and texts."""
 
     def __init__(self, width: int, height: int):
-        """Make an empty sheet."""
+        """Create an empty sheet."""
         self._image = Image.new("RGB", (width, height), "white")
         self._draw = ImageDraw.Draw(self._image)
 
     def text(self, left: int, top: int, words: str, *, bold: bool = False, colour: str = INK) -> None:
-        """Write a line."""
+        """Write a line of text."""
         self._draw.text((left, top), words[:LONGEST], fill=colour, font=font(bold))
 
     def wrapped(self, left: int, top: int, words: str, width: int) -> None:
-        """Write words in as many lines as they need."""
+        """Write text, wrapped to a width in pixels."""
         line = ""
         for word in [*words[:LONGEST].split(), ""]:
             longer = f"{line} {word}".strip()
@@ -49,12 +49,12 @@ class Sheet:
                 line = longer
 
     def paste(self, frame: Picture, left: int, top: int, width: int, height: int) -> None:
-        """Paste a frame, shrunk by averaging."""
+        """Paste a frame, downscaled by averaging."""
         small = Image.fromarray(frame).resize((width, height), Image.Resampling.BOX)
         self._image.paste(small, (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
-        """Draw numbers in [0, 1) as colours, side by side; others in grey."""
+        """Draw numbers in [0, 1) as colours, side by side; other numbers are grey."""
         import matplotlib
 
         shares = shares[np.arange(width) * len(shares) // width]
@@ -64,7 +64,7 @@ class Sheet:
         self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
 
     def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
-        """Plot in a square the frame shown (upwards) at each moment (rightwards), if it is one of the clip."""
+        """Plot the displayed source frame (upwards) over time (rightwards) in a square, if it belongs to the clip."""
         end = max(count - 1, 1)
         self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
         self._draw.line((left, top + side, left + side, top), fill=GRID)
@@ -79,14 +79,14 @@ class Sheet:
         self._draw.rectangle((left, top, left + width - 1, top + height - 1), fill=colour)
 
     def png(self) -> bytes:
-        """Encode the sheet."""
+        """Return the sheet as PNG."""
         target = io.BytesIO()
         self._image.save(target, format="png")
         return target.getvalue()
 
 
 def shortened(words: str, width: float) -> str:
-    """Return the beginning of a text that fits into a width, in pixels."""
+    """Return the longest beginning of a text that fits into a width in pixels."""
     words = words[:LONGEST]
     if font(False).getlength(words) <= width:
         return words
@@ -97,7 +97,7 @@ def shortened(words: str, width: float) -> str:
 
 @cache
 def font(bold: bool) -> ImageFont.FreeTypeFont:
-    """Load the font of the other figures, which Matplotlib includes."""
+    """Load the font of the other figures, which is included in Matplotlib."""
     import matplotlib
 
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"

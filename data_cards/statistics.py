@@ -1,4 +1,4 @@
-"""Counts shared by cards."""
+"""Statistics shared by cards."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Distribution:
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Return non-zero counts by their wording, in its order; others by their code in plain words."""
+    """Return non-zero counts by wording, in the order of the wordings; others by their code in plain words."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
     return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}

@@ -1,4 +1,4 @@
-"""Question templates and word tables as YAML, with their loaders; `tests/templates` checks their content."""
+"""Question templates and word tables in YAML, with their loaders; `tests/templates` checks their content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MUTUAL = re.compile(rf"\b(?:each ?other|one another)\b|^(?:{_TOGETHER})\w?ing t
 
 @dataclass(frozen=True)
 class ActionClass:
-    """One Charades action class: its label, verb, object, and the phrase used in questions."""
+    """A Charades action class: label, verb, object, and the phrase used in questions."""
 
     id: str
     label: str
@@ -44,8 +44,8 @@ class QuestionTemplate:
     """One of the 19 questions about a video: wording, slots, and answers in V and in V′.
 
     Attributes:
-        id: Name within a video, such as "be-a-end"; part of the question id.
-        template_id: Key of the wording in its table.
+        id: Name within a video, such as "be-a-end", which is part of the question id.
+        template_id: Key of the wording in the table.
         text: Wording with `{x}` and, for BA, `{y}`; `{asked_x}` is the yes/no question of a phrase with a subject.
         type: E, E-NC, BE, BA or BA-NC.
         subset: "control" or "complement".
@@ -54,7 +54,7 @@ class QuestionTemplate:
         type_ids: Released type id in (V, V′).
         answers: "yes" or "no" in (V, V′).
         complement: Id of Q′, or None.
-        several: Wording for phrases that need several people, such as "talking to each other".
+        several: Wording for phrases about several people, such as "talking to each other".
     """
 
     id: str
@@ -70,11 +70,11 @@ class QuestionTemplate:
     several: str
 
     def worded(self, phrases: Mapping[str, str], asked: Mapping[str, str]) -> str:
-        """Word the question.
+        """Return the text of the question.
 
         Args:
             phrases: The phrases of A, B and C.
-            asked: Their yes/no questions, for phrases with a subject.
+            asked: Yes/no questions of the phrases that have a subject.
         """
         x, y = phrases[self.x], phrases.get(self.y or "")
         text = self.several if _MUTUAL.search(x) else self.text
@@ -82,7 +82,7 @@ class QuestionTemplate:
 
 
 def read_table(name: str) -> dict[str, Any]:
-    """Read one YAML table of this folder."""
+    """Return a YAML table of this folder."""
     try:
         table = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
@@ -93,7 +93,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 
 def table_hashes(*names: str) -> dict[str, str]:
-    """Return the SHA-256 of the named tables, by default of all, by file name; part of a build's identity."""
+    """Return the SHA-256 of the named tables (default: all) by file name, for the identity of a build."""
     paths = [FOLDER / f"{name}.yaml" for name in sorted(names)] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
@@ -112,11 +112,11 @@ def load_classes() -> ClassTable:
 
 @cache
 def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
-    """Load the 19 questions of a video, in their order.
+    """Load the 19 questions of a video, in order.
 
     Args:
-        name: The table: "clavi" for gerund phrases, "clavi_events" for phrases with a subject, which has wordings only
-            and names the table with the questions.
+        name: The table: "clavi" for gerund phrases; "clavi_events" for phrases with a subject, a table that contains
+            only wordings and refers to the table with the questions.
     """
     table = read_table(name)
     wordings = table["templates"]

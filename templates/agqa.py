@@ -1,4 +1,4 @@
-"""The vocabulary and composition rules of compositional questions, from `agqa.yaml`."""
+"""Vocabulary and composition rules of compositional questions, from `agqa.yaml`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ PERSON = "person"
 
 @dataclass(frozen=True)
 class Thing:
-    """An object.
+    """An object of the vocabulary.
 
     Attributes:
         name: AGQA's name.
         article: "a", "some" or "the".
         plural: Whether the name takes a plural verb.
-        charades: Charades' objects that AGQA merges into it.
+        charades: Charades objects that AGQA merges into this one.
     """
 
     name: str
@@ -32,13 +32,13 @@ class Thing:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation of the person to an object.
+    """A relation between the person and an object.
 
     Attributes:
         name: AGQA's name.
         family: "attention", "spatial", "contact" or "verb".
         pattern: Wording after "is", with `{o}` for the object.
-        anything: The same with an unnamed object.
+        anything: Wording with an unnamed object.
         bare: AGQA's wording with an unnamed object.
     """
 
@@ -49,20 +49,20 @@ class Relation:
     bare: str = ""
 
     def of(self, thing: str) -> str:
-        """Word the relation with an object, or without one if `thing` is empty."""
+        """Return the wording of the relation with an object, or without one if `thing` is empty."""
         return " ".join(self.pattern.replace("{o}", thing).split())
 
 
 @dataclass(frozen=True)
 class ActionWords:
-    """An action.
+    """An action of the vocabulary.
 
     Attributes:
-        charades: Charades' class, such as "c059".
-        phrase: AGQA's phrase, a gerund.
-        verb: The relation that it implies; None if it has no object.
-        object: Its object, if it has one.
-        loose: Whether the verb acts on something else: something is put on the table.
+        charades: Charades class, such as "c059".
+        phrase: AGQA's gerund phrase.
+        verb: The relation that the action implies; None if it has no object.
+        object: The object, or None.
+        loose: Whether the verb acts on another object: something is put on the table.
         besides: Another object that is present.
     """
 
@@ -76,13 +76,13 @@ class ActionWords:
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """A leaf kind of question.
+    """A most specific question category.
 
     Attributes:
-        name: Its name in the released hierarchies.
+        name: Name in the released hierarchies.
         group: Group for scores.
         answer: "yes/no", "choice", "object" or "action".
-        banned: Whether it is left out of scores.
+        banned: Whether scores exclude the category.
     """
 
     name: str
@@ -93,13 +93,13 @@ class QuestionKind:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule by which a parent is composed of its children.
+    """A rule that composes a parent question from its children.
 
     Attributes:
-        name: Its name in the released hierarchies.
-        parents: Groups that a parent may have.
-        children: For each child, in order, the groups that it may have; one entry for all if `any_number`.
-        any_number: Whether there may be any number of children.
+        name: Name in the released hierarchies.
+        parents: Groups to which a parent may belong.
+        children: Groups allowed for each child, in order; a single entry for all children if `any_number`.
+        any_number: Whether the number of children is arbitrary.
     """
 
     name: str
@@ -113,17 +113,17 @@ class Vocabulary:
     """All tables of `agqa.yaml`.
 
     Attributes:
-        objects: By AGQA's name.
-        relations: By AGQA's name.
-        actions: By AGQA's phrase.
-        kinds: By name.
-        rules: By name.
+        objects: Objects by AGQA's name.
+        relations: Relations by AGQA's name.
+        actions: Actions by AGQA's phrase.
+        kinds: Question categories by name.
+        rules: Composition rules by name.
         wordings: Wordings of sub-questions.
-        engine_wordings: Wordings of the paper's engine, where they differ; of several, any may be used.
+        engine_wordings: Wordings of the paper's engine where they differ; any of several may be used.
         references: Wordings of references to an answer.
-        answers: Wordings of an answer that something is compared with.
+        answers: Wordings of an answer in a comparison.
         windows: Wordings of parts of the video.
-        clauses: The same with the person as a subject, in questions that do not name the person.
+        clauses: The same with the person as subject, for questions that do not mention the person.
     """
 
     objects: Mapping[str, Thing]
@@ -139,28 +139,28 @@ class Vocabulary:
     clauses: Mapping[str, str]
 
     def thing(self, name: str) -> Thing:
-        """Return an object; an unknown one is singular with the article "a"."""
+        """Return an object; unknown ones are singular with the article "a"."""
         return self.objects.get(name) or Thing(name)
 
     def relation_of(self, verb: str) -> str:
-        """Return the relation of the verb in a program's ToAction: "putting" is "putting down"."""
+        """Return the relation for the verb of a program's ToAction: "putting down" for "putting"."""
         if verb in self.relations:
             return verb
         longer = [name for name in self.relations if name.startswith(f"{verb} ")]
         return longer[0] if len(longer) == 1 else verb
 
     def relation(self, name: str) -> Relation:
-        """Return a relation; an unknown one is worded by its name."""
+        """Return a relation; the wording of unknown ones is their name."""
         return self.relations.get(name) or _relation(name, {"family": "verb"})
 
     @cached_property
     def by_class(self) -> Mapping[str, ActionWords]:
-        """The actions by Charades' class."""
+        """The actions by Charades class."""
         return {action.charades: action for action in self.actions.values()}
 
     @cached_property
     def of_charades(self) -> Mapping[str, str]:
-        """AGQA's name of each of Charades' objects."""
+        """AGQA's name for each Charades object."""
         return {name: thing.name for thing in self.objects.values() for name in thing.charades}
 
 

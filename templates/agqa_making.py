@@ -19,9 +19,9 @@ class RootWordings:
     """Wordings of questions in the past tense.
 
     Attributes:
-        gerunds: Base form and past of every gerund.
-        places: Base form and past of relations without a gerund, with `{o}` for the object.
-        windows: Wordings of parts of the video, by their word.
+        gerunds: Base form and past tense of every gerund.
+        places: Base form and past tense of relations without a gerund, with `{o}` for the object.
+        windows: Wordings of parts of the video, by temporal word.
         references: Wordings of references to an answer.
         frames: Wordings of each template.
     """
@@ -36,7 +36,7 @@ class RootWordings:
         """Put a gerund phrase into the base form or the past: "reach for and grab it", "reached for and grabbed it".
 
         Raises:
-            InputError: The table does not have the gerund that it begins with.
+            InputError: The table lacks the gerund at the start of the phrase.
         """
         first, *words = phrase.split(" ")
         if first not in self.gerunds:
@@ -47,25 +47,25 @@ class RootWordings:
         return " ".join(said)
 
     def relation(self, pattern: str, name: str, past: bool) -> str:
-        """Put a relation's pattern into the base form or the past."""
+        """Put a relation's pattern into the base form or the past tense."""
         return self.places[name][past] if name in self.places else self.tense(pattern, past)
 
 
 @dataclass(frozen=True)
 class GenerationRules:
-    """Rules about which questions are not generated.
+    """Rules that exclude questions from generation.
 
     Attributes:
-        unasked_objects: Objects that no question is about.
-        unasked_relations: Relations that no question is about.
+        unasked_objects: Objects excluded from questions.
+        unasked_relations: Relations excluded from questions.
         obvious: Pairs of relation and object that are always true.
-        alike: Look-alikes of each object.
+        alike: Similar-looking objects of each object.
         transitions: Relations whose actions are not compared in length.
         referred: Relations of actions whose object may be replaced by a reference.
         never_in_time: Actions that never delimit a part of the video.
-        doubtful: For each relation those that make a "no" doubtful; `ANY` for any contact.
-        doubtful_actions: For each action without an object the relations that make a "no" doubtful.
-        steps: Steps of reasoning of each template, in the order of the templates.
+        doubtful: For each relation, those that make a "no" doubtful; `ANY` stands for any contact.
+        doubtful_actions: For each action without an object, the relations that make a "no" doubtful.
+        steps: Reasoning steps of each template, in the order of the templates.
     """
 
     unasked_objects: frozenset[str]

@@ -1,6 +1,6 @@
-"""Sample counts that MP4 and QuickTime files claim; FFmpeg allocates memory for them before it reads any sample.
+"""Checks of sample counts claimed by MP4 and QuickTime files, for which FFmpeg allocates memory before reading samples.
 
-A file of a kilobyte can claim gigabytes.
+A file of one kilobyte can claim gigabytes.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ from typing import BinaryIO
 
 import numpy as np
 
-MOST_MORE = 10_000_000  # samples of a file beyond one for each of its bytes
-MOST_EDITED = 5_000_000  # samples times edits, if there are more than `FEW_EDITS`: each edit can take all of them
+MOST_MORE = 10_000_000  # samples of a file beyond one per byte
+MOST_EDITED = 5_000_000  # samples times edits, if there are more than `FEW_EDITS`, as each edit can include all samples
 FEW_EDITS = 10
-LARGEST_BOX = 100_000_000  # bytes that are looked through
+LARGEST_BOX = 100_000_000  # bytes that are searched
 TIMES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
 COUNTS = re.compile(rb"(?:st(?:sz|z2).{8}|(elst).{4}|trun.{4})(.{4})", re.DOTALL)
 NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
 
 
 def check_samples(file: BinaryIO) -> None:
-    """Refuse a file that claims more samples than its bytes can hold, and rewind it; other formats have no such boxes.
+    """Refuse a file that claims more samples than its bytes can hold, and rewind it; other formats are accepted.
 
     Raises:
-        ValueError: It does.
+        ValueError: The file claims too many samples.
     """
     size = file.seek(0, io.SEEK_END)
     samples = timed = edits = start = 0
@@ -32,7 +32,7 @@ def check_samples(file: BinaryIO) -> None:
         file.seek(start)
         head = file.read(16)
         length = int.from_bytes(head[:4]) if head[:4] != b"\0\0\0\1" else int.from_bytes(head[8:])
-        if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg looks into no others
+        if head[4:8] != b"mdat" and NAME.fullmatch(head[4:8]):  # FFmpeg parses no other boxes
             file.seek(start)
             box = file.read(min(length or size, LARGEST_BOX))
             timed += sum(_timed(box, found.end(), int.from_bytes(found[1])) for found in TIMES.finditer(box))
@@ -41,7 +41,7 @@ def check_samples(file: BinaryIO) -> None:
                     edits = max(edits, int.from_bytes(count))
                 else:
                     samples += int.from_bytes(count)
-        if length < 8:  # it goes on to the end
+        if length < 8:  # the box extends to the end
             break
         start += length
     file.seek(0)
@@ -52,6 +52,5 @@ def check_samples(file: BinaryIO) -> None:
 
 
 def _timed(box: bytes, start: int, entries: int) -> int:
-    """Sum up the samples of a table of times, whose entries are a number of samples and their duration."""
     table = np.frombuffer(box, ">u4", 2 * min(entries, (len(box) - start) // 8), start)
     return int(table[::2].sum(dtype=np.uint64))

@@ -1,4 +1,4 @@
-"""Videos as read by decord, which most pipelines of video-language models use."""
+"""Reading of videos with decord, which most pipelines of video-language models use."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32
-TOLERANCE = 2  # grey levels; what two scalers may round apart
+TOLERANCE = 2  # grey levels; maximum rounding difference between two scalers
 NARROW = 128  # pixels; below, decord2 3.4.0 refuses widths that divide its padded rows, such as 32, 48 and 96
 
 
 def spread(count: int, most: int) -> list[int]:
-    """Choose numbers below `count` at equal distances, including the first and the last; all if `most` allows."""
+    """Return at most `most` numbers below `count` at equal distances, including the first and the last."""
     most = min(count, most)
     return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
 
 
 def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
-    """Read `most` frames at equal distances with decord.
+    """Read up to `most` frames at equal distances with decord.
 
-    They are read from a temporary file: decord2 3.4.0 ends the process if bytes in memory refer to a position after
-    their end.
+    They are read from a temporary file, because decord2 3.4.0 crashes the process if bytes in memory refer to a
+    position after their end.
 
     Returns:
-        The number of frames, and those read by number: uint8 RGB, shape (height, width, 3); none if decord counts other
-            frames than the file has.
+        The number of frames, and the frames read, by number: uint8 RGB, shape (height, width, 3). No frames are read if
+        decord counts a different number than the file has.
 
     Raises:
-        ValueError: decord refuses; with its message.
+        ValueError: decord cannot read the video; the message is decord's.
     """
     decord = import_extra("decord", what="decord's way of reading")
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -44,7 +44,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         path.write_bytes(content)
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
-            # decord2 3.4.0 may hang on frames that it counts but the file does not have.
+            # decord2 3.4.0 may hang on frames that it counts but that the file lacks.
             numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
             frames = reader.get_batch(numbers).asnumpy() if numbers else ()
             return len(reader), dict(zip(numbers, frames, strict=True))
@@ -54,15 +54,14 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
 
 
 def _packets(path: Path) -> int:
-    """Count the packets of the video track."""
     with open_video(path) as (container, stream):
         return sum(packet.size > 0 for packet in container.demux(stream))
 
 
 def differs_by_decord(content: bytes) -> str:
-    """Compare frames as read by decord and by PyAV, also of lossless H.264 in RGB; return the difference, or "".
+    """Compare frames read by decord and by PyAV, including lossless H.264 in RGB; return the difference, or "".
 
-    Pictures narrower than 128 pixels are not compared, as decord cannot read some of them.
+    Videos narrower than 128 pixels are not compared, as decord cannot read some of them.
     """
     try:
         if next(frames_of(content)).width < NARROW:

@@ -1,4 +1,4 @@
-"""Decode exact frames of a video, upright and ready to encode."""
+"""Decoding of exact frames of a video, upright and ready for encoding."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ BT601 = 6  # AVCOL_SPC_SMPTE170M
 def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     """Decode a run of frames, starting at the last keyframe before it.
 
-    Every frame is checked against the index by its timestamp. If seeking leads elsewhere, the file is decoded from its
-    beginning.
+    The timestamp of every frame is checked against the index. If seeking leads to another position, the file is decoded
+    from its beginning.
 
     Args:
-        index: The video.
-        frames: Frame indices, step 1.
+        index: Index of the video.
+        frames: Frame indices with step 1.
 
     Yields:
-        The decoded frames, one for each index, in order.
+        The decoded frames, one per index, in order.
 
     Raises:
-        VideoError: The decoder refuses, or a frame since the keyframe is damaged (`undecodable`).
-        IndexMismatchError: Even from the beginning the decoder delivers other frames than the index lists.
+        VideoError: The decoder fails, or a frame since the keyframe is damaged (`undecodable`).
+        IndexMismatchError: Even from the beginning, the decoded frames differ from those in the index.
     """
     done = 0
     if frames and index.timed:
         earlier = index.keyframes[index.keyframes <= index.pts[frames.start]]
         if len(earlier) and earlier[-1] > index.pts[0]:
-            with suppress(IndexMismatchError, VideoError):  # decoding from the beginning may still work
+            with suppress(IndexMismatchError, VideoError):  # decoding from the beginning may still succeed
                 for frame in _run(index, frames, int(earlier[-1])):
                     if frame.pts != index.pts[frames.start + done]:
                         break
@@ -62,18 +62,18 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
 def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
     """Decode single frames, each from the nearest keyframe, skipping frames that are not needed.
 
-    Skipped are stretches between keyframes and frames that no other refers to. Every frame is checked against the index
-    by its timestamp; `decode` handles the rest of a file for which this fails.
+    Stretches between keyframes and frames without references from other frames are skipped. The timestamp of every
+    frame is checked against the index; if the check fails, `decode` handles the rest of the file.
 
     Args:
-        index: The video.
+        index: Index of the video.
         frames: Frame indices, increasing.
 
     Yields:
-        The frames as from `decode`, one for each index, in order.
+        The frames as from `decode`, one per index, in order.
 
     Raises:
-        VideoError, IndexMismatchError: As `decode`.
+        VideoError, IndexMismatchError: As for `decode`.
     """
     done = 0
     if index.timed:
@@ -91,7 +91,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
 
 
 def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames with skipping; stop at the first irregularity."""
+    """Decode single frames, skipping others; stop at the first irregularity."""
     known = set(index.pts.tolist())
     try:
         with open_video(index.path) as (container, stream):
@@ -115,7 +115,7 @@ def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoF
 
 
 def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, set[int]]]:
-    """Group frames by the keyframe to seek to (None: the beginning), where seeking skips any frame."""
+    """Group frames by the keyframe to seek to (None for the beginning), if seeking skips any frame."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
     for number in frames:
@@ -131,10 +131,10 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
 
 
 def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
-    """Continue decoding, skipping spare frames that no other refers to.
+    """Continue decoding, skipping unneeded frames that no other frame references.
 
-    Only frames out of order in the file (B-frames) are skipped: in files without any, timestamps may be made up, which
-    only all frames together reveal.
+    Only frames stored out of order (B-frames) are skipped: in files without B-frames, timestamps may be invalid, which
+    is detectable only from all frames together.
     """
     latest: int | None = None
     for packet in demuxed(container, stream):
@@ -145,7 +145,7 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe (or the beginning), and yield from the first wanted frame on."""
+    """Decode from a keyframe (or the beginning), and yield frames from the first requested one on."""
     with open_video(index.path) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
@@ -162,10 +162,10 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
 def _undamaged_from(
     index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
-    """Yield decoded frames from the first wanted one on, after checking those before it.
+    """Yield decoded frames from the first requested one on, after checking those before it.
 
-    A frame depends on those since its keyframe, so damage to any of them counts, but not to frames shown before the
-    keyframe, which a seek into an open group of pictures cannot decode.
+    A frame depends on those since its keyframe, so damage to any of them is an error. Damage to frames shown before the
+    keyframe is ignored, as a seek into an open group of pictures cannot decode them.
     """
     first = int(index.pts[frames.start])
     before: int | None = None
@@ -180,11 +180,11 @@ def _undamaged_from(
 
 
 def upright(frame: av.VideoFrame) -> av.VideoFrame:
-    """Convert a decoded frame to the form that is encoded: yuv420p, rotation applied, even sizes.
+    """Convert a decoded frame to the encoder's format: yuv420p, rotation applied, even sizes.
 
     8-bit 4:2:0 limited-range frames with even sizes are returned unchanged. Others are converted once: chroma layouts,
     depths and full range by FFmpeg's scaler; rotations by multiples of 90° and flips of the display matrix without
-    loss; an odd width or height is padded by one pixel, right or below, that repeats the edge.
+    loss. An odd width or height is padded by repeating the right or bottom edge pixel.
 
     Raises:
         VideoError: The display matrix has another rotation (`undecodable`).
@@ -197,7 +197,7 @@ def upright(frame: av.VideoFrame) -> av.VideoFrame:
             frame.colorspace = BT601
     if turn != STRAIGHT or frame.width % 2 or frame.height % 2:
         frame = _turn_and_pad(frame, turn)
-    # Otherwise the encoder would copy the source's choice of I, P and B frames.
+    # Otherwise the encoder would copy the source's frame types (I, P and B).
     frame.pict_type = PictureType.NONE
     return frame
 
@@ -208,7 +208,7 @@ STRAIGHT: Turn = (False, False, False)
 
 
 def _orientation(frame: av.VideoFrame) -> Turn:
-    """Read the display matrix: x′ = a·x + c·y, y′ = b·x + d·y, in 16.16 fixed point."""
+    """Parse the display matrix: x′ = a·x + c·y, y′ = b·x + d·y, in 16.16 fixed point."""
     matrix = display_matrix(frame)
     if matrix is None:
         return STRAIGHT
@@ -235,12 +235,12 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:
-    """Return `work` of the frames of a video, indexed by its packets, or by decoding if these are wrong.
+    """Call `work` with the frame index of a video, built from packets, or from decoded frames if the packets are wrong.
 
-    `index` makes the index; callers that return to a file can pass one with a cache.
+    `index` builds the index; callers that revisit a file can pass a cached version.
 
     Raises:
-        VideoError: The file cannot be used.
+        VideoError: The file is unusable.
     """
     try:
         return work(index(path))

@@ -24,7 +24,7 @@ EditList = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Rendition:
-    """A file written for an edit list; `ticks` is its duration in the source's time base, sizes are in pixels."""
+    """A file written for an edit list; `ticks` is the duration in the source's time base, sizes are in pixels."""
 
     path: Path
     num_frames: int
@@ -34,7 +34,7 @@ class Rendition:
 
 
 class _Output:
-    """A file being written, and the next frame it needs."""
+    """A file being written, with the next frame that it needs."""
 
     def __init__(self, edit: EditList, writer: Mp4Writer, path: Path):
         self.frames: list[int] = list(chain.from_iterable(edit))
@@ -65,19 +65,19 @@ def write_edits(
 ) -> list[Rendition]:
     """Write several edit lists of one source from the same decoded frames.
 
-    All files are encoded in parallel while the source is decoded. Frames that some file needs later are held, the
-    latest first, up to `held_bytes`; others are decoded again from their keyframe.
+    All files are encoded in parallel while the source is decoded. Frames needed later are kept in memory, the latest
+    first, up to `held_bytes`; others are decoded again from their keyframe.
 
     Args:
-        index: The source.
-        edits: One edit list for each file. With sound, each covers the same stretch of the source once.
-        paths: The files, .mp4.
+        index: Index of the source.
+        edits: One edit list per file. With sound, each must cover the same stretch of the source exactly once.
+        paths: Paths of the .mp4 files.
         settings: Quality and speed, the same for all.
-        keep_sound: Cut and join the sound in step with the picture.
-        held_bytes: Memory for held frames.
+        keep_sound: Whether to cut and splice the sound along with the picture.
+        held_bytes: Memory for frames kept for later, in bytes.
 
     Returns:
-        One rendition for each file.
+        One rendition per file.
 
     Raises:
         VideoError: The source cannot be decoded, or its picture changes size (`undecodable`).
@@ -135,7 +135,7 @@ def write_edits(
 
 
 def foresee(index: FrameIndex, edit: EditList) -> Rendition:
-    """Return the rendition that `write_edits` would write for an edit list, decoding only its first frame."""
+    """Return the rendition that `write_edits` would produce for an edit list, decoding only its first frame."""
     first = min(piece.start for piece in edit)
     frame = upright(next(decode(index, range(first, first + 1))))
     ticks = sum(index.boundary(piece.stop) - index.boundary(piece.start) for piece in edit)
@@ -143,7 +143,7 @@ def foresee(index: FrameIndex, edit: EditList) -> Rendition:
 
 
 def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
-    """Choose frames of a decoding run that some file needs after it: the latest that fit."""
+    """Return the frames of a decoding run that some file needs later: the latest ones that fit into memory."""
     wanted_later: set[int] = set()
     for out in outputs:
         position = out.done
@@ -155,7 +155,7 @@ def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int
 
 
 def _run_end(outputs: Sequence[_Output], start: int, held: dict[int, av.VideoFrame]) -> int:
-    """Return the end of the run to decode from a wanted frame: the next jump or held frame."""
+    """Return the end of the run to decode from a requested frame: the next jump or cached frame."""
     out = next(out for out in outputs if out.wanted == start)
     stop = start
     for number in out.frames[out.done :]:

@@ -1,4 +1,4 @@
-"""Encode H.264 in MP4, with the same bytes on every machine that has the same x264."""
+"""H.264 encoding in MP4, with identical bytes on all machines that have the same x264."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ False keyframes mislead readers that seek (decord numbers frames from them), so 
 
 @dataclass(frozen=True)
 class EncodeSettings:
-    """Settings of the encoder.
+    """Settings of the video encoder.
 
     Attributes:
         crf: x264's constant rate factor, 0 (lossless) to 51 (worst).
-        preset: x264's preset.
-        lossless: Keep RGB frames bit for bit (H.264 High 4:4:4 RGB); `crf` then has no effect.
+        preset: x264 preset.
+        lossless: Whether to preserve RGB frames bit for bit (H.264 High 4:4:4 RGB), in which case `crf` has no effect.
     """
 
     crf: int = CRF
@@ -51,7 +51,7 @@ _exact: ContextVar[bool] = ContextVar("exact", default=False)
 
 @contextmanager
 def without_loss() -> Iterator[None]:
-    """Encode frames and sound losslessly in a `with` block, as the reference for measuring encoders."""
+    """Encode frames and sound losslessly in a `with` block, as the reference for measuring the loss of encoders."""
     token = _exact.set(True)
     try:
         yield
@@ -61,17 +61,17 @@ def without_loss() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Sound:
-    """Samples of sound: float32, shape (channels, num_samples), in [-1, 1], at `rate` per second."""
+    """Sound samples: float32, shape (channels, num_samples), in [-1, 1], at `rate` per second."""
 
     samples: NDArray[np.float32]
     rate: int
 
 
 class Mp4Writer:
-    """Encode upright frames (rgb24 if lossless), each with its own duration, and sound into an MP4 file.
+    """Encoder of upright frames (rgb24 if lossless), each with its own duration, and sound into an MP4 file.
 
-    Frames keep their timing in units of `time_base`, so variable rates are preserved. x264 runs with one thread and
-    independent of the processor, so the bytes depend only on the frames, the settings and x264's version.
+    Frame times are stored in units of `time_base`, so variable rates are preserved. x264 runs on one thread and
+    independently of the processor, so the bytes depend only on the frames, the settings and the version of x264.
     """
 
     def __init__(
@@ -84,18 +84,18 @@ class Mp4Writer:
         sample_aspect_ratio: Fraction | None = None,
         sound: Sound | None = None,
     ):
-        """Open the file; size and colours are those of the first frame.
+        """Open the file; frame size and colours are those of the first frame.
 
         Args:
-            path: File to write, .mp4.
-            time_base: Seconds in a unit of a frame's duration.
+            path: The .mp4 file to write.
+            time_base: Unit of frame durations, in seconds.
             rate: Average frames per second, a hint for x264's rate control.
             settings: Quality and speed.
-            sample_aspect_ratio: Width by height of a pixel, if not square.
-            sound: Sound of the whole file, from the first frame on.
+            sample_aspect_ratio: Width of a pixel divided by its height, if not square.
+            sound: Sound of the entire file, from the first frame on.
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
-        self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: no library version in the file
+        self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: omits library versions from the file
         self._exact = _exact.get()
         if self._exact and not settings.lossless:
             settings = EncodeSettings(crf=0, preset="ultrafast")
@@ -148,7 +148,7 @@ class Mp4Writer:
             self._container.mux(packet)
 
     def _write_sound(self, until: Fraction | None) -> None:
-        """Encode the sound up to a time, so that the file is interleaved."""
+        """Encode the sound up to a time, so that picture and sound are interleaved."""
         if self._sound is None or self._audio is None:
             return
         samples, rate, size = self._sound.samples, self._sound.rate, 1024
@@ -175,11 +175,10 @@ class Mp4Writer:
             self._container.close()
 
     def __enter__(self) -> Self:
-        """Return the writer."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Finish the file; after an error only close it, as the caller discards it."""
+        """Finish the file; after an exception only close it, as the caller discards it."""
         if kind is None:
             self.close()
         elif not self._closed:
@@ -199,7 +198,7 @@ def write_video(
     """Write RGB arrays as an MP4 file, atomically.
 
     Args:
-        path: The file.
+        path: The file to write.
         frames: uint8 arrays of shape (height, width, 3), RGB, even sizes.
         rate: Frames per second.
         sound: float32, shape (num_samples,) or (channels, num_samples), in [-1, 1].

@@ -1,4 +1,4 @@
-"""Estimate the size and duration of a build from short stretches of its sources, encoded beforehand."""
+"""Estimation of the size and duration of a build from sample stretches of its sources, which are encoded beforehand."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .pyav import Frame, open_input, rgb_frame, to_rgb
 from .store import MEMORY_BYTES, FrameStore
 
 LOOKED = 256  # sources whose headers are read
-STRETCH = 12  # frames encoded together, at least
-LONGEST = 48  # and at most
-STRETCHES = 3, 8, 16  # at least; of one source; of many
-PIXELS = 60e6  # that take about a second of CPU to encode
-KEY_EVERY = 250  # x264 puts a key frame at least so often
+STRETCH = 12  # minimum number of frames encoded together
+LONGEST = 48  # maximum number
+STRETCHES = 3, 8, 16  # minimum; for one source; for many sources
+PIXELS = 60e6  # encoded in about one second of CPU time
+KEY_EVERY = 250  # x264's maximum distance between key frames
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Size, frames per second and number of frames of a video, from its header."""
+    """Frame size, frames per second and number of frames of a video, from its header."""
 
     width: int
     height: int
@@ -44,7 +44,7 @@ class Shape:
 
     @property
     def area(self) -> int:
-        """Pixels of a frame."""
+        """Pixels per frame."""
         return self.width * self.height
 
 
@@ -53,9 +53,9 @@ class Footage:
     """A part of a source that a build encodes.
 
     Attributes:
-        source_id: The source.
-        count: Returns the approximate number of its frames from the shape of the source.
-        find: Returns its frames from the index of the source.
+        source_id: Id of the source.
+        count: Function that estimates the number of frames from the shape of the source.
+        find: Function that returns the frames from the index of the source.
     """
 
     source_id: str
@@ -64,7 +64,7 @@ class Footage:
 
 
 def frames_in(seconds: float | None, shape: Shape) -> float:
-    """Return the number of frames in some seconds of a source (None: all of it), by its header."""
+    """Return the number of frames in a duration of a source (None for all of it), according to its header."""
     return shape.num_frames if seconds is None else min(seconds * shape.fps, shape.num_frames)
 
 
@@ -76,7 +76,6 @@ class Cost:
     cpu_s: float = 0.0
 
     def __add__(self, other: Cost) -> Cost:
-        """Add two costs."""
         return Cost(self.size + other.size, self.cpu_s + other.cpu_s)
 
 
@@ -116,7 +115,7 @@ class BuildEstimate:
 class Survey:
     """The footage of a build, paths of existing source videos, and the shapes of sampled ones.
 
-    `usual` is the shape of the others: the mean of the sampled ones, or the assumed one.
+    `usual` is the shape of the other sources: the mean of the sampled ones, or an assumed one.
     """
 
     footage: Sequence[Footage]
@@ -125,23 +124,23 @@ class Survey:
     usual: Shape
 
     def shape(self, source_id: str) -> Shape:
-        """Shape of a source, or the usual one."""
+        """Return the shape of a source, or the usual shape."""
         return self.shapes.get(source_id, self.usual)
 
     @property
     def frames(self) -> float:
-        """Frames of all footage."""
+        """Number of frames in all footage."""
         return sum(part.count(self.shape(part.source_id)) for part in self.footage)
 
     @property
     def seconds(self) -> float:
-        """Length of all footage."""
+        """Length of all footage in seconds."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) / shape.fps for part, shape in shapes)
 
     @property
     def pixels(self) -> float:
-        """Pixels of all frames of all footage."""
+        """Number of pixels in all frames of all footage."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) * shape.area for part, shape in shapes)
 
@@ -176,7 +175,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Frames that represent footage, the share of key frames around them, and the frame where decoding starts."""
+    """Frames that represent footage, the share of key frames around them, and the frame at which decoding starts."""
 
     index: FrameIndex
     frames: range
@@ -186,13 +185,13 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Measured:
-    """Cost of an encoded stretch per pixel.
+    """Cost per pixel of an encoded stretch.
 
     Attributes:
-        key: Bits of a pixel in a key frame.
-        later: Bits of a pixel in other frames.
-        encode_s: Seconds of encoding it.
-        after: Bits of a pixel after the first frame, of any kind.
+        key: Bits per pixel in a key frame.
+        later: Bits per pixel in other frames.
+        encode_s: Seconds of encoding per pixel.
+        after: Bits per pixel after the first frame, for frames of any kind.
     """
 
     key: float
@@ -203,18 +202,18 @@ class Measured:
 
 @cache
 def costs() -> Any:
-    """Read the measured factors of `costs.yaml`."""
+    """Return the measured factors of `costs.yaml`."""
     return yaml.safe_load((Path(__file__).parent / "costs.yaml").read_text(encoding="utf-8"))
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """Choose at most `count` items at equal distances."""
+    """Return at most `count` items at equal distances."""
     chosen = min(count, len(items))
     return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Read the headers of at most `LOOKED` sources; without any, use the assumptions for `benchmark`."""
+    """Read the headers of at most `LOOKED` sources; if there are none, use the assumptions for `benchmark`."""
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
     usual = Shape(**costs()["assumed"][benchmark])
@@ -225,12 +224,12 @@ def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: s
 
 
 def look(path: Path) -> Shape | None:
-    """Read a video's header; None if it does not open or lacks the values."""
+    """Return the shape in a video's header; None if it does not open or lacks the values."""
     with suppress(VideoError), open_video(path) as (container, stream):
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
         seconds = seconds or (container.duration or 0) / av.time_base
-        # Not `stream.frames` first: that counts what an edit list hides, too.
+        # `stream.frames` is not the first choice, as it includes frames hidden by an edit list.
         frames = round(seconds * fps) or stream.frames or index_frames(path).num_frames
         if fps and frames and stream.width:
             return Shape(stream.width, stream.height, fps, frames)
@@ -238,7 +237,7 @@ def look(path: Path) -> Shape | None:
 
 
 def stretches(looked: Survey) -> list[Stretch]:
-    """Choose stretches at equal distances in all pixels of the footage whose source exists and opens."""
+    """Choose stretches at equal distances among all pixels of the footage whose source exists and opens."""
     parts = [part for part in looked.footage if part.source_id in looked.shapes]
     ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
     if not len(ends) or not ends[-1]:
@@ -271,10 +270,10 @@ def _index(path: Path) -> FrameIndex:
 
 
 def key_share(index: FrameIndex, frames: range) -> float:
-    """Estimate the share of key frames that x264 will make of some frames.
+    """Estimate the share of key frames that x264 will use for some frames.
 
-    It puts them at cuts, and at least every `KEY_EVERY` frames. Cuts are guessed from the source's own key frames:
-    those closer than the encoder's maximum distance.
+    x264 inserts them at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from key frames of the source
+    that are closer than its encoder's maximum distance.
     """
     keys = np.searchsorted(index.pts, index.keyframes)
     distances = np.diff(np.append(keys, index.num_frames))
@@ -311,7 +310,7 @@ def measure_clean(
 ) -> Measured:
     """Encode the first frames of a stretch unperturbed.
 
-    x264 spends less on the last frames, as none depend on them; the table compensates for that.
+    x264 spends fewer bits on the last frames, as no others depend on them; the table compensates for that.
     """
     pictures = [store.yuv(number) for number in stretch.frames[:frames]]
     if settings.lossless:
@@ -322,14 +321,14 @@ def measure_clean(
 
 
 def mean(measured: Sequence[Measured]) -> Measured:
-    """Average measurements of stretches."""
+    """Return the mean of the measurements of stretches."""
     key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for m in measured], axis=0)
     return Measured(float(key), float(later), float(encode_s))
 
 
 @contextmanager
 def opened(chosen: Sequence[Stretch]) -> Iterator[tuple[list[tuple[Stretch, FrameStore]], float]]:
-    """Decode stretches; yield those that decode, and the CPU seconds of decoding a pixel."""
+    """Decode stretches; yield those that can be decoded, and the CPU seconds of decoding per pixel."""
     found, spent, pixels = [], 0.0, 0.0
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, ExitStack() as stack:
         for stretch in chosen:
@@ -353,15 +352,15 @@ def usual(settings: EncodeSettings) -> Measured:
 
 
 def bits(measured: Measured, keys: float) -> float:
-    """Return the average bits of a pixel, given the share of key frames."""
+    """Return the average bits per pixel for a share of key frames."""
     return keys * measured.key + (1 - keys) * measured.later
 
 
 def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
     """Return the costs outside of tables: start-up, opening, decoding, hashing, packing, the card.
 
-    `size` are bytes of all files, `decode_s` CPU seconds of all decoding; `slowness` is relative to the table's
-    machine.
+    `size` is the total number of bytes in files and `decode_s` the CPU seconds of all decoding; `slowness` is relative
+    to the machine of the table.
     """
     table = costs()["fixed"]
     spent = table["command_s"] + table["worker_s"] * min(workers, units) + table["unit_s"] * units
@@ -370,7 +369,7 @@ def fixed(size: float, files: float, units: float, workers: int, decode_s: float
 
 
 def container_bytes(files: float, frames: float) -> float:
-    """Return the bytes of MP4 files other than frames."""
+    """Return the size of MP4 files without their frames, in bytes."""
     table = costs()["fixed"]
     return float(table["file_bytes"] * files + table["frame_bytes"] * frames)
 
@@ -385,9 +384,9 @@ def estimate_cuts(
     workers: int,
     probe: bool,
 ) -> BuildEstimate:
-    """Estimate a build that encodes its footage unperturbed, each `copies` times, into the videos of a table.
+    """Estimate a build that encodes its footage unperturbed, `copies` times, into the videos of a table.
 
-    With `probe` stretches are encoded; otherwise typical content is assumed.
+    With `probe`, stretches are encoded; otherwise typical content is assumed.
     """
     chosen = stretches(looked) if probe else []
     measured, keys = usual(settings), 1 / KEY_EVERY

@@ -1,4 +1,4 @@
-"""Locate FFmpeg's program."""
+"""Location of the FFmpeg program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.extras import import_extra
 
 
 def find_ffmpeg() -> str:
-    """Return the path of the program: `STRESSREEL_FFMPEG`, else the one of the `imageio-ffmpeg` wheel.
+    """Return the path of the FFmpeg program: `STRESSREEL_FFMPEG`, else that of the `imageio-ffmpeg` wheel.
 
     Raises:
         InputError: `STRESSREEL_FFMPEG` is not a program, or is unset and the wheel is not installed.

@@ -1,4 +1,4 @@
-"""Loss of encoding, measured against the same frames encoded without loss."""
+"""Measurement of encoding loss, against the same frames encoded losslessly."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Loss:
 
     Attributes:
         frames: float64, shape (num_frames,): mean squared error of the samples of all three planes, in grey levels².
-        blocks: float64, shape (num_frames,): the same of the worst 8 x 8 samples of a plane.
+        blocks: float64, shape (num_frames,): mean squared error of the worst 8 x 8 block of a plane.
         sound: Root mean square difference of the sound, in [-1, 1], in the worst tenth of a second; 0 without sound.
     """
 
@@ -48,10 +48,10 @@ class Loss:
 
 
 def measure_loss(content: bytes, exact: bytes) -> Loss:
-    """Compare an encoded video with a lossless encoding of the same frames, in the same format, and sound.
+    """Compare an encoded video with a lossless encoding of the same frames (in the same format) and sound.
 
     Raises:
-        ValueError: They differ in frames, size, sampling rate or channels; the message says how.
+        ValueError: The two differ in frames, size, sampling rate or channels; the message states the difference.
         FFmpegError, IndexError: One of them cannot be decoded.
     """
     frames, blocks = [], []
@@ -94,7 +94,7 @@ def _sound_of(content: bytes) -> Sound | None:
 
 
 def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
-    """Measure the sound in its worst tenth of a second; AAC pads the last frame with silence."""
+    """Return the loss of sound in its worst tenth of a second; AAC pads the last frame with silence."""
     if heard is None or meant is None:
         if heard is not meant:
             raise ValueError("it has sound, the cut from the source has none" if heard else "it has no sound")
@@ -114,11 +114,11 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Describe why a video cannot be from another encoder of the same quality; "" if it can.
+    """Return the reason why a video cannot be from another encoder of the same quality, or "" if it can.
 
-    Every frame may be 1.5 dB worse than in the video encoded again with the claimed settings, and the worst 8 x 8
-    samples of every frame twice as far off as the worst there in any frame (plus 16 grey levels²); none may be 3 dB
-    better. Builds of an encoder differ by far less; other pictures, a mark drawn on them or a better copy by far more.
+    Compared with the video encoded again with the claimed settings, each frame may be up to 1.5 dB worse and must be
+    less than 3 dB better. The error of its worst 8 x 8 block may be twice that of the worst block in any frame, plus 16
+    grey levels². Builds of an encoder differ far less; other pictures, drawn marks or better copies differ far more.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
     wrong = np.flatnonzero(found.frames > allowed)
@@ -145,12 +145,12 @@ def unlike(found: Loss, again: Loss) -> str:
 
 
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
-    """Describe why a video cannot be another encoder version's rendering of the same source; "" if it can.
+    """Return the reason why a video cannot be another encoder version's rendering of the same source, or "" if it can.
 
-    `again` is the same video rendered here, `exact` the same without loss.
+    `again` is the same video rendered on this machine, `exact` the same without loss.
     """
     if again == exact:
-        return "it is not the file that it was taken from"  # there was nothing to encode
+        return "it is not the file that it was taken from"  # nothing had to be encoded
     try:
         one, other = look_at(found, pictures=False), look_at(again, pictures=False)
         if one.tracks != other.tracks:

@@ -1,4 +1,4 @@
-"""Read frames of a video as an array, decoding only what is asked for."""
+"""Reading of video frames as an array, with decoding limited to the requested frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .decode import decode_at, upright, with_index
 from .index import FrameIndex
 from .pyav import to_rgb
 
-MOST_FRAMES = 10_000  # of one call
+MOST_FRAMES = 10_000  # per call
 
 
 def frames(
@@ -30,22 +30,22 @@ def frames(
 ) -> NDArray[np.uint8]:
     """Decode frames of a video with PyAV; neither torchcodec nor an FFmpeg installation is needed.
 
-    Seeks to the nearest keyframes and skips frames that are not needed. `count` selects the same frames as
+    The function seeks to the nearest keyframes and skips frames that are not needed. `count` selects the same frames as
     `stressreel ask`.
 
     Args:
-        video: A row of a table loaded with `Video(decode=False)`, its value of the column `video` (a dictionary with
+        video: A row of a table loaded with `Video(decode=False)`, the value of its column `video` (a dictionary with
             `bytes` and `path`), the bytes of a video file, or its path.
-        count: Number of frames: those shown in the middle of as many equal parts; short videos repeat some.
-        fps: Frames per second instead: those shown at 0, 1/fps, 2/fps, ... seconds.
-        indices: Numbers of the frames instead, counted from 0, in any order.
+        count: Number of frames, which are those shown in the middle of as many equal parts; short videos repeat some.
+        fps: Frames per second instead of a number: the frames shown at 0, 1/fps, 2/fps, ... seconds.
+        indices: Frame numbers instead of a number of frames, counted from 0, in any order.
 
     Returns:
         RGB, uint8, shape (frames, height, width, 3).
 
     Raises:
-        UsageError: Not exactly one of count, fps and indices is given, or its value is not allowed.
-        InputError: `video` holds no video.
+        UsageError: Not exactly one of count, fps and indices is specified, or its value is not allowed.
+        InputError: `video` contains no video.
         VideoError: The video cannot be decoded.
     """
     if sum(choice is not None for choice in (count, fps, indices)) != 1:
@@ -77,10 +77,10 @@ def frames(
 
 
 def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
-    """Choose frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
+    """Return frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
 
     Args:
-        index: The video.
+        index: Index of the video.
         stretch: The frames to choose from.
         count: Number of frames; a short stretch repeats some.
 
@@ -100,7 +100,7 @@ def _shown_at(index: FrameIndex, seconds: Fraction) -> int:
 
 @contextmanager
 def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
-    """Give the path of a video, through a temporary file where only its bytes are known."""
+    """Yield the path of a video, which is a temporary file if only the bytes are known."""
     if isinstance(video, Mapping) and isinstance(video.get("video"), Mapping):
         video = video["video"]
     content: Any = video

@@ -1,13 +1,13 @@
-"""Which frames a video file really shows, and when: from its packets, not from what the header claims.
+"""The frames that a video file actually shows and their times, from its packets instead of header claims.
 
 Rules, the same for every builder:
 
-* The video stream is the one that FFmpeg calls the best, as players and decord do.
-* Time 0 is the earliest start of the picture and the sound, so a file whose first timestamp is 10 s starts at 0, and a
-  picture that starts one second after the sound starts at 1 s.
-* A frame is shown from its presentation timestamp to the next one's; edit lists are applied (discarded frames do not
-  count). A file without timestamps of its own (raw H.264, H.264 with B-frames in AVI) gets them at its nominal rate.
-* `[start, end)` in seconds holds the frames whose timestamp lies in it, compared exactly as fractions.
+* The video stream is the one that FFmpeg selects as the best, as in players and decord. * Time 0 is the earliest start
+of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture that starts one second after the
+sound starts at 1 s. * A frame is shown from its presentation timestamp to that of the next frame. Edit lists are
+applied (discarded frames do not count). Files without timestamps (raw H.264, H.264 with B-frames in AVI) are assigned
+timestamps at the nominal rate. * `[start, end)` in seconds contains the frames whose timestamp lies in it, compared
+exactly as fractions.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class FrameIndex:
     """The frames of a video stream in presentation order.
 
     Attributes:
-        path: The file.
+        path: Path of the file.
         pts: int64, shape (num_frames,), strictly increasing, in units of `time_base`.
         end: End of the last frame, in units of `time_base`.
-        time_base: Seconds in one unit.
+        time_base: Duration of one unit in seconds.
         zero: Time 0 of the file on the stream's clock, in seconds.
-        keyframes: int64, timestamps from which decoding can start, increasing; empty if it must start at the beginning.
+        keyframes: int64, increasing timestamps from which decoding can start; empty if it must start at the beginning.
         timed: False if the file has no timestamps and `pts` counts frames at the nominal rate.
     """
 
@@ -55,41 +55,41 @@ class FrameIndex:
 
     @property
     def num_frames(self) -> int:
-        """Number of frames shown."""
+        """Number of displayed frames."""
         return len(self.pts)
 
     def boundary(self, index: int) -> int:
-        """Timestamp at which frame `index` starts; for `num_frames`, at which the last one ends."""
+        """Return the timestamp at which frame `index` starts, or the end of the last frame for `num_frames`."""
         return int(self.pts[index]) if index < len(self.pts) else self.end
 
     def seconds(self, index: int) -> Fraction:
-        """Time at which frame `index` starts (or the video ends), in seconds from time 0."""
+        """Return the time at which frame `index` starts (or the video ends), in seconds from time 0."""
         return self.boundary(index) * self.time_base - self.zero
 
     def at(self, pts: int) -> float:
-        """Time of a timestamp, in seconds from time 0."""
+        """Return the time of a timestamp, in seconds from time 0."""
         return float(pts * self.time_base - self.zero)
 
     def first_at(self, seconds: Fraction) -> int:
-        """Index of the first frame that starts at or after a time, `num_frames` if there is none."""
+        """Return the index of the first frame that starts at or after a time; `num_frames` if there is none."""
         return int(np.searchsorted(self.pts, ceil((seconds + self.zero) / self.time_base)))
 
 
-MOST_FRAMES = 4_000_000  # of a file: 37 hours at 30 frames a second
+MOST_FRAMES = 4_000_000  # per file: 37 hours at 30 frames per second
 MOST_HOURS = 1000
 
 
 class IndexMismatchError(Exception):
-    """The decoder delivers other frames than the packets list: index the file by decoding it."""
+    """The decoded frames differ from those listed by the packets; the file must be indexed by decoding."""
 
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
-    """Open a file and choose its video stream, with one decoding thread, as builds run several processes.
+    """Open a file and select its video stream, with one decoding thread, as builds run several processes.
 
     Raises:
-        VideoError: It cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the `with`
-            block (`undecodable`).
+        VideoError: The file cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the
+            `with` block (`undecodable`).
     """
     try:
         container = open_input(path)
@@ -107,32 +107,32 @@ def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoS
 
 
 def check_opens(path: Path) -> None:
-    """Open a file and find its video stream, without decoding.
+    """Check that a file opens and has a video stream, without decoding.
 
     Raises:
-        VideoError: It cannot be opened or has no picture (`unreadable_video`).
+        VideoError: The file cannot be opened or has no picture (`unreadable_video`).
     """
     with open_video(path):
         pass
 
 
 def words(error: Exception) -> str:
-    """Return the decoder's message, with the last line of its log if there is one."""
+    """Return the decoder's message, with the last line of its log if any."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
 
 
 def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
-    """List the frames of a video.
+    """Return the frame index of a video.
 
     Args:
         path: The file.
-        decode: Decode everything; by default only packets are read, which takes milliseconds, and the frames are
-            checked when they are decoded.
+        decode: Whether to decode the entire file. By default only packets are read, which takes milliseconds, and
+            frames are checked when they are decoded.
 
     Raises:
-        VideoError: The file cannot be read or holds no frames.
+        VideoError: The file cannot be read or contains no frames.
     """
     with open_video(path) as (container, stream):
         _check_count(path, stream.frames)
@@ -180,29 +180,29 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
 
 
 def _check_count(path: Path, count: int) -> None:
-    """Refuse a small file that claims excessively many frames."""
+    """Raise VideoError for a file that claims excessively many frames."""
     if count > MOST_FRAMES:
         raise VideoError("undecodable", f"{path.name}: it has more than {MOST_FRAMES:,} frames")
 
 
 def _bounded(index: FrameIndex) -> FrameIndex:
-    """Refuse a file of few frames that claims an excessive duration, which sound would fill."""
+    """Raise VideoError for a file of few frames that claims an excessive duration, which sound would fill."""
     if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
         raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
     return index
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
-    """Return whether decoded frames, which are in presentation order, have distinct timestamps in another order.
+    """Return whether decoded frames, which are in presentation order, have distinct but unordered timestamps.
 
-    Containers without presentation times (AVI) cause this for codecs that reorder frames.
+    This occurs in containers without presentation times (AVI) for codecs that reorder frames.
     """
     values = [pts for pts in timestamps if pts is not None]
     return len(set(values)) == len(values) and values != sorted(values)
 
 
 def _zero(container: av.container.InputContainer) -> Fraction:
-    """Return the earliest start of picture and sound, exact (the container's own is rounded to microseconds)."""
+    """Return the exact earliest start of picture and sound; the container's value is rounded to microseconds."""
     starts = [
         stream.start_time * Fraction(stream.time_base)
         for stream in (*container.streams.video, *container.streams.audio)
@@ -217,7 +217,7 @@ def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameInde
 
 
 def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
-    """Index a video as `index_frames` does, with a cache that is valid until the file changes."""
+    """Return the result of `index_frames`, cached until the file changes."""
     try:
         stat = path.stat()
     except OSError:

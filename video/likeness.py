@@ -1,4 +1,4 @@
-"""Compare two encoded videos of the same content."""
+"""Comparison of two encoded videos of the same content."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class Likeness:
 
     Attributes:
         kind: "alike": the same number of frames of the same size at the same times (within 1 ms), each with a PSNR of
-            at least 30 dB. Otherwise the first difference: "size", "frames" (their number), "times", "pictures"; or
+            at least 30 dB. Otherwise the first difference: "size", "frames" (their number), "times" or "pictures"; or
             "undecodable".
-        decibels: PSNR of the frame that differs most, over all samples of its planes, at most 100; None if no frames
-            could be compared.
+        decibels: PSNR of the most different frame over all samples of its planes, at most 100; None if no frames could
+            be compared.
         detail: The difference in words; empty if they are alike.
-        same_sound: Whether their audio tracks have the same packets, or both have none.
+        same_sound: Whether the audio tracks have the same packets, or neither file has one.
     """
 
     kind: LikenessKind
@@ -42,9 +42,9 @@ class Likeness:
 
 
 def compare_videos(one: bytes, other: bytes) -> Likeness:
-    """Decode two files, a frame of each at a time, and compare them.
+    """Compare two files by decoding them in parallel, one frame at a time.
 
-    PSNR is that of the worst frame, so that one wrong frame among a thousand is found.
+    The PSNR is that of the worst frame, so that one wrong frame among a thousand is detected.
     """
     worst, apart_s, counts = 0.0, 0.0, [0, 0]
     starts: tuple[float, float] | None = None
@@ -75,7 +75,7 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
 
 
 def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
-    """Return the mean squared error of two frames of one size, in grey levels²; in RGB if the formats differ."""
+    """Return the mean squared error of two frames of equal size, in grey levels²; in RGB if the formats differ."""
     planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
     squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
     return squares / sum(plane.size for plane in planes[0])
@@ -88,7 +88,7 @@ def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8
 
 
 def _sound_hash(content: bytes) -> str:
-    """Hash the audio packets of a file; "" if it has none."""
+    """Return a hash of the audio packets of a file; "" if it has none."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if stream is None:

@@ -1,4 +1,4 @@
-"""x264's presets and the defaults, in a module without imports so that commands start fast."""
+"""x264's presets and defaults, in a module without imports so that commands start fast."""
 
 from __future__ import annotations
 

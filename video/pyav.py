@@ -1,12 +1,11 @@
-"""Differences between PyAV 15 and 19; the rest of `video/` is the same for all of them.
+"""Adapter for the differences between PyAV 15 and 19; the other modules of `video/` are independent of the version.
 
-* `metadata_errors` is gone in 19, which reads any metadata.
-* PyAV 15 (FFmpeg 7) gives packets of MP4 files with B-frames no duration, or a guess. FFmpeg 8 uses the distance to the
-next one in decoding order, which is done here for 15.
-* Frames have colour primaries and transfer since 17. Before, they are taken from the decoder with each frame.
-* Since 17 pictures are converted with the matrix and range of the frame, and `threads` can be set. Before, the matrix
-was BT.601 for any frame, unless both sides were named and differed, and the range was not changed between formats of
-one layout, unless the name of the format (yuvj420p) implied it.
+* `metadata_errors` was removed in 19, which reads any metadata. * In PyAV 15 (FFmpeg 7), packets of MP4 files with
+B-frames have no duration, or an estimate. FFmpeg 8 uses the distance to the next packet in decoding order, which this
+module computes for 15. * Frames have colour primaries and transfer since 17. For earlier versions, they are read from
+the decoder with each frame. * Since 17, pictures are converted with the matrix and range of the frame, and `threads`
+can be set. Earlier versions use BT.601 for any frame, unless both matrices are specified and differ, and do not convert
+the range between formats of one layout, unless the format's name (yuvj420p) implies it.
 """
 
 from __future__ import annotations
@@ -41,26 +40,26 @@ UNSPECIFIED, BT601 = 2, 5  # AVCOL_PRI_UNSPECIFIED and AVCOL_TRC_UNSPECIFIED; SW
 FORMATS = (
     "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
     "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
-)  # FFmpeg's names of what a video is read from: each is one file, and none names another (`mlv` does)
+)  # FFmpeg's names of permitted input formats: each is a single file, and none refers to another (`mlv` does)
 NAME_OTHERS = ("concat", "dash", "hls", "image2", "imf", "mlv", "rtsp", "sdp", "vobsub", "lavfi")
-MOST_PIXELS = 1 << 26  # of a picture: 8192 x 8192; the largest that levels of H.264 and AV1 allow has half of them
+MOST_PIXELS = 1 << 26  # per picture: 8192 x 8192, twice the maximum that levels of H.264 and AV1 allow
 GUARDS = {
     "format_whitelist": FORMATS,
-    "protocol_whitelist": "file",  # also for what a file makes FFmpeg open
-    "enable_drefs": "0",  # tracks of MP4 files that lie in another file
+    "protocol_whitelist": "file",  # also for files that a file makes FFmpeg open
+    "enable_drefs": "0",  # tracks of MP4 files that are stored in another file
     "use_absolute_path": "0",
 }
 CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
 def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
-    """Open a media file for reading, whatever bytes its metadata hold; a file in object storage is copied first.
+    """Open a media file for reading, whatever bytes its metadata contain; a file in object storage is copied first.
 
-    Only this function opens media. The format is detected from the content, and formats that can name other files or
+    Only this function opens media. The format is detected from the content. Formats that can refer to other files or
     addresses, such as playlists, are refused before FFmpeg reads the file. A name is never interpreted as an address.
 
     Raises:
-        FFmpegError, OSError, ValueError: It cannot be opened, or its format is not supported.
+        FFmpegError, OSError, ValueError: The file cannot be opened, or its format is not supported.
     """
     what: str | BinaryIO
     if isinstance(source, Path):
@@ -101,7 +100,7 @@ def _opened(what: Any) -> av.container.InputContainer:
 def _refused_format(what: str | BinaryIO) -> str | None:
     """Open a refused file again, and return the format that FFmpeg detects; None if that was not the reason.
 
-    FFmpeg reports it only in its debug log.
+    FFmpeg reports the format only in its debug log.
     """
     if not isinstance(what, str):
         what.seek(0)
@@ -120,13 +119,13 @@ def _refused_format(what: str | BinaryIO) -> str | None:
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
-    """Read the packets of a stream; those of MP4 and QuickTime files have durations."""
+    """Yield the packets of a stream; those of MP4 and QuickTime files have durations."""
     if MAJOR >= 16 or "mp4" not in container.format.name:
         yield from container.demux(stream)
         return
     before: av.Packet[VideoStream] | None = None
     first: int | None = None
-    for packet in container.demux(stream):  # ends with an empty one
+    for packet in container.demux(stream):  # the last packet is empty
         if before is not None and before.dts is not None:
             first = before.dts if first is None else first
             if packet.dts is not None:
@@ -141,13 +140,13 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
 
 
 def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
-    """Decode the frames of a stream, with their colours (see `colours`) and durations."""
+    """Yield the decoded frames of a stream, with their colours (see `colours`) and durations."""
     for packet in demuxed(container, stream):
         yield from decoded_packet(packet, stream)
 
 
 def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
-    """Decode the frames of a packet, with their colours (see `colours`)."""
+    """Yield the decoded frames of a packet, with their colours (see `colours`)."""
     for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
@@ -155,7 +154,7 @@ def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Itera
 
 
 def colours(frame: Frame) -> tuple[int, int, int, int]:
-    """Return a frame's colour range, matrix, primaries and transfer, by FFmpeg's numbers."""
+    """Return a frame's colour range, matrix, primaries and transfer as FFmpeg's numbers."""
     if MAJOR < 17:
         return (frame.color_range, frame.colorspace, *(cast(Any, frame.opaque) or (UNSPECIFIED, UNSPECIFIED)))
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
@@ -179,12 +178,12 @@ def plane_view(frame: Frame, number: int) -> NDArray[np.uint8]:
 
 
 def is_full(frame: Frame) -> bool:
-    """Return whether a frame uses all 256 levels, by its format's name or its tag."""
+    """Return whether a frame uses all 256 levels, according to its format name or its tag."""
     return frame.format.name.startswith("yuvj") or frame.color_range == ColorRange.JPEG
 
 
 def to_yuv420p(frame: Frame) -> Frame:
-    """Convert a frame to limited-range yuv420p, on one thread, with the matrix of its tag (RGB: BT.601)."""
+    """Convert a frame to limited-range yuv420p, on one thread, with the matrix of its tag (BT.601 for RGB)."""
     full = is_full(frame)
     source, target = (ColorRange.JPEG, ColorRange.MPEG) if full else (None, None)
     if MAJOR >= 17:
@@ -212,10 +211,10 @@ def rgb_frame(picture: NDArray[np.uint8]) -> Frame:
 def rgb_to_yuv420p(picture: NDArray[np.uint8], matrix: int = UNSPECIFIED) -> Frame:
     """Convert uint8 RGB of shape (height, width, 3) to limited-range yuv420p, on one thread.
 
-    `matrix` is an AVColorSpace; unspecified is BT.601.
+    `matrix` is an AVColorSpace; unspecified means BT.601.
     """
     frame = rgb_frame(picture)
-    frame.colorspace = matrix  # the converted frame's, which it is copied to
+    frame.colorspace = matrix  # of the converted frame, which copies it
     return frame.reformat(format="yuv420p", threads=1) if MAJOR >= 17 else _rgb_before_17(frame, matrix)
 
 
@@ -231,7 +230,7 @@ def _rgb_before_17(frame: Frame, matrix: int) -> Frame:
 
 
 def to_rgb(frame: Frame) -> NDArray[np.uint8]:
-    """Convert a frame to uint8 RGB of shape (height, width, 3), as decord, OpenCV and FFmpeg do; on one thread."""
+    """Convert a frame to uint8 RGB of shape (height, width, 3), like decord, OpenCV and FFmpeg; on one thread."""
     if MAJOR >= 17:
         shown = frame.reformat(format="rgb24", threads=1)
     else:
@@ -248,6 +247,6 @@ def to_rgb(frame: Frame) -> NDArray[np.uint8]:
 
 
 def display_matrix(frame: Frame) -> NDArray[np.int64] | None:
-    """Return the nine values of a frame's display matrix, int64, in 16.16 fixed point; None if it has none."""
-    data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # typed as names, but gives the data
+    """Return the nine values of a frame's display matrix, int64, in 16.16 fixed point; None if it has no matrix."""
+    data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # typed as names, but returns the data
     return None if data is None else np.frombuffer(memoryview(data), np.int32)[:9].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Sound of a video, cut to the sample."""
+"""The sound of a video, cut with sample accuracy."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ JUMP_SECONDS = 0.05
 def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | None:
     """Decode the sound of a stretch of a video.
 
-    The track is decoded from its beginning (fast, and exact, unlike a seek into AAC). A jump of its timestamps by more
-    than 50 ms is a gap, filled with silence, like the time before its start and after its end. More than two channels
-    are mixed to stereo; a rate that AAC does not support becomes 48 kHz.
+    The track is decoded from its beginning, which is fast and, unlike seeking in AAC, exact. A jump of its timestamps
+    by more than 50 ms is a gap, which is filled with silence, as is the time before its start and after its end. More
+    than two channels are mixed to stereo; a rate that AAC does not support is converted to 48 kHz.
 
     Args:
-        index: The video.
+        index: Index of the video.
         start: Start in seconds from time 0 of the file.
-        stop: End, exclusive.
+        stop: End in seconds, exclusive.
 
     Returns:
         The sound of [start, stop), round((stop − start) · rate) samples; None if the file has no sound.
@@ -54,7 +54,7 @@ def _decode(
     layout = "mono" if stream.channels == 1 else "stereo"
     resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
     samples = np.zeros((1 if layout == "mono" else 2, round(length * rate)), np.float32)
-    position: int | None = None  # of the next sample, counted from `start`
+    position: int | None = None  # of the next sample, relative to `start`
     for frame in container.decode(stream):
         if frame.pts is not None and frame.time_base is not None:
             stamped = round((frame.pts * frame.time_base - start) * rate)
@@ -79,7 +79,7 @@ def _flush(resampler: av.AudioResampler, samples: NDArray[np.float32], position:
 
 
 def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:
-    """Copy the overlap of a piece that begins at `position`; return the position after it."""
+    """Copy the overlapping part of a piece that begins at `position`; return the position after it."""
     first, last = max(position, 0), min(position + piece.shape[1], samples.shape[1])
     if first < last:
         samples[:, first:last] = piece[:, first - position : last - position]
@@ -87,12 +87,12 @@ def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: i
 
 
 def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
-    """Reorder pieces of a sound with their frames; cuts are within half a sample of those of the picture.
+    """Reorder pieces of a sound along with their frames; cuts are within half a sample of those of the picture.
 
     Args:
         sound: Sound of the frames from the earliest to the latest of `pieces`.
-        index: The video.
-        pieces: Runs of frame indices, in the new order; together they cover the sound once.
+        index: Index of the video.
+        pieces: Runs of frame indices in the new order; together they cover the sound exactly once.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
 

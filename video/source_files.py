@@ -1,4 +1,4 @@
-"""Find annotation files and videos in folders."""
+"""Location of annotation files and videos in folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Find a file in a folder or up to two folders below it; the shallowest, first by name."""
+    """Locate a file in a folder or up to two folders below; the shallowest match is used, then the first by name."""
     for pattern in (name, f"*/{name}", f"*/*/{name}"):
         found = sorted(path for path in folder.glob(pattern) if path.is_file())
         if found:
@@ -21,12 +21,12 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequence[str] = (".",)) -> dict[str, Path]:
-    """Find the video file of each id; .mp4 is preferred, ids without a file are absent.
+    """Locate the video file of each id; .mp4 is preferred, and ids without a file are omitted.
 
     Args:
-        folders: Folders to search, first match wins.
-        ids: Source ids: the files' names without suffix.
-        subfolders: Folders to search in each of them, first match wins; "." is the folder itself.
+        folders: Folders to search; the first match is used.
+        ids: Source ids, which are file names without suffix.
+        subfolders: Subfolders to search in each folder; the first match is used. "." denotes the folder itself.
     """
     wanted = set(ids)
     found: dict[str, Path] = {}
@@ -57,7 +57,7 @@ def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> lis
 
 
 def _files_in(place: Path) -> list[Path]:
-    """List the files of a local folder or of one in object storage; none if it does not exist."""
+    """Return the files of a folder, local or in object storage; none if it does not exist."""
     url = address(place)
     if url is not None:
         return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
@@ -69,11 +69,11 @@ def _rank(path: Path) -> int:
 
 
 def video_folder(path: Path) -> Path:
-    """Return a folder of videos named by the user, or its address in object storage.
+    """Return a folder of videos specified by the user, or its address in object storage.
 
     Raises:
-        UsageError: It does not exist.
-        MissingExtraError: It is an address, and obstore is not installed.
+        UsageError: The folder does not exist.
+        MissingExtraError: The path is an address, and obstore is not installed.
     """
     if address(path) is not None:
         objects_at(path)

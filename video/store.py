@@ -1,4 +1,4 @@
-"""Frames of a video, decoded once, in memory or in a spool file."""
+"""Storage of decoded video frames, in memory or in a spool file."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ RGB_BYTES = 256 * 2**20
 class FrameStore:
     """Random access to the upright frames of a video.
 
-    Frames are kept as yuv420p: in memory if all of them fit into `memory_bytes`, else in a temporary file that is
-    deleted when the store is closed. RGB pictures are cached if all of them fit into `rgb_bytes`, else the last few.
+    Frames are stored as yuv420p: in memory if all fit into `memory_bytes`, else in a temporary file that is deleted
+    when the store is closed. RGB pictures are cached: all if they fit into `rgb_bytes`, else the last few.
 
     Attributes:
-        frames: The frames stored.
-        width: Pixels, after rotation and padding.
-        height: Pixels.
-        turned: Whether the display matrix exchanges width and height.
+        frames: Numbers of the stored frames.
+        width: Width in pixels, after rotation and padding.
+        height: Height in pixels, after rotation and padding.
+        turned: Whether the display matrix swaps width and height.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class FrameStore:
         memory_bytes: int = MEMORY_BYTES,
         rgb_bytes: int = RGB_BYTES,
     ):
-        """Decode the frames, which are increasing numbers; `folder` is for a spool file.
+        """Decode the frames, given by increasing numbers; `folder` is the location of a spool file.
 
         Raises:
             VideoError: The source cannot be decoded, or its picture changes size.
@@ -82,7 +82,7 @@ class FrameStore:
         self._rgb_kept = len(frames) if 2 * self._bytes * len(frames) <= rgb_bytes else 4
 
     def yuv(self, number: int) -> av.VideoFrame:
-        """Return a frame as yuv420p, not to be modified."""
+        """Return a frame as yuv420p, which must not be modified."""
         if self._file is None:
             return self._held[number]
         self._file.seek(self._places[number] * self._bytes)
@@ -96,7 +96,7 @@ class FrameStore:
         return like(frame, self._like)
 
     def rgb(self, number: int) -> NDArray[np.uint8]:
-        """Return a frame as uint8 RGB of shape (height, width, 3), not to be modified."""
+        """Return a frame as uint8 RGB of shape (height, width, 3), which must not be modified."""
         if number not in self._rgb:
             if len(self._rgb) >= self._rgb_kept:
                 self._rgb.popitem(last=False)
@@ -115,9 +115,7 @@ class FrameStore:
             self._file.close()
 
     def __enter__(self) -> Self:
-        """Return the store."""
         return self
 
     def __exit__(self, *error: object) -> None:
-        """Close the store."""
         self.close()

@@ -1,4 +1,4 @@
-"""Compare encoded videos by small grey pictures of their frames."""
+"""Comparison of encoded videos by small grey thumbnails of their frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ UNDECODABLE = (FFmpegError, ValueError, IndexError)
 
 
 def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
-    """Decode an MP4 file held in memory, from its beginning."""
+    """Decode an MP4 file in memory from its beginning."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.video[0]
         if stream.codec_context is None:
@@ -34,27 +34,27 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
 
 
 def said(error: Exception) -> str:
-    """Return the message of a decoding error in one line."""
+    """Return the message of a decoding error as one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def psnr(mean_square: float) -> float:
-    """Return the PSNR of a mean squared error in grey levels²; at most 100 dB, which is 10^-10 of 255²."""
+    """Return the PSNR of a mean squared error in grey levels², at most 100 dB (an error of 10^-10 times 255²)."""
     return 10 * log10(255**2 / max(mean_square, 255**2 * 1e-10))
 
 
 @dataclass(frozen=True)
 class DecodedVideo:
-    """Result of decoding a file.
+    """A decoded file.
 
     Attributes:
-        sizes: The (width, height) of its frames; one, unless something is wrong.
-        times: int64, shape (num_frames + 1,): start of each frame and end of the last one, in `time_base`.
-        time_base: Seconds in one unit.
+        sizes: The (width, height) of the frames; a single one in valid files.
+        times: int64, shape (num_frames + 1,): start of each frame and end of the last one, in units of `time_base`.
+        time_base: Duration of one unit in seconds.
         pictures: float32, shape (num_frames, 1024): a thumbnail of every frame; shape (0, 1024) if not requested.
-        tracks: The codec of every track, with the pixel format of a picture: "h264 yuv420p", "aac".
-        tags: Metadata other than those of every MP4 file, as "name=value".
-        sound_start: Start of the sound, in seconds on the file's clock.
+        tracks: Codec of each track, with the pixel format for pictures: "h264 yuv420p", "aac".
+        tags: Metadata beyond that of every MP4 file, as "name=value".
+        sound_start: Start of the sound in seconds on the file's clock.
     """
 
     sizes: frozenset[tuple[int, int]]
@@ -77,14 +77,14 @@ class DecodedVideo:
 
     @property
     def seconds(self) -> Fraction:
-        """Length of the file."""
+        """Length of the file in seconds."""
         return int(self.times[-1] - self.times[0]) * self.time_base
 
 
 def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
     """Return the means of 32 x 32 areas of a plane, row by row: float32, shape (1024,).
 
-    Integer sums, as matrix products would use a thread per core in every worker.
+    The function uses integer sums, as matrix products would use one thread per core in every worker.
     """
     starts = [np.arange(SIDE) * length // SIDE for length in plane.shape]
     sizes = [np.maximum(np.diff(at, append=length), 1) for at, length in zip(starts, plane.shape, strict=True)]
@@ -94,10 +94,10 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
-    """Decode a file, with thumbnails if `pictures`.
+    """Decode a file, and compute thumbnails if `pictures` is true.
 
     Raises:
-        FFmpegError, ValueError, IndexError: It cannot be decoded (`UNDECODABLE`).
+        FFmpegError, ValueError, IndexError: The file cannot be decoded (`UNDECODABLE`).
     """
     small, times, sizes, last = [], [], set(), None
     tracks, tags, sound_start = _described(content)
@@ -121,7 +121,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
 
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
-    """Read the tracks and tags of a file, and the start of its sound."""
+    """Return the tracks and tags of a file, and the start of its sound."""
     sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
@@ -138,10 +138,10 @@ def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]
 def misplaced(
     shown: NDArray[np.float32], source: NDArray[np.float32], order: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
-    """Find frames that do not match a record; return the position of each, and the source frame most like it.
+    """Return frames that do not match a record, as pairs of position and most similar source frame.
 
-    Every frame must look like the recorded source frame (`order`): no other frame of the source may be closer by more
-    than the codec's noise. Neighbouring frames that look alike are indistinguishable.
+    Every frame must match the recorded source frame (`order`): no other frame of the source may be closer by more than
+    the codec's noise. Similar neighbouring frames are indistinguishable.
     """
     squares = (source**2).sum(1)
     distance, recorded = np.empty(len(order)), np.empty(len(order))

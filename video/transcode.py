@@ -1,4 +1,4 @@
-"""Frames through a lossy codec and back, as FFmpeg's program does it."""
+"""Frames encoded and decoded with a lossy codec by the FFmpeg program."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ RATE = 25
 def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -> Iterator[av.VideoFrame]:
     """Encode frames at a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
 
-    The program always gets 25 frames a second: the rate does not change pictures at a fixed quantiser, and FFmpeg would
-    drop or repeat frames for rates that these codecs do not support. The encoded file stays in the temporary folder
-    while it is read; frames are not held.
+    The program always receives 25 frames per second: the rate does not affect pictures at a fixed quantiser, and FFmpeg
+    would drop or repeat frames at rates that these codecs do not support. The encoded file remains in the temporary
+    folder while it is read; frames are not kept in memory.
 
     Args:
-        frames: yuv420p, all of one even size.
+        frames: yuv420p frames of the same even size.
         codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: `-q:v`. FFmpeg writes at most 31; pictures still differ above.
+        quantiser: FFmpeg's `-q:v`. FFmpeg writes at most 31; higher values still change the pictures.
 
     Yields:
         As many frames, in order.
@@ -70,7 +70,7 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
     )
     sent = 0
     with process:
-        with suppress(BrokenPipeError):  # the program's own words follow
+        with suppress(BrokenPipeError):  # the message of the program follows
             for frame in frames:
                 for number in range(3):
                     process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))

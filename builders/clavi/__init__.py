@@ -1,1 +1,1 @@
-"""CLAVI: complement videos with two actions exchanged."""
+"""CLAVI: complement videos in which two actions are swapped."""

@@ -1,4 +1,4 @@
-"""The registration of CLAVI."""
+"""Registration of CLAVI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields, figures and sentences of the card of a CLAVI build; its text is in `card.md.j2`."""
+"""Fields, figures and sentences for the card of a CLAVI build; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def card() -> Card:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML head that depend on the benchmark."""
+    """Return the benchmark-specific fields of the YAML header."""
     drawn = source_of(output.info).drawn
     return {
         "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
@@ -44,7 +44,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
-    """Return the fields of the template."""
+    """Return the fields of the card template."""
     info = output.info
     source = source_of(info)
     notes = info["notes"]
@@ -88,7 +88,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
 
 
 def cue_fields(cues: PhraseCues) -> dict[str, Any]:
-    """Return the table of cues in phrases, and the accuracy of the best baseline of each with what it knows."""
+    """Return the table of phrase cues, and the highest baseline accuracy for each cue with its information source."""
     first, control = "which of A and B is first in the source", "C told from A and B, balanced"
     rows = {
         words: {first: cues.order[name], control: cues.control[name]} for name, (words, _) in PHRASE_BASELINES.items()
@@ -113,7 +113,7 @@ def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, byte
 
 
 def biases(output: FinishedOutput, measured: ClaviStatistics) -> list[str]:
-    """Return a sentence on the accuracy of each blind baseline."""
+    """Return one sentence per blind baseline on its accuracy."""
     audit = measured.audit
     return [
         f"{BASELINES[score.name]}: {score.accuracy:.1%} of the {audit.questions:,} questions of split {audit.asked} "

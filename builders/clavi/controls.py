@@ -1,8 +1,8 @@
-"""Negative controls among free phrases: actions absent from a clip, worded so that the words do not reveal this.
+"""Negative controls among free phrases: actions absent from a clip, whose wording does not reveal the absence.
 
-A control shares no content word with the annotations in the clip or near it; elsewhere in the source it may happen.
-Controls are sampled so that, as far as possible, phrases, verbs, words and lengths are as frequent among them as among
-A and B, and their subjects are those of the clip's events. The card measures the cues that remain.
+A control shares no content word with the annotations in the clip or near it, but may occur elsewhere in the source.
+Controls are sampled so that phrases, verbs, words and lengths are as frequent among them as among A and B, as far as
+possible, and that their subjects are those of the clip's events. The card measures the remaining cues.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from .pairs import Candidate
 from .sameness import Sameness, content_words
 
 ROUNDS = 30
-LIMIT = 100.0  # the largest weight relative to the initial one; the smallest is 1 / LIMIT
+LIMIT = 100.0  # largest weight relative to the initial one; the smallest is 1 / LIMIT
 GRAIN = 1000  # weights are multiples of 1 / GRAIN, so that rounding errors have no effect
 TRIES = 12
-CLIPS = 512  # the most pairs that weights are fitted on
+CLIPS = 512  # maximum number of pairs for fitting weights
 
 
 @dataclass(frozen=True)
 class Controls:
-    """The phrases of a split that controls are sampled from.
+    """The phrases of a split from which controls are sampled.
 
     Attributes:
-        pool: Actions in the order of their keys.
+        pool: Actions sorted by key.
         candidates: The pairs of the split; weights are fitted to the frequencies of their A and B.
-        sameness: Decides which phrases mean the same.
+        sameness: Test for phrases with the same meaning.
         seed: The dataset's seed.
     """
 
@@ -60,7 +60,7 @@ class Controls:
         return {name: [self._words[place] for place in places.tolist()] for name, places in self._with_subject.items()}
 
     def fitting(self, candidate: Candidate, subject: str) -> NDArray[np.intp]:
-        """Return the positions in the pool of the possible controls of a pair with a subject; "" for gerund phrases."""
+        """Return the pool positions of the possible controls of a pair with a given subject ("" for gerund phrases)."""
         fits = np.ones(len(self.pool), np.bool_)
         for word in candidate.clip_words & self._with_word.keys():
             fits[self._with_word[word]] = False
@@ -68,13 +68,13 @@ class Controls:
         return places[fits[places]]
 
     def has(self, candidate: Candidate) -> bool:
-        """Return whether a pair has a possible control, apart from its meaning."""
+        """Return whether a pair has a possible control, without comparing meanings."""
         return bool(self._subjects(candidate))
 
     def _subjects(self, candidate: Candidate) -> list[str]:
-        """List the possible subjects of a pair's control, each as often as events have it.
+        """Return the possible subjects of a pair's control, each as often as it occurs in events.
 
-        They are those of the clip or, if none fits, those of the whole source.
+        Subjects are those of the clip or, if none fits, those of the entire source.
         """
         if not candidate.a.action.asked:
             return [""] if self._fits(candidate, "") else []
@@ -93,8 +93,8 @@ class Controls:
     def weights(self) -> NDArray[np.int64]:
         """The sampling weight of each phrase among those that fit, as whole numbers.
 
-        They are fitted in rounds on some of the pairs: a phrase gains weight if it, or one of its surface features, is
-        expected less often among controls than it occurs among A and B.
+        Weights are fitted iteratively on a subset of the pairs: the weight of a phrase increases if the phrase, or one
+        of its surface features, is expected less often among controls than it occurs among A and B.
         """
         some = sorted(self.candidates, key=lambda candidate: candidate.id)[:: -(-len(self.candidates) // CLIPS) or 1]
         shares: dict[str, list[tuple[float, NDArray[np.intp]]]] = {}
@@ -126,7 +126,6 @@ class Controls:
     def _table(
         self, subject: str, rows: Sequence[tuple[float, NDArray[np.intp]]]
     ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-        """Return the positions of a subject's phrases, the shares of the rows, and which phrases fit in each row."""
         places = self._with_subject[subject]
         fits = np.zeros((len(rows), len(places)))
         for row, (_, some) in zip(fits, rows, strict=True):
@@ -134,10 +133,10 @@ class Controls:
         return places, np.array([share for share, _ in rows]), fits
 
     def draw(self, candidate: Candidate) -> Action | None:
-        """Sample the negative control of a pair; None if there is none.
+        """Sample the negative control of a pair; return None if none is possible.
 
-        The subject is sampled first, as often as the clip's events have it, then the phrase. A phrase that resembles an
-        event of the clip in meaning is rejected and sampled again.
+        First the subject is sampled, with its frequency in the clip's events, then the phrase. A phrase whose meaning
+        resembles an event of the clip is rejected and sampled again.
         """
         subjects = self._subjects(candidate)
         phrases = [action.phrase for action in candidate.clip_events]
@@ -166,6 +165,6 @@ def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
 
 
 def _surface_features(action: Action) -> list[str]:
-    """Return the surface features of a phrase: verb, words, number of words."""
+    """Return the surface features of a phrase: verb, words and number of words."""
     words = action.phrase.lower().split()
     return [f"verb {action.verb}", f"{len(words)} words", *sorted({*words})]

@@ -1,4 +1,4 @@
-"""Derive the questions and videos of a CLAVI output again from its pairs, and the pairs from their segments."""
+"""Rederivation of the questions and videos of a CLAVI output from its pairs, and of the pairs from their segments."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ NO_LENGTH = 1e9  # seconds; longer than any video
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Yield every row again as its pair implies it, and the contradictions in pairs."""
+    """Yield every row as its pair implies it, and the contradictions within pairs."""
     settings = settings_of(output.info)
     tables = {config.name: config for config in configs(output.info)}
     builder = ClaviBuilder(settings)
@@ -69,12 +69,12 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 def derive_pair(
     pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings, ids: set[str]
 ) -> dict[str, Any]:
-    """Derive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
+    """Rederive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
     cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
     if settings.selects:
         cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
         digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
-        digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later ones where the first are taken
+        digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later digits if the first ones are taken
         name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
         candidate = replace(candidate, id=name)
     if settings.collection == "charades" and settings.source == "actions":
@@ -88,7 +88,7 @@ def _usable() -> tuple[Action, ...]:
 
 
 def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:
-    """Yield the rules that a pair breaks: same action, limits of length and distance, a control that shares words."""
+    """Yield the rules that a pair violates: equal actions, limits of length and distance, a control sharing words."""
     a, b, limits = candidate.a, candidate.b, Limits.of(settings)
     if collection_of(settings).same(a.action, b.action):
         yield f"A and B are the same action, {a.action.phrase!r}"
@@ -103,7 +103,7 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
 
 
 def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
-    """Return an action by its class, or by converting its label again; None if it cannot be asked about."""
+    """Return an action by class, or by converting its label again; None if questions cannot use it."""
     label, key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("label", "class", "phrase", "verb"))
     objects, asked, words = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or "", frozenset[str]()
     charades = settings.collection == "charades"
@@ -136,7 +136,7 @@ def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
 
 
 def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
-    """Sample the cuts of a pair again; if it ends earlier than that, assume the source length that implies its end."""
+    """Sample the cuts of a pair again; if the source must be shorter, assume the length that the pair's end implies."""
     drawn = draw_cuts(candidate, seed)
     if out_b >= drawn.out_b:
         return drawn
@@ -147,12 +147,12 @@ def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
-    """Yield for every V′ the order of V's frames that it shows."""
+    """Yield, for every V′, the order in which it shows the frames of V."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
             out_a, in_a, in_b, out_b = edges = [pair[name] - pair[FRAMES[0]] for name in FRAMES]
             if max(edges) - min(edges) > MOST_FRAMES:
-                continue  # no video has so many; `derived` and `decoded` report it
+                continue  # more than any video has; reported by `derived` and `decoded`
             order = np.r_[in_b:out_b, in_a:in_b, out_a:in_a]
             yield ShownFrames(
                 VIDEOS.name, split, (f"{pair['pair_id']}_2",), (f"{pair['pair_id']}_1",), order, VIDEOS.name

@@ -1,4 +1,4 @@
-"""Figures of the card of a CLAVI build."""
+"""Figures for the card of a CLAVI build."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BAR_IN = 0.185
-STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # frames in a strip, then pixels
+STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # frames per strip, then pixels
 SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
 MOST_BARS = 160
 MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered output may claim thousands
@@ -50,7 +50,7 @@ def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> byte
 
 
 def types_png(types: Sequence[TypeCount]) -> bytes:
-    """Draw how many questions there are of each type, by split (Figure 7a)."""
+    """Draw the number of questions per type and split (Figure 7a)."""
     splits = list(types[0].splits)[:MOST_SPLITS]
     shown = types[:MOST_TYPES]
     height = 0.8 / len(splits)
@@ -84,7 +84,7 @@ def types_png(types: Sequence[TypeCount]) -> bytes:
 
 
 def kind_png(name: str, counts: PartCounts) -> bytes:
-    """Draw in how many pairs each action, verb or object plays each part (Figure 7b to d)."""
+    """Draw the number of pairs in which each action, verb or object plays each part (Figure 7b to d)."""
     shown = dict(list(counts.items())[:MOST_BARS])
     title = name.capitalize()
     if len(shown) < len(counts):
@@ -113,7 +113,7 @@ def kind_png(name: str, counts: PartCounts) -> bytes:
 
 
 def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
-    """Draw frames of V and of V′ of a pair along time, with the pieces A, filler and B marked below them."""
+    """Draw frames of V and of V′ of a pair along a time axis, with the pieces A, filler and B marked below."""
     pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
     videos = sorted(chosen_rows(output.shards("videos"), "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
     edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
@@ -146,7 +146,7 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
 
 
 def frames_along(row: Row, count: int) -> list[Picture]:
-    """Decode `count` frames, one in the middle of each of as many equal parts of a video.
+    """Decode `count` frames, each from the middle of one of `count` equal parts of a video.
 
     Raises:
         InputError: The video has fewer frames than its row claims, or cannot be decoded.

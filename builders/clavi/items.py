@@ -1,4 +1,4 @@
-"""The questions of a CLAVI output: as items, as tasks, and as complement pairs."""
+"""The questions of a CLAVI output as items, as tasks, and as complement pairs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LINKS = ("question_id", "type", "variant", "complement_question_id", "counterpar
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the questions of a split."""
+    """Return the questions of a split as items."""
     rows, _ = read_columns(output, config, COLUMNS, split)
     return items_of(
         output,
@@ -33,7 +33,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the questions of a split, grouped by their wording."""
+    """Return the questions of a split, grouped by wording."""
     kinds, _ = read_columns(output, config, ("template_id",), split)
     return blind_questions(items(output, config, split), kinds["template_id"])
 
@@ -41,7 +41,7 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
 def complements(output: FinishedOutput, split: str) -> list[Complement]:
     """Return the complement pairs of the before/after questions (§B.7).
 
-    They are (V, V′) with one question, and (Q, Q′) about one video.
+    These are (V, V′) with the same question, and (Q, Q′) about the same video.
     """
     columns, _ = read_columns(output, QUESTIONS.name, LINKS, split)
     found = []
@@ -55,10 +55,10 @@ def complements(output: FinishedOutput, split: str) -> list[Complement]:
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the task that asks every question of a split.
+    """Return the task with all questions of a split.
 
     Raises:
-        UsageError: There is no such split.
+        UsageError: The split does not exist.
         InputError: Rows of the questions or of their videos are missing.
     """
     split = one_split(output, QUESTIONS.name, split)

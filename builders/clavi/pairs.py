@@ -1,8 +1,8 @@
-"""Select pairs of actions, sample their cuts and their negative controls.
+"""Selection of pairs of actions, and sampling of their cuts and negative controls.
 
-Rawal et al. 2024, section 5.1 and appendix B.1. Times are compared as the binary floating-point numbers that Python
-reads from the CSV, without tolerance: this reproduces all 1,915 released training pairs exactly, and the number of
-released test pairs (1,094). With exact decimals three more test pairs would qualify (5.1 − 1.1 < 4.0 in binary).
+Rawal et al. 2024, section 5.1 and appendix B.1. Times are compared without tolerance as the binary floating-point
+numbers that Python parses from the CSV. This reproduces all 1,915 released training pairs exactly, and the number of
+released test pairs (1,094). With exact decimals, three more test pairs would qualify (5.1 − 1.1 < 4.0 in binary).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class Candidate:
     """A qualifying pair before its cuts and negative control are sampled.
 
     Attributes:
-        video: Its source.
+        video: The source video.
         a, b: The two actions.
-        others: Keys of other actions of the source, away from A and B.
-        id: See `with_ids`.
+        others: Keys of other actions in the source that are not near A and B.
+        id: Pair id; see `with_ids`.
         clip_words: Content words of all annotations in the clip and near it; empty for Charades.
-        clip_events: The actions there.
+        clip_events: The actions in the clip and near it.
     """
 
     video: AnnotatedVideo
@@ -61,10 +61,10 @@ class Limits:
     """Limits of the lengths of A and B and of their distance, in seconds; None for no limit.
 
     Attributes:
-        shortest, longest: Of A and of B.
-        span: Maximum from the start of A to the end of B.
-        gap: Minimum from the end of A to the start of B.
-        decimal: Whether lengths are rounded to `DIGITS`, so that 40.1 − 4.1 is 36, unlike in binary.
+        shortest, longest: Lengths of A and of B.
+        span: Maximum time from the start of A to the end of B.
+        gap: Minimum time from the end of A to the start of B.
+        decimal: Whether lengths are rounded to `DIGITS`, so that 40.1 − 4.1 equals 36, unlike in binary.
     """
 
     shortest: float = SHORTEST_S
@@ -98,7 +98,7 @@ RELEASED, PAPER = Limits(), Limits(longest=LONGEST_S)
 
 
 def same_key(one: Action, other: Action) -> bool:
-    """Return whether two actions are of the same class."""
+    """Return whether two actions have the same class."""
     return one.key == other.key
 
 
@@ -108,20 +108,20 @@ def released_pairs(
     limits: Limits = RELEASED,
     counts: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
-    """Select the pairs of a video by the rules of the released benchmark.
+    """Yield the pairs of a video that satisfy the rules of the released benchmark.
 
-    A ends before B starts; both last at least 4 s; different, usable classes; the length exceeds A's start plus B's
-    end by more than 10 s; A does not recur from its end until 2 s after B, nor B from 2 s before A until its start; at
-    least one other usable action has neither start nor end within 2 s of the segment.
+    A ends before B starts; both last at least 4 s; the classes differ and are usable; the length exceeds A's start plus
+    B's end by more than 10 s; A does not recur from its end until 2 s after B, nor B from 2 s before A until its start;
+    at least one other usable action has neither start nor end within 2 s of the segment.
 
-    Differs from the paper: the 10 s rule is not in it; actions have no maximum length; an action that spans the whole
-    segment counts as away from it. See `paper_pairs`.
+    Differs from the paper: the paper has no 10 s rule; actions have no maximum length; an action that spans the entire
+    segment counts as outside it. See `paper_pairs`.
 
     Args:
         video: The video.
-        same: Whether two actions are the same.
+        same: Test for equal actions.
         limits: Lengths and distances.
-        counts: Updated with the number of pairs left out, by the first rule that each breaks (`notes.yaml`).
+        counts: Updated with the number of excluded pairs, by the first rule that each violates (`notes.yaml`).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -157,10 +157,10 @@ def paper_pairs(
     limits: Limits = PAPER,
     counts: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
-    """Select the pairs of a video by appendix B.1 read literally; arguments as of `released_pairs`.
+    """Yield the pairs of a video that satisfy appendix B.1 read literally; arguments as for `released_pairs`.
 
-    A ends before B starts; both last 4.0 to 36.0 s by default; different classes; neither recurs in the segment or
-    within 2 s of it (the paper says "in close proximity"; the distance is the release's).
+    A ends before B starts. Both last 4.0 to 36.0 s by default and have different classes. Neither recurs in the segment
+    or within 2 s of it (the paper requires "in close proximity"; the distance is that of the release).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -199,7 +199,7 @@ def _ordered(
 
 
 def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:
-    """Return the actions of a video that are not excluded, each once, in order."""
+    """Return the actions of a video that are not excluded, in order and without repetition."""
     others: list[Action] = []
     for segment in video.segments:
         if not any(same(segment.action, action) for action in (*excluded, *others)):
@@ -208,16 +208,16 @@ def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction)
 
 
 def pair_key(candidate: Candidate) -> str:
-    """Return the text whose hash is the pair's id: its source and segments."""
+    """Return the text whose hash is the pair's id: source and segments."""
     a, b = candidate.a, candidate.b
     times = [_ms(a.start_s), _ms(a.end_s), _ms(b.start_s), _ms(b.end_s)]
     return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
 
 
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with their ids: 8 hex digits of the SHA-256 of source and segments.
+    """Return the candidates with their ids: 8 hexadecimal digits of the SHA-256 of source and segments.
 
-    Of two that collide, the later one (by source and times) gets the next 8 digits of its hash.
+    If two ids collide, the later pair (by source and times) uses the next 8 digits of its hash.
     """
     taken: set[str] = set()
     named = []
@@ -230,11 +230,11 @@ def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
-    """Sample how far the two actions are extended.
+    """Sample the extension of the two actions.
 
-    With gap = B.start − A.end: outwards oa ~ U(0, min(2 s, A.start, gap/2)) and ob ~ U(0, min(2 s, 0.6·(gap − oa))),
-    not past the end of the video; inwards ia = r·(oa + ob), ib = (1 − r)·(oa + ob), r ~ U(0, 1). In whole milliseconds
-    ia + ib = oa + ob exactly, so the two actions lie equally far apart in V and in V′, and in_a ≤ in_b.
+    With gap = B.start − A.end: outward oa ~ U(0, min(2 s, A.start, gap/2)) and ob ~ U(0, min(2 s, 0.6·(gap − oa))), not
+    past the end of the video; inward ia = r·(oa + ob), ib = (1 − r)·(oa + ob), r ~ U(0, 1). In whole milliseconds ia +
+    ib = oa + ob exactly, so that the two actions are equally far apart in V and in V′, and in_a ≤ in_b.
 
     Reference:
         Appendix B.1; the distributions are fitted to the release.
@@ -254,7 +254,7 @@ def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Act
 
     Args:
         candidate: The pair.
-        pool: The usable actions to sample from, in a fixed order.
+        pool: The usable actions, in a fixed order.
         seed: The dataset's seed.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The plan of a CLAVI build: complement videos with two actions exchanged, and 19 yes/no questions per video.
+"""The plan of a CLAVI build: complement videos with two actions swapped, and 19 yes/no questions per video.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5 and
 appendix B.
@@ -29,7 +29,7 @@ from .settings import ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
 
-TABLES = {  # the question templates, by collection
+TABLES = {  # question templates by collection
     "charades": ("charades_classes", "clavi"),
     "youcook2": ("clavi",),
 }
@@ -38,7 +38,7 @@ WITHOUT_CONTROL = "pairs_without_negative_control"
 
 @cache
 def load_notes() -> dict[str, dict[str, str]]:
-    """Return the words for every count of `notes.yaml`, in the order of the card, and the option that changes it."""
+    """Return the wording of each count in `notes.yaml`, in the order of the card, and the option that changes it."""
     notes: dict[str, dict[str, str]] = parse_yaml(read_own(Path(__file__).parent / "notes.yaml"))
     return notes
 
@@ -55,24 +55,24 @@ def plan_clavi(
     notes: Mapping[str, Any] | None = None,
     sameness: Sameness | None = None,
 ) -> Plan:
-    """Plan a build, before any video is opened.
+    """Plan a build before any video is opened.
 
     Args:
         videos: The annotated videos.
-        controls: For each split, the actions that negative controls are sampled from.
+        controls: Actions from which negative controls are sampled, by split.
         settings: The settings of the build.
-        released: Pairs to rebuild without a change; None to select pairs by `settings.rules`.
+        released: Pairs to rebuild unchanged; None to select pairs by `settings.rules`.
         actions: Actions by class id, for `released`.
-        limit: Plan only the first pairs by id, at most this many.
-        identity: What else determines the content: dataset version, tool versions, hashes of inputs.
-        notes: Counts from reading, kept in `build.json`.
-        sameness: Decides which phrases mean the same; for other collections than Charades.
+        limit: Maximum number of pairs, which are the first by id.
+        identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from loading, stored in `build.json`.
+        sameness: Test for phrases with the same meaning; for collections other than Charades.
 
     Returns:
-        The plan, one unit per pair, sorted by pair id.
+        The plan, with one unit per pair, sorted by pair id.
 
     Raises:
-        InputError: `released` names a video or class that the annotations lack.
+        InputError: `released` refers to a video or class that the annotations lack.
     """
     counts = Counter[str]()
     cuts: dict[str, Cuts] = {}
@@ -113,7 +113,7 @@ def plan_clavi(
 
 
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
-    """Return the option that changes each count of left-out pairs; "" where the collection or rules have none."""
+    """Return the option that changes each count of excluded pairs; "" if the collection or rules have none."""
     charades = settings.collection == "charades"
     found = {name: each["option"] for name, each in load_notes().items() if "option" in each}
     if not charades or settings.rules == "paper":
@@ -137,7 +137,7 @@ def _of_segments(
     sameness: Sameness,
     counts: Counter[str],
 ) -> tuple[list[Candidate], dict[str, Action | None]]:
-    """Select pairs of other segments, and sample their controls by pair id."""
+    """Select pairs of free-phrase segments, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
     found = [
@@ -173,7 +173,7 @@ def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Coun
 def _rebuilt(
     videos: Sequence[AnnotatedVideo], released: Sequence[ReleasedPair], actions: Mapping[str, Action]
 ) -> list[Candidate]:
-    """Find the videos and actions of released pairs."""
+    """Return the candidates of released pairs, with their videos and actions."""
     by_id = {video.id: video for video in videos}
     absent = sorted({pair.video_id for pair in released if pair.video_id not in by_id})
     unknown = sorted({key for pair in released for key in (pair.a[0], pair.b[0]) if key not in actions})
@@ -204,7 +204,7 @@ def _rebuilt(
 
 
 def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collection: str = "charades") -> dict[str, Any]:
-    """Return the values of a pair's rows and videos as JSON, named like the columns of `pairs`."""
+    """Return the values for a pair's rows and videos as JSON, named after the columns of `pairs`."""
     video = candidate.video
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}

@@ -1,4 +1,4 @@
-"""Read the annotations of a CLAVI build, find its videos and plan it."""
+"""Preparation of a CLAVI build: loading of annotations, location of videos, and planning."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .sources import (
 
 
 def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read the annotations, plan the build and find the videos.
+    """Load the annotations, plan the build and locate the videos.
 
     Raises:
         UsageError: Options contradict each other.
@@ -103,12 +103,12 @@ def read_plan(
     tools: Mapping[str, str],
     same_by: str = "lemmas",
 ) -> Plan:
-    """Read the annotations and plan a build.
+    """Load the annotations and plan a build.
 
     Args:
-        given: The annotations to read.
+        given: The annotations to load.
         pairs: Files of released pairs to rebuild; empty to select pairs.
-        limit: Plan only the first pairs by id, at most this many.
+        limit: Maximum number of pairs, which are the first by id.
         version: Version of the dataset.
         tools: Versions of the tools, for `build.json`.
         same_by: "lemmas" or "sbert"; see `builders.clavi.sameness`.
@@ -150,7 +150,7 @@ def read_plan(
 
 
 def _control_pools(annotations: Annotations, actions: Mapping[str, Action], *, free: bool) -> dict[str, list[Action]]:
-    """Return the possible controls by split: the classes, or the split's own phrases, so that style is no cue."""
+    """Return the possible controls by split: the classes, or the split's own phrases, so that style is not a cue."""
     if not free:
         usable = [action for action in actions.values() if action.usable]
         return dict.fromkeys(ALL_SPLITS, usable)
@@ -166,7 +166,7 @@ def _distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
 
 
 def sameness_by(settings: ClaviSettings) -> str:
-    """Return "lemmas" or "sbert"; `auto` becomes "sbert" where sentence-transformers and its model are installed."""
+    """Return "lemmas" or "sbert"; `auto` becomes "sbert" if sentence-transformers and its model are installed."""
     if settings.same_by != "auto":
         return settings.same_by
     if importlib.util.find_spec("sentence_transformers") is None:
@@ -182,7 +182,7 @@ def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
     """Return the splits to build.
 
     Raises:
-        UsageError: The collection has no such split.
+        UsageError: The collection does not have the requested split.
     """
     splits = collection_of(settings).splits
     if settings.split == "all":
@@ -193,7 +193,7 @@ def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
 
 
 def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: FrameTiming) -> list[str]:
-    """Return warnings of missing annotations, splits without controls and assumed frame rates."""
+    """Return warnings about missing annotations, splits without controls and assumed frame rates."""
     if settings.collection == "charades":
         return [
             f"there is no {name}, so its split is left out"
@@ -217,7 +217,7 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
 
 
 def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
-    """Return the rates at which frames were counted: that of `--fps`, or those of the videos found."""
+    """Return the rates at which frames were counted: that of `--fps`, or those of the located videos."""
     names = {row.episode for row in read_causalchaos(annotation_path(settings)).rows}
     timing = read_timing(videos_in(places, names, collection_of(settings)))
     if settings.fps is None:
@@ -226,7 +226,7 @@ def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
 
 
 def annotation_folders(path: Path) -> list[Path]:
-    """List the folders that hold the annotations, the one given first."""
+    """Return the folders that contain the annotations, the user's folder first."""
     if path.is_file():
         return [path.parent]
     found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
@@ -239,7 +239,7 @@ def describe(
     found: Mapping[str, Path],
     searched_folders: Callable[[], Sequence[str]] = tuple,
 ) -> str:
-    """Return the text of a dry run: pairs, videos, questions."""
+    """Return the text of a dry run: pairs, videos and questions."""
     lines = ["Plan (nothing was written):"]
     per_video = len(load_questions())
     width = max(map(len, [*plan.splits, "train"])) + 1

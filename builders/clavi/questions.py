@@ -1,4 +1,4 @@
-"""The 19 questions of a video."""
+"""The 19 questions about a video."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def templates_of(pair: Mapping[str, Any]) -> tuple[QuestionTemplate, ...]:
 
 
 def phrases_of(pair: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the phrases of A, B and C, and their yes/no questions, empty for gerunds."""
+    """Return the phrases of A, B and C, and their yes/no questions, which are empty for gerunds."""
     phrases = {letter: pair[f"phrase_{letter.lower()}"] for letter in LETTERS}
     return phrases, {letter: pair.get(f"asked_{letter.lower()}") or "" for letter in LETTERS}
 
 
 def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
-    """Yield the 19 questions of one video.
+    """Yield the 19 questions about one video.
 
     Args:
         pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.

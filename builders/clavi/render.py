@@ -1,4 +1,4 @@
-"""Cut V and V′, and write the rows of a pair."""
+"""Cutting of V and V′, and the rows of a pair."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
 @dataclass(frozen=True)
 class ClaviBuilder(SourceVideos):
-    """Renders and describes the pairs of a plan.
+    """Builder that renders and describes the pairs of a plan.
 
     Attributes:
         settings: See `ClaviSettings`.
@@ -40,7 +40,7 @@ class ClaviBuilder(SourceVideos):
     videos: Mapping[str, str] = field(default_factory=dict)
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether videos are made."""
+        """Return whether videos are rendered."""
         return self.settings.render
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -62,7 +62,7 @@ class ClaviBuilder(SourceVideos):
         }
 
     def look(self, unit: Unit) -> Facts:
-        """Find the cuts of a pair, and the length and size of its videos; see `core.plan.Builder`."""
+        """Return the cuts of a pair, and the length and size of its videos; see `core.plan.Builder`."""
         path = self.source(unit)
         facts = with_index(
             path, lambda index: _facts(index, unit, foresee(index, edits(index, unit)[0])), remembered_index
@@ -111,7 +111,7 @@ def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
 
 @lru_cache(maxsize=16)
 def _hash_of(path: Path, stamp: str) -> str:
-    """Hash a source only once while it does not change, as an episode may have a hundred pairs."""
+    """Return the hash of a source, cached until it changes, as an episode may have a hundred pairs."""
     return sha256_file(path)
 
 
@@ -135,13 +135,13 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
 
 
 def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-    """Return the edit lists of V and V′; raises what `pieces` does."""
+    """Return the edit lists of V and V′; raise the errors of `pieces`."""
     a, filler, b = pieces(index, unit)
     return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
 
 
 def pair_footage(plan: Plan) -> list[Footage]:
-    """List the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    """Return the segments of a plan's pairs; each is encoded twice, as V and as V′."""
     found = []
     for unit in plan.units:
         seconds = unit.payload["out_b"] - unit.payload["out_a"]

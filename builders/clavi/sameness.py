@@ -1,7 +1,7 @@
-"""Which phrases mean the same: by the lemmas of verb and objects and, where available, by sentence embeddings.
+"""Tests for phrases with the same meaning: by the lemmas of verb and objects and, if available, by sentence embeddings.
 
-Free phrases recur in other words. Two phrases that may mean the same are never a pair, and neither may recur near a
-pair, so a false match costs less than a missed one.
+Free phrases recur with different wordings. Two phrases that may mean the same never form a pair, and neither may recur
+near a pair, so a false match costs less than a missed one.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ from numpy.typing import NDArray
 
 from ...annotations.actions import Action, Segment, shares_verb, verbs_in
 
-COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS`, against rounding errors
+COSINE = 0.8  # of embeddings of all-MiniLM-L6-v2; compared after rounding to `DIGITS` to suppress rounding errors
 DIGITS = 4
 AMONG = frozenset(("and", "or", "the", "a", "an", "of", "his", "her", "their", "its", "another", "other"))
 
 
 @lru_cache(maxsize=1 << 16)
 def subject_words(subject: str) -> frozenset[str]:
-    """Return the words of a subject that name an actor: "Tom and the dog" has Tom and dog."""
+    """Return the words of a subject that denote an actor: "Tom" and "dog" in "Tom and the dog"."""
     words = (word.removesuffix("'s").strip(",.'") for word in subject.split())
     return frozenset(word for word in words if word and word.lower() not in AMONG)
 
 
 def content_words(action: Action) -> frozenset[str]:
-    """Return the verb, objects and words of an action, without those of its subject."""
+    """Return the verb, objects and words of an action, except those of its subject."""
     subject = {word.lower() for word in subject_words(action.subject)} if action.asked else set[str]()
     return frozenset(word for word in {action.verb, *action.objects, *action.words} if word.lower() not in subject)
 
 
 @lru_cache(maxsize=1 << 16)
 def may_be_one(one: str, other: str) -> bool:
-    """Return whether two subjects may be the same: two names are different, but "the cat" may be Tom."""
+    """Return whether two subjects may be the same: two names are distinct, but "the cat" may be Tom."""
     first, second = subject_words(one), subject_words(other)
     if not first or not second or first & second:
         return True
@@ -45,9 +45,9 @@ def may_be_one(one: str, other: str) -> bool:
 
 
 def same_words(one: Action, other: Action) -> bool:
-    """Return whether two phrases may mean the same by their lemmas, whatever their subjects.
+    """Return whether two phrases may mean the same according to their lemmas, regardless of their subjects.
 
-    The verb of one is that of the other or occurs in it, and the objects of one are among those of the other.
+    The verb of one must equal or occur in the other, and the objects of one must be among those of the other.
     """
     if not shares_verb(one, other):
         return one.key == other.key
@@ -55,16 +55,16 @@ def same_words(one: Action, other: Action) -> bool:
 
 
 def same_meaning(one: Action, other: Action) -> bool:
-    """Return whether two phrases may mean the same by their lemmas and subjects."""
+    """Return whether two phrases may mean the same according to their lemmas and subjects."""
     return may_be_one(one.subject, other.subject) and same_words(one, other)
 
 
 @dataclass(frozen=True)
 class Sameness:
-    """Decides which phrases mean the same.
+    """Test for phrases with the same meaning.
 
     Attributes:
-        vectors: The embedding of each phrase; None to use only lemmas.
+        vectors: Embedding of each phrase; None to use only lemmas.
         model: Name of the embedding model.
     """
 
@@ -72,20 +72,20 @@ class Sameness:
     model: str = ""
 
     def identity(self) -> dict[str, Any]:
-        """Return the record for `build.json`."""
+        """Return the description for `build.json`."""
         if self.vectors is None:
             return {"by": "lemmas"}
         return {"by": "sbert", "model": self.model, "cosine": COSINE}
 
     def near(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which pairs of phrases have near embeddings; bool of shape (phrases, phrases)."""
+        """Return whether each two phrases have similar embeddings; bool of shape (phrases, phrases)."""
         if self.vectors is None or not phrases:
             return np.zeros((len(phrases), len(phrases)), np.bool_)
         matrix = np.stack([self.vectors[phrase] for phrase in phrases])
         return np.asarray(np.round(matrix @ matrix.T, DIGITS) >= COSINE)
 
     def resembles(self, phrase: str, others: Sequence[str]) -> bool:
-        """Return whether the embedding of a phrase is near that of one of the others."""
+        """Return whether the embedding of a phrase is similar to that of another phrase."""
         if self.vectors is None or not others:
             return False
         matrix = np.stack([self.vectors[other] for other in others])
@@ -93,12 +93,12 @@ class Sameness:
 
 
 def embedded(phrases: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np.float32]], model: str) -> Sameness:
-    """Embed phrases.
+    """Return a test that uses the embeddings of phrases.
 
     Args:
         phrases: All phrases that will be compared, in any order.
-        embed: Returns the embeddings of texts.
-        model: Name of the model, for the record.
+        embed: Function that returns the embeddings of texts.
+        model: Name of the model, for `build.json`.
     """
     texts = sorted(set(phrases))
     return Sameness(dict(zip(texts, embed(texts), strict=True)), model)
@@ -106,11 +106,11 @@ def embedded(phrases: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np
 
 @dataclass(frozen=True)
 class Recurrences:
-    """For each segment of a video, the positions of the others that mean the same.
+    """For each segment of a video, the positions of other segments with the same meaning.
 
     Attributes:
-        same_event: Those that may be the same event, subject included.
-        same_words: Those with the same verb and objects, whatever the subject; includes `same_event`.
+        same_event: Segments that may be the same event, including the subject.
+        same_words: Segments with the same verb and objects, regardless of the subject; includes `same_event`.
     """
 
     same_event: tuple[frozenset[int], ...]
@@ -118,7 +118,7 @@ class Recurrences:
 
 
 def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurrences:
-    """Find the segments of a video that mean the same; only those that share a verb or a class are compared."""
+    """Return the segments of a video with the same meaning; only those that share a verb or a class are compared."""
     same_event: list[set[int]] = [set() for _ in segments]
     words: list[set[int]] = [set() for _ in segments]
     by_verb: dict[str, list[int]] = {}

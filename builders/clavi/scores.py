@@ -1,4 +1,4 @@
-"""Scores of CLAVI.
+"""CLAVI scores.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5.1,
 Tables 3 and 15.
@@ -39,17 +39,16 @@ class Questions:
     """The questions of CLAVI as arrays.
 
     Attributes:
-        ids: `question_id` of each.
+        ids: `question_id` of each question.
         sources: Names of the source videos.
-        source: Position in `sources`.
-        answer: 0 no, 1 yes.
-        type: Position in `TYPES`.
-        variant: 0 V, 1 V′.
-        wording: Position in `WORDINGS`: Q is what is true of V (or an E question), Q′ its opposite; neither for E-NC
-            and BA-NC.
+        source: Index in `sources`.
+        answer: 0 for no, 1 for yes.
+        type: Index in `TYPES`.
+        variant: 0 for V, 1 for V′.
+        wording: Index in `WORDINGS`: Q is true of V (or an E question), Q′ is its opposite; neither for E-NC and BA-NC.
         flips: Whether the answer differs between V and V′ (the complement subset).
-        complement: Position of Q′ in the same video, or -1.
-        counterpart: Position of the same question about the other video, or -1.
+        complement: Index of Q′ for the same video, or -1.
+        counterpart: Index of the same question about the other video, or -1.
     """
 
     ids: list[str]
@@ -65,11 +64,7 @@ class Questions:
 
 
 def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
-    """Convert columns of config `questions` to arrays.
-
-    Args:
-        columns: The columns named in `COLUMNS`.
-    """
+    """Convert the columns `COLUMNS` of config `questions` to arrays."""
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
     sources, source = by_source([str(name) for name in columns["source_id"]])
@@ -93,7 +88,8 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
 
     Args:
         questions: The questions.
-        picks: 0 no, 1 yes, -1 unreadable (wrong), -2 missing (left out, with every couple that it is in).
+        picks: 0 for no, 1 for yes, -1 if unreadable (counted as wrong), -2 if missing (excluded, with every couple that
+            contains it).
     """
     right = (picks == questions.answer).astype(np.float64)
     there = picks != MISSING
@@ -128,10 +124,10 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return CLAVI's scores from the means of `count`'s cells.
+    """Return CLAVI's scores as a function of the means of `count`'s cells.
 
     CAcc_V is the share of questions answered correctly about both V and V′, CAcc_T the share of (Q, Q′) with two
-    correct answers. E and E-NC have no Q′, so they do not count in CAcc_T.
+    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T.
     """
     names = [f"CAcc_{letter}{part}" for part in ("", " control", " complement") for letter in "VT"]
     headline = {"balanced accuracy": (means["yes"] + means["no"]) / 2, "accuracy": means["all"]}
@@ -180,12 +176,12 @@ def tables(counted: Tally) -> tuple[Table, ...]:
 
 
 def scoring() -> BenchmarkScoring:
-    """Return how predictions on CLAVI are scored."""
+    """Return the scoring of predictions on CLAVI."""
     return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers to CLAVI's questions."""
+    """Score answers to CLAVI questions."""
     columns, splits = read_columns(output, config, COLUMNS, ALL)
     chosen = [options.split in (ALL, name) for name in splits]
     others = frozenset(name for name, keep in zip(columns["question_id"], chosen, strict=True) if not keep)

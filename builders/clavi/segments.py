@@ -1,7 +1,7 @@
-"""Select pairs from any annotated segments, such that their order holds whatever else the source shows.
+"""Selection of pairs from arbitrary annotated segments, such that the order of each pair is unambiguous in the source.
 
-Lengths and margin are those of the paper (`builders.clavi.pairs`). Phrases are free, so "another action" is one that
-does not mean the same (`builders.clavi.sameness`); an event near A or B that means the same would make "before" untrue.
+Lengths and margin are those of the paper (`builders.clavi.pairs`). Phrases are free, so "another action" is one with a
+different meaning (`builders.clavi.sameness`): an event near A or B with the same meaning would make "before" untrue.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...annotations.actions import Action, AnnotatedVideo, Mention, Segment
 from .pairs import MARGIN_S, Candidate, Limits
 from .sameness import Recurrences, Sameness, content_words, find_recurrences
 
-NEAR_CLIP_S = 2 * MARGIN_S  # around A and B: a clip extends up to the margin beyond them, and so do its surroundings
+NEAR_CLIP_S = 2 * MARGIN_S  # around A and B: the margin of a clip beyond them, and another margin
 COUNTS = (
     *("segments", "segments_that_repeat_another", "segments_too_short_or_long", "segments_not_asked_about"),
     "segments_whose_words_come_again_in_their_source",
@@ -25,7 +25,7 @@ COUNTS = (
 
 
 def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo:
-    """Sort the segments of a video by time; of those with the same meaning and time, keep the first."""
+    """Sort the segments of a video by time; of several with the same meaning and time, keep the first."""
     ordered = sorted(video.segments, key=lambda s: (s.start_s, s.end_s, s.action.key))
     recurrences = find_recurrences(ordered, sameness)
     kept: list[Segment] = []
@@ -41,17 +41,18 @@ def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo
 def segment_pairs(
     video: AnnotatedVideo, sameness: Sameness, limits: Limits, counts: Counter[str], *, strict: bool = False
 ) -> Iterator[Candidate]:
-    """Select the pairs of a video.
+    """Yield the pairs of a video.
 
-    A ends before B starts, both within the limits; they differ in meaning; no other segment between them or within 2 s
-    of them means the same as one of them; either both phrases have a subject or neither has.
+    A ends before B starts, both within the limits. They differ in meaning, and no other segment between them or within
+    2 s of them has the meaning of either. Either both phrases have a subject or neither has.
 
     Args:
         video: The video.
-        sameness: Decides which phrases mean the same.
+        sameness: Test for phrases with the same meaning.
         limits: Lengths and distances.
-        counts: Updated with the number of pairs left out, by the first rule that each breaks.
-        strict: Whether the verb and objects of A and B may occur nowhere else in the video, whatever the subject.
+        counts: Updated with the number of excluded pairs, by the first rule that each violates.
+        strict: Whether to exclude pairs if the verb and objects of A or B occur elsewhere in the video with any
+            subject.
     """
     every = video
     video = without_repeats(video, sameness)
@@ -87,7 +88,7 @@ def segment_pairs(
 def _in_reach(
     segments: Sequence[Segment], usable: Sequence[int], limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the positions of every two segments within the limits, and count the others; segments are sorted."""
+    """Yield the positions of all pairs of segments within the limits, and count the others; segments are sorted."""
     starts = [segments[place].start_s for place in usable]
     for one in usable:
         a = segments[one]
@@ -119,7 +120,7 @@ def _clip(
 def _elsewhere(
     segments: Sequence[Segment], recurrences: Recurrences, pair: tuple[int, int], low: float, high: float
 ) -> tuple[str, ...]:
-    """Return the actions of a video, each once, that are not near a pair and differ from A and B in meaning."""
+    """Return the distinct actions of a video that are not near a pair and differ from A and B in meaning."""
     near = {segment.action.key for segment in segments if _lies_in(segment, low, high)}
     same = recurrences.same_event[pair[0]] | recurrences.same_event[pair[1]] | set(pair)
     keys = (segment.action.key for place, segment in enumerate(segments) if place not in same)

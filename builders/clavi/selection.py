@@ -1,4 +1,4 @@
-"""Choose among the qualifying pairs: a number per source, and each class first as often as second."""
+"""Selection among the qualifying pairs: a maximum per source, and equal counts of each class as first and second."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .pairs import Candidate, SameAction, pair_key
 
 
 def class_of(candidate: Candidate, letter: str) -> str:
-    """Return the class that balancing uses for A or B: its class of Charades, or the verb of a free phrase."""
+    """Return the class of A or B for balancing: the Charades class, or the verb of a free phrase."""
     action = candidate.a.action if letter == "a" else candidate.b.action
     return action.verb if action.words or action.asked else action.key
 
 
 def without_recurrences(candidates: Iterable[Candidate], same: SameAction, counts: Counter[str]) -> list[Candidate]:
-    """Keep the pairs whose A and B occur nowhere else in their source, and count the others."""
+    """Return the pairs whose A and B do not recur in their source, and count the others."""
     kept = []
     for candidate in candidates:
         others = [s for s in candidate.video.segments if s is not candidate.a and s is not candidate.b]
@@ -31,7 +31,7 @@ def without_recurrences(candidates: Iterable[Candidate], same: SameAction, count
 def spread_over_videos(
     candidates: Sequence[Candidate], most: int | None, seed: int, counts: Counter[str]
 ) -> list[Candidate]:
-    """Keep at most `most` pairs of each source: one sampled from each of as many parts in order of their middle."""
+    """Keep at most `most` pairs per source: one sampled from each of as many groups, ordered by their middle."""
     if most is None:
         return list(candidates)
     by_video: dict[str, list[Candidate]] = {}
@@ -50,11 +50,11 @@ def spread_over_videos(
 
 
 def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
-    """Leave pairs out until in every split each class of phrases is first as often as second.
+    """Remove pairs until each class of phrases is first as often as second in every split.
 
-    Pairs are edges from the class of A to that of B. While a class is first too often, the edges of a shortest path
-    from such a class to one that is second too often are left out; the balance of the classes between does not change.
-    Which pair of two classes is left out is sampled.
+    Pairs are edges from the class of A to that of B. As long as a class is first too often, the edges of a shortest
+    path from such a class to one that is second too often are removed, which preserves the balance of the classes in
+    between. The pair removed for two classes is sampled.
     """
     kept: list[Candidate] = []
     for split in sorted({candidate.video.split for candidate in candidates}):
@@ -76,10 +76,10 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
 def balanced_over_videos(
     candidates: Sequence[Candidate], most: int, seed: int, counts: Counter[str]
 ) -> list[Candidate]:
-    """Keep at most `most` pairs of each source, and in every split each class first as often as second.
+    """Keep at most `most` pairs per source, with each class first as often as second in every split.
 
-    The pairs of `spread_over_videos` are balanced; then cycles of pairs, each starting with the class that the previous
-    one ends with, are added while their sources have room. The two losses are counted separately.
+    First the pairs of `spread_over_videos` are balanced; then cycles of pairs, in which each pair starts with the class
+    at which the previous one ends, are added as long as their sources have room. The two losses are counted separately.
     """
     spread = spread_over_videos(candidates, most, seed, counts)
     kept = balanced(spread, seed, Counter())
@@ -100,11 +100,11 @@ def balanced_over_videos(
 
 
 def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]) -> list[Candidate]:
-    """Take pairs that form cycles, shortest cycles first, while their sources have room.
+    """Return pairs that form cycles, shortest cycles first, as long as their sources have room.
 
     Args:
-        edges: The pairs by the classes of A and B; those taken or without room are removed.
-        room: How many more pairs each source may contribute; decremented.
+        edges: The pairs by the classes of A and B; returned pairs and those without room are removed.
+        room: Number of pairs that each source may still contribute; decremented.
     """
     taken: list[Candidate] = []
     for start in sorted(edges):
@@ -115,7 +115,7 @@ def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str])
                 used = Counter(candidate.video.id for candidate in some)
                 fits = (c for c in reversed(edges[first][second]) if room[c.video.id] > used[c.video.id])
                 if (chosen := next(fits, None)) is None:
-                    crowded.add((first, second))  # its sources have room for one pair, and the circle for two of them
+                    crowded.add((first, second))  # the sources have room for one pair, but the cycle needs two of them
                     break
                 some.append(chosen)
             else:
@@ -129,7 +129,7 @@ def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str])
 def _cycle(
     edges: Mapping[str, dict[str, list[Candidate]]], start: str, room: Counter[str], crowded: Set[tuple[str, str]]
 ) -> list[str]:
-    """Find the classes of a shortest cycle of pairs whose sources have room, from a class back to it; or nothing."""
+    """Return the classes on a shortest cycle of pairs with room in their sources, or an empty list."""
 
     def usable(node: str, target: str) -> bool:
         pairs = edges.get(node, {}).get(target, [])
@@ -146,7 +146,7 @@ def _cycle(
 
 
 def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[int]:
-    """Remove edges, the last of each bundle first, until every node has as many incoming as outgoing ones."""
+    """Remove edges, the last of each bundle first, until every node has as many incoming as outgoing edges."""
     excess = Counter[str]()
     for first, targets in edges.items():
         for second, pairs in targets.items():
@@ -169,7 +169,7 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
 def _shortest_path(
     starts: Sequence[str], targets: Callable[[str], Iterable[str]], is_end: Callable[[str], bool]
 ) -> list[str]:
-    """Find a shortest path from one of the starts to an end, breadth first; empty if there is none."""
+    """Return a shortest path from one of the starts to an end, breadth first; empty if none exists."""
     before: dict[str, str] = dict.fromkeys(starts, "")
     waiting = deque(starts)
     while waiting:

@@ -1,4 +1,4 @@
-"""The options of a CLAVI build."""
+"""Options of a CLAVI build."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
-LONGEST_TIME_S = 1e6  # the maximum of options
+LONGEST_TIME_S = 1e6  # maximum value of options
 SAMPLE = "sample"
 
 
 def rendered(settings: Any) -> bool:
-    """Return whether videos are made."""
+    """Return whether videos are rendered."""
     return bool(settings.render)
 
 
 def of_charades(settings: Any) -> bool:
-    """Return whether the segments are those of Charades."""
+    """Return whether the segments are from Charades."""
     return settings.charades is not None
 
 
 def of_others(settings: Any) -> bool:
-    """Return whether the segments are of another collection than Charades."""
+    """Return whether the segments are from a collection other than Charades."""
     return settings.charades is None
 
 
 def selected(settings: Any) -> bool:
-    """Return whether pairs are selected, not given."""
+    """Return whether pairs are selected rather than given."""
     return not settings.pairs
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaviSettings(BuildSettings):
-    """The options of a CLAVI build.
+    """Options of a CLAVI build.
 
     Attributes:
         charades: Folder of the Charades annotations, or the word `sample`.
@@ -48,25 +48,25 @@ class ClaviSettings(BuildSettings):
         segments: A file of any annotated segments, or the word `sample`.
         videos: Folder of the videos.
         charades_sta: Folder of Charades-STA's files.
-        source: "actions" (Charades' classes) or "sta" (Charades-STA's sentences).
+        source: "actions" (Charades classes) or "sta" (Charades-STA sentences).
         rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given, and after `decided` for
-            other collections than Charades, which have rules of their own.
+            other collections, which have their own rules.
         pairs: Files with released pairs.
-        phrases: "turn" to convert phrases of `segments` to the form that questions need, "as-is" to keep them.
-        fps: Frames per second: of `causalchaos` for all episodes, of `segments` if its times are frames.
-        shortest: Shortest action in seconds; never None after `decided`.
-        longest: Longest action in seconds; None for any.
-        max_span: Longest time from the start of A to the end of B in seconds; None for any.
-        min_gap: Shortest time from the end of A to the start of B in seconds.
-        max_pairs_per_video: The most pairs of a source video; None for all.
-        strict: Whether pairs are dropped whose A or B occurs elsewhere in the source.
-        order: "any", or "balanced": in every split a class of phrases is first as often as second.
-        same_by: How phrases are compared in meaning; see `builders.clavi.sameness`.
-        render: Whether videos are made; if not, only `questions` and `pairs` are written.
+        phrases: "turn" to convert phrases of `segments` to the form that questions require, "as-is" to keep them.
+        fps: Frames per second, of `causalchaos` for all episodes, of `segments` if its times are frame numbers.
+        shortest: Minimum length of an action in seconds; never None after `decided`.
+        longest: Maximum length of an action in seconds; None for no limit.
+        max_span: Maximum time from the start of A to the end of B in seconds; None for no limit.
+        min_gap: Minimum time from the end of A to the start of B in seconds.
+        max_pairs_per_video: Maximum number of pairs per source video; None for no limit.
+        strict: Whether to exclude pairs whose A or B occurs elsewhere in the source.
+        order: "any" or "balanced"; in the latter, each class of phrases is first as often as second in every split.
+        same_by: Method for comparing the meaning of phrases; see `builders.clavi.sameness`.
+        render: Whether to render videos; if not, only `questions` and `pairs` are written.
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
-        collection: Where the segments come from; set by `decided`.
+        collection: Name of the segments' collection; set by `decided`.
     """
 
     charades: str | None = option(
@@ -188,15 +188,15 @@ class ClaviSettings(BuildSettings):
 
     @property
     def selects(self) -> bool:
-        """Whether pairs were selected, not given."""
+        """Whether pairs were selected rather than given."""
         return self.rules is not None or self.collection != "charades"
 
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
-    """Return the settings with the collection named and default limits filled in; `rules` is None if pairs are given.
+    """Return the settings with the collection and default limits filled in; `rules` is None if pairs are given.
 
     Raises:
-        UsageError: Not exactly one collection is named, or no length satisfies both limits.
+        UsageError: Not exactly one collection is specified, or no length satisfies both limits.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:

@@ -1,4 +1,4 @@
-"""The collections that pairs are made from; a further one is a row of `COLLECTIONS`."""
+"""The collections from which pairs are made; adding a collection means adding a row to `COLLECTIONS`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SAMPLE_SEGMENTS = "segments.csv"
 
 @dataclass(frozen=True)
 class FrameTiming:
-    """Frame rates and lengths of videos whose annotations count frames.
+    """Frame rates and lengths of videos whose annotations use frame numbers.
 
     Attributes:
-        rates: Frames per second by video, for those that do not have the usual 25.
+        rates: Frames per second by video, for those that differ from the usual 25.
         lengths: Seconds by video, where known.
     """
 
@@ -49,26 +49,26 @@ class FrameTiming:
     lengths: Mapping[str, float] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, dict[str, Any]]:
-        """Return the record for `build.json`."""
+        """Return the entry for `build.json`."""
         rates = {name: str(rate) for name, rate in sorted(self.rates.items())}
         return {"rates": rates, "lengths": dict(sorted(self.lengths.items()))}
 
     @classmethod
     def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> FrameTiming:
-        """Read the record of `as_json`."""
+        """Restore an instance from the entry of `as_json`."""
         rates = {name: Fraction(str(rate)) for name, rate in stored.get("rates", {}).items()}
         return cls(rates, {name: float(str(length)) for name, length in stored.get("lengths", {}).items()})
 
 
 @dataclass(frozen=True)
 class AnnotationInput:
-    """The annotations to read.
+    """The annotations to load.
 
     Attributes:
         path: File of the annotations, or the folder of Charades.
         settings: The settings after `decided`.
-        splits: The splits of Charades to read.
-        sentences: The folder of Charades-STA.
+        splits: Splits of Charades to load.
+        sentences: Folder of Charades-STA.
         timing: Rates and lengths of videos.
     """
 
@@ -84,16 +84,17 @@ class ClaviCollection:
     """A collection of annotated videos.
 
     Attributes:
-        read: Returns its annotations.
-        source: Its name, terms and citation.
-        same: Whether two actions are too alike to be A and B, as far as the two alone decide it.
-        free: Whether actions are free phrases, not classes; controls then come from the phrases of the same split.
-        splits: Its splits.
-        shelves: Further folders that usually hold its videos, as glob patterns.
-        framed: Whether its times are frames, at the frame rates of the videos.
-        wording: Returns what determines the wording of phrases besides the annotations and the code.
-        turn: Converts an annotation's text to a phrase, or returns it as is if the flag is set; None where the reader
-            needs more than the text.
+        read: Function that loads the annotations.
+        source: Name, terms and citation.
+        same: Test for two actions that are too similar to be A and B.
+        free: Whether actions are free phrases rather than classes; controls are then phrases of the same split.
+        splits: Names of the splits.
+        shelves: Additional folders in which the videos are usually stored, as glob patterns.
+        framed: Whether times are frame numbers at the rates of the videos.
+        wording: Function that returns the factors other than annotations and code that determine the wording of
+            phrases.
+        turn: Function that converts an annotation's text to a phrase, or returns it unchanged if the flag is set; None
+            if the loader needs more than the text.
     """
 
     read: Callable[[AnnotationInput], Annotations]
@@ -108,7 +109,7 @@ class ClaviCollection:
 
 
 def as_rate(fps: float) -> Fraction:
-    """Return the exact frame rate of a number: 23.976 and 29.97 are NTSC's."""
+    """Return the exact frame rate for a number; 23.976 and 29.97 become NTSC rates."""
     rate = Fraction(fps).limit_denominator(1000)
     for whole in NTSC:
         exact = Fraction(whole * 1000, 1001)
@@ -179,10 +180,10 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
 
 
 def annotation_path(settings: ClaviSettings) -> Path:
-    """Find the annotations of settings.
+    """Return the path of the annotations in settings.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: The file does not exist.
     """
     if settings.collection == "charades":
         return cached_sample("charades") if settings.charades == SAMPLE else Path(settings.charades or "")
@@ -196,7 +197,7 @@ def annotation_path(settings: ClaviSettings) -> Path:
 
 
 def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
-    """List the folders below a place that may hold videos of a collection, as relative paths."""
+    """Return the subfolders that may contain videos of a collection, as relative paths."""
     found = list(collection.source.video_folders)
     for pattern in collection.shelves:
         found += sorted(path.relative_to(place).as_posix() for path in place.glob(pattern) if path.is_dir())
@@ -204,7 +205,7 @@ def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
 
 
 def videos_in(places: Sequence[Path], wanted: Collection[str], collection: ClaviCollection) -> dict[str, Path]:
-    """Find videos in the usual folders of a collection."""
+    """Locate videos in the usual folders of a collection."""
     found: dict[str, Path] = {}
     for place in places:
         missing = set(wanted) - found.keys()
@@ -213,7 +214,7 @@ def videos_in(places: Sequence[Path], wanted: Collection[str], collection: Clavi
 
 
 def read_timing(videos: Mapping[str, Path]) -> FrameTiming:
-    """Read rates and lengths from videos; an unreadable one is left out, and skipped by the build."""
+    """Read rates and lengths from videos; unreadable ones are omitted, as the build skips them."""
     rates, lengths = {}, {}
     for name, path in sorted(videos.items()):
         try:

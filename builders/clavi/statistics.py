@@ -56,12 +56,12 @@ class TypeCount(NamedTuple):
 
 
 class QuestionSlot(NamedTuple):
-    """One of the questions that every video gets.
+    """One of the questions about every video.
 
     Attributes:
-        number: The last two digits of the question id.
+        number: Last two digits of the question id.
         type: E, E-NC, BE, BA or BA-NC.
-        wording: The question with `{A}`, `{B}`, `{C}` for the actions.
+        wording: The question with `{A}`, `{B}`, `{C}` in place of the actions.
         complement: Number of Q′, or None.
         per_video: Questions per video.
         yes: Share of "yes" in (V, V′).
@@ -81,8 +81,8 @@ class BlindScore(NamedTuple):
     Attributes:
         name: Name of the baseline.
         accuracy: Share of correct answers.
-        balanced: Balanced accuracy, of answers chosen for it: each group gets the answer that it holds the larger
-            share of.
+        balanced: Balanced accuracy of answers optimized for it: each group is assigned the answer of which it contains
+            the larger share.
         cacc_v: Share of the questions of the complement subset with correct answers about both V and V′.
         cacc_t: Share of (Q, Q′) in the complement subset with correct answers to both.
         by_type: Accuracy by type of question.
@@ -101,12 +101,12 @@ class BlindAudit:
     """Blind baselines on the questions of one split.
 
     Attributes:
-        learnt, asked: The split that the baselines learn from, and the one that they answer.
-        questions: Number of questions asked.
-        seen: Share of them that occur verbatim in what is learnt.
-        scores: One for each baseline.
-        couples: Number of questions of the complement subset, each asked about V and V′.
-        equal: How many of those have the same answer in both.
+        learnt, asked: Training split of the baselines, and test split.
+        questions: Number of test questions.
+        seen: Share of test questions that occur verbatim in the training split.
+        scores: Scores of each baseline.
+        couples: Number of questions in the complement subset, each asked about V and V′.
+        equal: Number of those with the same answer for both.
     """
 
     learnt: str
@@ -120,14 +120,14 @@ class BlindAudit:
 
 @dataclass(frozen=True)
 class PhraseCues:
-    """What baselines that see phrases alone learn of order and of negative controls.
+    """Accuracy of baselines that see only phrases in predicting order and negative controls.
 
     Attributes:
-        learnt, asked: The split that the baselines learn from, and the one that they are tested on.
-        order: Accuracy of each baseline at the question which of A and B is first in the source.
-        control: Balanced accuracy of each baseline at telling C from A and B.
-        pairs: Number of pairs tested.
-        seen: Share of their A and B whose phrase occurs in what is learnt.
+        learnt, asked: Training split of the baselines, and test split.
+        order: Accuracy of each baseline in predicting which of A and B is first in the source.
+        control: Balanced accuracy of each baseline in distinguishing C from A and B.
+        pairs: Number of test pairs.
+        seen: Share of their A and B whose phrase occurs in the training split.
     """
 
     learnt: str
@@ -145,16 +145,16 @@ class ClaviStatistics:
     Attributes:
         pairs, sources, subjects: Number of pairs, source videos and people, by split.
         people: Number of people in all splits.
-        shared_people: How many of them are in more than one split.
-        actions_s: Annotated durations of A and B, in seconds; one value for every pair that an interval is in.
-        videos_s: Durations of V and V′, in seconds.
+        shared_people: Number of people in more than one split.
+        actions_s: Annotated durations of A and B in seconds; one value for every pair that contains an interval.
+        videos_s: Durations of V and V′ in seconds.
         unfilled: Number of pairs without a filler, whose V′ has one cut instead of two.
-        kinds: "actions" (by phrase), "verbs" and "objects".
-        example: The phrases of A, B and C in the last pair, and its id.
+        kinds: Counts of "actions" (by phrase), "verbs" and "objects".
+        example: Phrases of A, B and C in the last pair, and its id.
         types: Question types in the order of the questions.
-        slots: The questions of a video.
+        slots: The questions about a video.
         audit: Blind baselines.
-        fps: Frame rates of the videos; None if none were made.
+        fps: Frame rates of the videos; None if none were rendered.
         sizes: Number of videos by (width, height), the most frequent first.
         cues: Cues in free phrases; None for Charades.
     """
@@ -178,7 +178,7 @@ class ClaviStatistics:
 
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
-    """Return the statistics of an output; of its shards only the columns that they need are read, never a video."""
+    """Return the statistics of an output, reading only the required columns and no videos."""
     collection = output.info["settings"].get("collection", "charades")
     more = {column.name for column in pair_columns(collection)}
     columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c") if name in more))
@@ -258,7 +258,7 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
 
 
 def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
-    """Find the questions that every video gets, from rows that `restore_phrases` has seen."""
+    """Return the questions about every video, from rows processed by `restore_phrases`."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
     wordings: dict[str, Counter[str]] = {}
     videos = set()
@@ -280,7 +280,7 @@ def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
 
 
 def _main_wordings(counts: Counter[str]) -> str:
-    """Return the wordings of a question, the most frequent first; those of less than 1 % of the videos are left out."""
+    """Return the wordings of a question, most frequent first, except those of less than 1 % of the videos."""
     return " or ".join(wording for wording, count in counts.most_common() if count >= counts.total() / 100)
 
 
@@ -301,20 +301,21 @@ LEARNT: dict[str, QuestionGroups] = {
 
 
 def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
-    """Return the split that baselines learn from, and the one that they are tested on."""
+    """Return the training split and the test split of baselines."""
     names = list(splits)
     others = [name for name in ("test", "validation") if name in names]
     return ("train", others[0]) if "train" in names and others else (names[0], names[0])
 
 
 def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
-    """Score baselines that do not see what happens in the videos.
+    """Score baselines that do not see the content of the videos.
 
-    They learn the answers of the train split and answer the test split, or validation where there is none; in a build
-    with one split, they learn from all other source videos. Ties go to the answer that is more frequent overall.
+    They learn the answers of the train split and answer the test split, or validation if there is no test split. In a
+    build with one split, they learn from all other source videos. Ties are resolved in favour of the more frequent
+    answer overall.
 
     Args:
-        questions: The questions of each split, as `restore_phrases` leaves them.
+        questions: The questions of each split, as processed by `restore_phrases`.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
@@ -342,7 +343,7 @@ def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
 def _count_elsewhere(
     rows: Iterable[Row], group: Callable[[Row], Hashable]
 ) -> Callable[[Hashable, str], tuple[int, int]]:
-    """Count answers; the function returned gives the "no" and "yes" of a group in all source videos but one."""
+    """Return a function that counts the "no" and "yes" answers of a group in all source videos except one."""
     counts: Counter[tuple[Hashable, int]] = Counter()
     own: Counter[tuple[str, Hashable, int]] = Counter()
     for row in rows:
@@ -356,7 +357,7 @@ def _count_elsewhere(
 
 
 def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionGroups) -> tuple[list[int], list[int]]:
-    """Answer with the most frequent answer of the question's group, plainly and with "yes" and "no" weighted alike."""
+    """Predict the most frequent answer of the question's group, unweighted and with "yes" and "no" weighted equally."""
     everything = Counter(row["answer"] for row in known)
     levels = [_count_elsewhere(known, group) for group in groups]
     common = int(everything[YES] > everything[NO])
@@ -371,10 +372,10 @@ def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionG
 
 
 def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
-    """Answer from whether the video was recut, and from which action of the two usually comes first.
+    """Predict answers from whether the video was recut and which of the two actions usually comes first.
 
-    How often an action comes first is learnt from the BE questions about V; of two equal ones the first in the alphabet
-    counts. E questions are answered by their wording.
+    The frequency with which an action is first is learnt from the BE questions about V; ties are resolved
+    alphabetically. E questions are answered by their wording.
     """
     beginnings = [row for row in known if (row["template_id"], row["variant"]) == ("BE-beginning", "original")]
     elsewhere = _count_elsewhere(beginnings, lambda row: row["phrases"])
@@ -395,7 +396,7 @@ def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
 
 
 def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int]) -> BlindScore:
-    """Score answers; balanced accuracy is that of `weighted`, the rest that of `plain`."""
+    """Score answers; balanced accuracy uses `weighted`, all other scores `plain`."""
     right = {row["question_id"]: guess == row["answer"] for row, guess in zip(rows, plain, strict=True)}
     by_type: dict[str, list[bool]] = {}
     by_answer: dict[int, list[bool]] = {}
@@ -422,7 +423,8 @@ def _mean(values: Iterable[float], default: float = 0.0) -> float:
 def measure_cues(pairs: Mapping[str, Sequence[Row]]) -> PhraseCues:
     """Train baselines on the phrases of one split and test them on another; see `PhraseCues`.
 
-    In a build with one split they are trained on half of its source videos and tested on the other half, both ways.
+    In a build with one split, they are trained on half of its source videos and tested on the other half, in both
+    directions.
 
     Args:
         pairs: The pairs of each split: `source_id`, and `phrase` and `verb` of A, B and C.
@@ -453,7 +455,7 @@ def measure_cues(pairs: Mapping[str, Sequence[Row]]) -> PhraseCues:
 
 
 def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[float]:
-    """Return for each pair 1 if A is guessed to be first, 0 if B is, and 1/2 if nothing is known."""
+    """Return for each pair 1 if A is predicted to be first, 0 if B is, and 1/2 without information."""
 
     def difference(row: Row, first: str, second: str) -> dict[str, float]:
         counts = Counter(features(row, first))
@@ -467,7 +469,7 @@ def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: PhraseFea
 
 
 def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[list[float]]:
-    """Return for A, B and C of each pair 1 or 0, whether the guess which is the control is correct, or 1/2."""
+    """Return for A, B and C of each pair whether the prediction of "control" is correct (1 or 0), or 1/2."""
     bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]  # C twice: half are controls
     model = fit_logistic(bags, ["False", "False", "True", "True"] * len(known), ["False", "True"])
     found = []

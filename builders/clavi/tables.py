@@ -1,4 +1,4 @@
-"""The tables of CLAVI."""
+"""CLAVI tables."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ MEANINGS = {  # of columns whose meaning differs from that for Charades
 
 
 def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, ...]:
-    """Return the tables of a build; pairs of other collections than Charades have more columns."""
+    """Return the tables of a build; pairs of collections other than Charades have more columns."""
     tables = (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
     if collection == "charades":
         return tables
@@ -118,7 +118,7 @@ def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, .
 
 
 def pair_columns(collection: str) -> tuple[Column, ...]:
-    """Return the columns that `pairs` has in addition to those of Charades."""
+    """Return the columns of `pairs` beyond those for Charades."""
     return {"charades": (), "youcook2": (SOURCE, CLIP_WORDS)}.get(collection, (SOURCE, CLIP_WORDS, *ASKED))
 
 

@@ -1,1 +1,1 @@
-"""A gallery of an output: its exhibits, and the page, styles and scripts that show them in a browser."""
+"""A gallery of an output: its exhibits, and the page, styles and scripts that display them in a browser."""

@@ -1,8 +1,8 @@
 """Answers to the questions of a gallery, from scores, a predictions file and an audit.
 
 The file of an audit is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices":
-{…}}`. Its choices are, for each id, a list of `{"guesser": name, "choice": number of the option from 0}`; baselines for
-answer and explanation together choose two numbers. Other fields are ignored.
+{…}}`. The choices of each id are a list of `{"guesser": name, "choice": number of the option from 0}`; joint baselines
+for answer and explanation choose two numbers. Other fields are ignored.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ class Answers:
     """Answers to questions of an output.
 
     Attributes:
-        predictions: The rows of a predictions file; None if there is none.
-        config: The table that they answer; None for the first with questions.
+        predictions: The rows of a predictions file, or None.
+        config: The table to which they belong; None for the first table with questions.
         first: Number of the first option in numeric answers.
         guesses: Choices of blind baselines, by question; see `read_guesses`.
-        scores: Content of the page of scores; None if there is none.
-        identity: Everything that decides the content, for `output.json`.
-        remark: A note for the user; may be empty.
+        scores: Content of the page of scores, or None.
+        identity: All inputs that determine the content, for `output.json`.
+        remark: A note for the user, or "".
     """
 
     predictions: Predictions | None = None
@@ -63,7 +63,7 @@ class Answers:
         return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
     def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
-        """Return the predictions if they answer a table; those without a table answer the first."""
+        """Return the predictions if they belong to a table; those without a table belong to the first."""
         return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
 
 
@@ -76,7 +76,7 @@ class JudgedAnswer:
     verdict: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as the views take it."""
+        """Return the answer in the form that the views expect."""
         return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
 
 
@@ -89,7 +89,7 @@ def judged(
 ) -> dict[str, JudgedAnswer]:
     """Judge the answers to multiple-choice questions, by id; questions without an answer are omitted.
 
-    `first` is the number of the first option in numeric answers, `answer` the column of answers if not the usual one.
+    `first` is the number of the first option in numeric answers; `answer` overrides the usual column of answers.
     """
     if predictions is None:
         return {}
@@ -106,7 +106,7 @@ def judged(
 
 
 def said_of(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
-    """Return the answer to a question, as views take it."""
+    """Return the answer to a question in the form that the views expect."""
     return answers[name].as_json() if name in answers else dict(SILENT)
 
 
@@ -123,15 +123,15 @@ def read_answers(
 
     Args:
         output: The output of the gallery.
-        scores: A folder of scores. Its predictions are searched next to it, by name and SHA-256.
-        predictions: The predictions, if they are elsewhere, or without scores.
-        config: The table that they answer.
+        scores: A folder of scores, next to which the predictions are located by name and SHA-256.
+        predictions: The predictions, if stored elsewhere or used without scores.
+        config: The table to which the predictions belong.
         first: Number of the first option in numeric answers.
         audit: An audit; see `read_guesses`.
 
     Raises:
         UsageError: One of the paths does not exist.
-        InputError: One cannot be read or is of another output, or the predictions of the scores are not found.
+        InputError: A file cannot be read or belongs to another output, or the predictions of the scores are not found.
     """
     fingerprint = output.info["fingerprint"]
     shown, remark = None, ""
@@ -167,10 +167,10 @@ def read_answers(
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
-    """Find the predictions of scores next to their folder.
+    """Locate the predictions of scores next to their folder.
 
     Raises:
-        InputError: They do not exist, or have changed.
+        InputError: The file does not exist or has changed.
     """
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
@@ -184,15 +184,15 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
 
 
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Load the choices of an audit, a file or the folder of `audit.json`; one of another output is refused.
+    """Return the choices in an audit (a file or the folder of `audit.json`); audits of another output are refused.
 
     Returns:
-        The choices for each question, `{"guesser", "choice", "asked": "answer" or "explanation"}`, by its id or, if the
-            file names a table, by `<table>/<id>`.
+        The choices `{"guesser", "choice", "asked": "answer" or "explanation"}` by question id, or by `<table>/<id>` if
+        the file names a table.
 
     Raises:
-        UsageError: There is no such file.
-        InputError: It is not an audit, or of another output.
+        UsageError: The file does not exist.
+        InputError: The file is not an audit, or belongs to another output.
     """
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
@@ -218,7 +218,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
 
 
 def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
-    """Yield the choices of a baseline: two for answer and explanation together, none for -1."""
+    """Yield the choices of a baseline: two for a joint choice of answer and explanation, none for -1."""
     choice = given["choice"]
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):

@@ -1,7 +1,8 @@
-"""Exhibits of a gallery, which benchmarks make from their rows.
+"""Exhibits of a gallery, which benchmarks create from their rows.
 
-A benchmark provides the content of a page (`Exhibit.content`) and one of `VIEWS` to draw it; the scripts next to this
-module have a function for each. A benchmark without a `gallery` of its own gets pages of its items (`generic.py`).
+A benchmark provides the content of a page (`Exhibit.content`) and one of `VIEWS` to display it, for each of which the
+scripts next to this module have a function. A benchmark without a `gallery` of its own uses pages of its items
+(`generic.py`).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 
 @dataclass(frozen=True)
 class Film:
-    """A video of an exhibit: its table, and its SHA-256, by which views name it."""
+    """A video of an exhibit: the table, and the SHA-256 by which views refer to the video."""
 
     table: str
     sha256: str
@@ -27,7 +28,7 @@ class Film:
 
 @dataclass(frozen=True)
 class ExhibitQuestion:
-    """A question of an exhibit, its filters by facet, and "right", "wrong" or "contradictory" if it was answered."""
+    """A question of an exhibit, its filter value by facet, and "right", "wrong" or "contradictory" if answered."""
 
     text: str
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -39,13 +40,13 @@ class Exhibit:
     """A page of a gallery.
 
     Attributes:
-        id: Its unique id in the output, used in links.
-        title: Its title in the index.
-        facets: Its filters, each with its values.
+        id: Id that is unique in the output, used in links.
+        title: Title in the index.
+        facets: Filter values by facet.
         view: One of `VIEWS`.
         content: The content of the view, as JSON values.
-        films: Its videos, the representative one first.
-        asked: Its questions.
+        films: The videos, the representative one first.
+        asked: The questions.
         words: Search terms besides id, title and questions.
     """
 
@@ -64,9 +65,9 @@ class Facet:
     """A filter of exhibits or of their questions.
 
     Attributes:
-        name: Its key in `facets`; a column of this name in a table of scores links to the exhibits.
-        label: Its label.
-        headings: Its other names in tables of scores.
+        name: Key in `facets`; a column of this name in a table of scores links to the exhibits.
+        label: Displayed label.
+        headings: Alternative names in tables of scores.
     """
 
     name: str
@@ -79,8 +80,8 @@ class Gallery:
     """The content of a gallery.
 
     Attributes:
-        count: Number of all exhibits.
-        exhibits: Makes those at some of the places 0 to `count` - 1, in order.
+        count: Total number of exhibits.
+        exhibits: Function that yields the exhibits at some positions from 0 to `count` - 1, in order.
         noun: Noun for an exhibit, such as "pair".
         facets, asked_facets: The filters of exhibits, and of their questions.
     """
@@ -93,14 +94,14 @@ class Gallery:
 
 
 def spread(count: int, limit: int | None) -> range | list[int]:
-    """Choose places at equal distances: floor(k count / limit), or all if there are no more than `limit`."""
+    """Return positions at equal distances: floor(k count / limit), or all if there are at most `limit`."""
     if limit is None or limit >= count:
         return range(count)
     return [number * count // limit for number in range(limit)]
 
 
 def distinct(exhibits: Iterator[Exhibit]) -> Iterator[Exhibit]:
-    """Yield exhibits, and refuse a duplicate id."""
+    """Yield exhibits; raise an error for a duplicate id."""
     seen = set[str]()
     for exhibit in exhibits:
         if exhibit.id in seen:

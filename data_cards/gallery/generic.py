@@ -1,4 +1,4 @@
-"""The gallery of a benchmark without one of its own: a page for every item."""
+"""The gallery of a benchmark without its own gallery: one page per item."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 def item_gallery(
     output: FinishedOutput, read_items: ReadItems, tables: Sequence[str], configs: Sequence[Config], answers: Answers
 ) -> Gallery:
-    """Show the items of every table with questions, and the videos of the first table with any, by its first column."""
+    """Return a gallery of the items in all tables with questions, with the videos of the first table that has any."""
     parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
     several = len(tables) > 1

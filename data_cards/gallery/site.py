@@ -1,7 +1,7 @@
-"""The files of a gallery except its videos: page, styles, scripts, and data, which are loaded as scripts.
+"""The files of a gallery except its videos: page, styles, scripts, and data.
 
-Data are scripts that call a function with JSON, because `fetch` does not work on `file://`. Everything is reproducible
-for the same output and options.
+Data files are scripts that call a function with JSON, because `fetch` does not work on `file://`. All files are
+reproducible for the same output and options.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ class About:
     """Description of a gallery.
 
     Attributes:
-        title, summary: Title of the output, and its description in one line.
-        version, fingerprint: The output's.
+        title, summary: Title and one-line description of the output.
+        version, fingerprint: Version and fingerprint of the output.
         source: The source of the videos.
         embed: "none", "thumbnails" or "videos".
-        total: Number of exhibits of the output.
-        scores: Scores of a model, from `score_page`; None if none are shown.
-        answered: Whether answers of a model are shown.
+        total: Total number of exhibits in the output.
+        scores: Scores of a model, from `score_page`, or None.
+        answered: Whether the gallery shows answers of a model.
         canary: The output's canary; "" if it has none.
     """
 
@@ -51,7 +51,7 @@ class About:
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:
-    """Describe a licence that restricts sharing a gallery with its videos (`pictures`) or texts; "" if it allows it."""
+    """Describe a licence that restricts sharing a gallery with its videos (`pictures`) or texts; "" if it does not."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
         return f"{what} come from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
@@ -67,7 +67,7 @@ def static_files() -> dict[str, bytes]:
 
 
 def page(about: About) -> bytes:
-    """Return the page, which the scripts fill."""
+    """Return the HTML page, whose content the scripts insert."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -93,7 +93,7 @@ def page(about: About) -> bytes:
 
 
 def data_names(count: int) -> list[str]:
-    """Name the data files of a number of exhibits."""
+    """Return the names of the data files for a number of exhibits."""
     return [INDEX, *(_part(number) for number in range(-(-count // IN_A_FILE)))]
 
 
@@ -124,7 +124,7 @@ def _script(function: str, value: Any) -> bytes:
 def _index(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the content of the index page, its search and filters.
+    """Return the data of the index page, its search and filters.
 
     An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`, with values and kinds by
     number. A kind is `[value of each facet of questions, or -1, verdict]`.
@@ -160,7 +160,6 @@ def _index(
 
 
 def _number(numbers: dict[Any, int], value: Any) -> int:
-    """Return the number of a value, in order of first use."""
     return numbers.setdefault(value, len(numbers))
 
 
@@ -170,17 +169,17 @@ def _facet(facet: Facet, numbers: Mapping[str, int]) -> dict[str, Any]:
 
 
 def search_words(texts: Iterable[str]) -> str:
-    """Return the distinct words of texts, in lower case and without accents, as `search.js` searches them."""
+    """Return the distinct words of texts, in lower case and without accents, as expected by `search.js`."""
     plain = unicodedata.normalize("NFKD", " ".join(texts).lower())
     words = "".join(letter for letter in plain if not unicodedata.category(letter).startswith("M")).split()
     return " ".join(dict.fromkeys(filter(None, (word.strip('.,;:!?"“”()[]') for word in words))))
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of `scores.json` that a gallery shows.
+    """Return the content of `scores.json` in the form that a gallery shows.
 
     Raises:
-        LookupError, TypeError, ValueError, AttributeError: It is damaged.
+        LookupError, TypeError, ValueError, AttributeError: The file is damaged.
     """
     tables = [("headline", [{"score": name, "value": value} for name, value in about["headline"].items()])]
     tables += list(about["tables"].items())
@@ -201,7 +200,7 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell as the page shows it: a text, a number, null, or [value, low, high]."""
+    """Return a cell in the form that the page shows: a text, a number, null, or [value, low, high]."""
     if isinstance(value, dict):
         return [None if each is None else float(each) for each in (value["value"], value["low"], value["high"])]
     return value if value is None or isinstance(value, int | float) else str(value)

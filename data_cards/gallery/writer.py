@@ -1,4 +1,4 @@
-"""Write a gallery of an output as a folder for a browser: from a disk, a web server, or a host of static files.
+"""Writing of a gallery as a folder for browsers, served from a disk, a web server, or a static file host.
 
 DIR/index.html                  the page
 DIR/gallery/                    its styles and scripts
@@ -31,13 +31,13 @@ from ...video.pyav import to_rgb
 from .exhibits import Exhibit, Gallery, distinct, spread
 from .site import PAGE, About, data_files, data_names, page, static_files
 
-SIDE, QUALITY = 320, 82  # of thumbnails: pixels of the longer side, and of the JPEG
+SIDE, QUALITY = 320, 82  # pixels of the longer side of thumbnails, and JPEG quality
 SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
 
 
 @dataclass(frozen=True)
 class StoredVideo:
-    """A video in the shards of an output: its row in a row group, and the suffix of its file."""
+    """A video in the shards of an output: shard, row group, row, and the suffix of its file."""
 
     sha256: str
     shard: Path
@@ -48,7 +48,7 @@ class StoredVideo:
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """Number of exhibits shown, of all exhibits, of videos or pictures, and of exhibits with answers of a model."""
+    """Numbers of exhibits shown, of all exhibits, of videos or pictures, and of exhibits with answers of a model."""
 
     shown: int
     total: int
@@ -68,21 +68,21 @@ def write_gallery(
     force: bool = False,
     progress: bool = False,
 ) -> WrittenGallery:
-    """Write a gallery, keeping videos of an earlier run that have their SHA-256.
+    """Write a gallery; videos of an earlier run with the same SHA-256 are kept.
 
     Args:
         output: The output.
-        gallery: Its content.
-        about: Its description.
-        folder: The folder; see `export_folder.open_folder`.
-        split: Only show this split.
+        gallery: Content of the gallery.
+        about: Description of the gallery.
+        folder: The folder to write; see `export_folder.open_folder`.
+        split: The only split to show; None for all.
         limit: Number of exhibits, at equal distances; None for all.
-        given: Other values that decide the content, such as the hash of predictions.
+        given: Other values that determine the content, such as the hash of predictions.
         force: Whether an earlier gallery may be overwritten.
-        progress: Show progress.
+        progress: Whether to show progress.
 
     Raises:
-        InputError, OutputError: As `open_folder`; or there is nothing to show, or a video is damaged or missing.
+        InputError, OutputError: As for `open_folder`; or there are no exhibits, or a video is damaged or missing.
     """
     kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
@@ -113,7 +113,7 @@ def write_gallery(
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
-    """Choose the exhibits: of a split, and with answers only those answered."""
+    """Return the positions of the exhibits in a split; if there are answers, only of those answered."""
     if split is None and not answered:
         return spread(gallery.count, limit)
     places = [
@@ -134,7 +134,7 @@ def _thumb(sha256: str) -> str:
 
 
 def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[StoredVideo]:
-    """Find the videos of exhibits in the shards, each once."""
+    """Yield the videos of exhibits, located in the shards, each once."""
     wanted: dict[str, set[str]] = {}
     for exhibit in exhibits:
         for film in exhibit.films:
@@ -162,7 +162,7 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
 
 
 def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
-    """Read the videos, a row group at a time, and check their SHA-256."""
+    """Yield the videos with their content, one row group at a time, after checking the SHA-256."""
     groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
@@ -180,7 +180,7 @@ def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, byte
 
 
 def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
-    """Write a video and its middle frame, and return the data to play it; see `described`."""
+    """Write a video and its middle frame, and return the data for playing it; see `described`."""
     path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
@@ -204,8 +204,8 @@ def described(index: FrameIndex) -> dict[str, Any]:
     """Return the frames of a video and their times.
 
     Returns:
-        `frames`, `seconds` (end of the last one), and either `rate`, [frames, seconds] as whole numbers with frame k at
-            k * seconds / frames, or `times`, the start of each; all from time 0 of the file.
+        `frames`, `seconds` (end of the last frame), and either `rate`, [frames, seconds] as whole numbers with frame k
+        at k * seconds / frames, or `times`, the start of each frame; all from time 0 of the file.
     """
     steps = {int(step) for step in index.pts[1:] - index.pts[:-1]} or {index.end - int(index.pts[0])}
     found: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
@@ -216,7 +216,7 @@ def described(index: FrameIndex) -> dict[str, Any]:
 
 
 def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
-    """Return the middle frame as a small JPEG, and the width and height of frames."""
+    """Return the middle frame as a small JPEG, and the width and height of the video's frames."""
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])
