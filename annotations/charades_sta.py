@@ -82,7 +82,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     problems.raise_if_any("Fix these lines, or take the file as it was released.")
     if not segments:
         files = ", ".join(path.name for path in paths.values())
-        raise InputError(f"no sentence of {files} is about a video of the Charades CSVs in use.")
+        raise InputError(f"no sentence of {files} refers to a video in the Charades CSV files.")
     videos = [
         replace(
             video,

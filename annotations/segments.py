@@ -117,11 +117,11 @@ def read_segments(
     problems.raise_if_any(ADVICE)
     if rate is None and frames.rows:
         raise UsageError(
-            f"{path.name} gives frames, first in {frames.first}: give the frames per second of its videos, such as "
-            "--fps 25, or give seconds (start and end) in every row."
+            f"{path.name} has times in frames, first in {frames.first}: give the frames per second of its videos, "
+            "such as --fps 25, or times in seconds (start and end) in every row."
         )
     if rate is not None and not frames.rows:
-        raise UsageError(f"{path.name} gives no frames, only seconds, so --fps has no effect. Omit it.")
+        raise UsageError(f"{path.name} has times in seconds only, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
     return gather(drafts, [path], counts, seed, ADVICE)

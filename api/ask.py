@@ -33,7 +33,7 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
     except ValueError:
         first = second = -1.0
     if not (0 <= first < float("inf") and 0 <= second < float("inf")):
-        raise ValueError("is not two prices with a comma between, such as 2.5,10")
+        raise ValueError("must be two prices separated by a comma, such as 2.5,10")
     return first, second
 
 
@@ -79,7 +79,7 @@ def ask(
     dry_run: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask a model the questions of `out`, and write its answers as predictions.
+    """Ask a model the questions in `out`, and write its answers as predictions.
 
     `out` is the output of a build, or a file of your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
@@ -160,7 +160,7 @@ def ask(
         raise UsageError(f"--to {to} would overwrite {out}, which holds the questions. Give another --to.")
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
-        raise UsageError(f"{foreign} already exists, without a journal of this command. Give another --to.")
+        raise UsageError(f"{foreign} already exists but was not written by this command. Give another --to.")
     whom: Model
     if endpoint is not None and model is not None:
         fields = {} if request is None else read_request(request)

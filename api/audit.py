@@ -35,7 +35,7 @@ def audit(
     train: Annotated[Path | str | None, Option("", shown="split train of the file")] = None,
     columns: Columns = (),
     config: Annotated[str | None, Option("", shown="every table with questions")] = None,
-    split: Annotated[str | None, Option("", shown="test where there is one, else all")] = None,
+    split: Annotated[str | None, Option("", shown="test if it exists, else all")] = None,
     to: Path | str | None = None,
     model: Annotated[str | None, Option("", shown="all-MiniLM-L6-v2")] = None,
     sbert: bool = True,
@@ -78,7 +78,7 @@ def audit(
     if (out is None) == (items is None):
         raise UsageError("Give either the output of a build, or --items FILE.")
     if items is None and (train is not None or columns):
-        raise UsageError("--train and --columns go with --items FILE.")
+        raise UsageError("--train and --columns require --items FILE.")
     given = Path(out if out is not None else items or "")
     check_outside(to, given)
     if to is not None and Path(to).exists() and not Path(to).is_dir():

@@ -136,7 +136,7 @@ def check_run(options: RunOptions) -> None:
         raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:
         raise UsageError(
-            f"--executor inline is this process alone, and --workers is {options.workers}. Leave one of them out."
+            f"--executor inline uses this process only, but --workers is {options.workers}. Leave one of them out."
         )
     if options.share and not options.resume:
         raise UsageError(

@@ -32,7 +32,7 @@ class Card(Result):
 
 @public
 def card(out: Path | str) -> Card:
-    """Write README.md, its figures and croissant.json again, from the shards and build.json in `out`.
+    """Rewrite README.md, its figures and croissant.json from the shards and build.json in `out`.
 
     Nothing else in `out` changes, and your notes between the marks at the end of README.md are kept.
 

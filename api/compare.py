@@ -89,7 +89,9 @@ def compare(
     from ..evaluation.metrics.inputs import ScoreOptions
 
     if on is None and (config or split):
-        raise UsageError("config and split go with predictions for an output (`on`); folders of scores have their own.")
+        raise UsageError(
+            "config and split apply only to predictions for an output (`on`); score folders already define them."
+        )
     options = ScoreOptions(first=first_index, seed=seed, resamples=resamples, config=config)
     one, other = (read_scored(Path(path), None if on is None else Path(on), split, options) for path in (a, b))
     first, second, notes = pair_up(one, other)

@@ -96,9 +96,10 @@ def fetch(folder: Path | None = None) -> Path:
         if not ((target / resource).is_dir() or (target / f"{resource}.zip").is_file()):
             reason = " ".join(" ".join(problems).split()) or "nothing came"
             raise InputError(
-                f"{what} ({name}) cannot be fetched into {target}: {reason.rstrip('.')}. Without a network, fetch "
-                f"{name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as {target / resource}, and "
-                "set NLTK_DATA to that folder; Debian's package wordnet-base is taken as WordNet too."
+                f"{what} ({name}) cannot be downloaded into {target}: {reason.rstrip('.')}. Without a network, "
+                f"download {name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as "
+                f"{target / resource}, and "
+                "set NLTK_DATA to that folder; Debian's package wordnet-base also provides WordNet."
             )
     return target
 

@@ -43,14 +43,14 @@ def diff(
     from ..core.output import reading
 
     if limit_videos and not decode:
-        raise UsageError("limit_videos goes with decoding, which is switched off.")
+        raise UsageError("limit_videos requires decoding, which is disabled.")
     names = (address(a) or str(a), address(b) or str(b))
     with reading(Path(a)) as first, reading(Path(b)) as second:
         benchmarks = benchmark_of(first), benchmark_of(second)
         if benchmarks[0] is not benchmarks[1]:
             raise UsageError(
-                f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables have "
-                "nothing in common to compare. Give two outputs of one benchmark."
+                f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables cannot "
+                "be compared. Give two outputs of the same benchmark."
             )
         here, there = ({config.name: config for config in benchmarks[0].tables(each)} for each in (first, second))
         pairs = [(here.get(name), there.get(name)) for name in {**here, **there}]

@@ -59,8 +59,8 @@ def gallery(
     limit: Annotated[int | None, Option("", minimum=1, shown="all")] = None,
     embed: Literal["none", "thumbnails", "videos"] = "videos",
     scores: Path | str | None = None,
-    predictions: Annotated[Path | str | None, Option("", shown="those that --scores names, beside it")] = None,
-    config: Annotated[str | None, Option("", shown="that of --scores, or the first")] = None,
+    predictions: Annotated[Path | str | None, Option("", shown="the file named by --scores")] = None,
+    config: Annotated[str | None, Option("", shown="the table of --scores, else the first")] = None,
     first_index: FirstIndex = 0,
     audit: Path | str | None = None,
     open: bool = False,
@@ -76,7 +76,7 @@ def gallery(
         to: Folder for the pages, new or empty.
         split: Show only this split.
         limit: Show at most this many items, evenly spaced.
-        embed: Copy of the videos: none, a thumbnail of each, or also the files.
+        embed: Video data to embed: none, thumbnails, or thumbnails and files.
         scores: Folder written by `stressreel score`: show its tables and the model's answers, and filter by errors.
         predictions: Predictions to show with their items.
         config: Table that `predictions` are for.

@@ -63,7 +63,7 @@ def list_(kind: Literal["benchmarks", "options", "visual", "text"]) -> Listing:
 
 @public
 def list_benchmarks() -> Listing:
-    """List the benchmarks: ours and those of installed packages."""
+    """List the benchmarks of stressreel and of installed packages."""
     found = [load_benchmark(name) for name in benchmark_names()]
     width = max(len(one.name) for one in found)
     return Listing(

@@ -15,7 +15,7 @@ from ..core.results import Result, Table
 from .files import check_place, write
 
 PERMUTED = ("video", "text")
-TestSplit = Annotated[str | None, Option("", shown="test where there is one, else all")]
+TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all")]
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def permute(
         if "" in given:
             raise InputError(
                 f"{out}: {given.count(''):,} of {len(given):,} items have no {kind} to permute; the first is "
-                f"{items.ids[given.index('')]!r}. It is looked for in the columns {', '.join(names)}."
+                f"{items.ids[given.index('')]!r}. It is read from the columns {', '.join(names)}."
             )
     columns: dict[str, list[Any]] = {
         name: [] for name in ("permuted", "seed", "id", "video_id", "text", "video_of", "text_of")

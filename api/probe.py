@@ -95,11 +95,11 @@ def probe(
     fresh: bool = False,
     progress: bool = True,
 ) -> Probed:
-    """Impair a model's fusion of modalities (QUAG), ask it the questions of `out`, and show what its scores lose.
+    """Impair a model's fusion of modalities (QUAG), ask it the questions in `out`, and show how its scores change.
 
     The conditions are those of the paper's Table 1: the unchanged model; the question without frames, and frames
-    without the question; attention short-circuited within modalities, across them, and over either. Differences are
-    paired over source videos.
+    without the question; attention short-circuited within modalities, across modalities, and per modality. Differences
+    are paired over source videos.
 
     Args:
         out: The output of a build.
@@ -228,17 +228,15 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     from ..evaluation.metrics.robustness import CLEAN
 
     if not asked.fingerprint:
-        raise UsageError(
-            f"{asked.path} is a file of questions. Probe the output of a build, which knows how it is scored."
-        )
+        raise UsageError(f"{asked.path} is a file of questions. Probe the output of a build, which defines its scores.")
     kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
     if not kept:
-        raise UsageError(f"{asked.path}: answers in words are not right or wrong. Choose another --config.")
+        raise UsageError(f"{asked.path}: free-form answers cannot be scored as correct. Choose another --config.")
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
         raise UsageError(
-            f"robustness is measured against {CLEAN}; asked would be {', '.join(sorted(settings))}. Name {CLEAN} and "
-            "at least one other --setting."
+            f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Give "
+            f"{CLEAN} and at least one other --setting."
         )
     return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))
 
@@ -260,11 +258,11 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
     with reading(asked.path) as output:
         benchmark = benchmark_of(output)
         if benchmark.complements is None:
-            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs. CLAVI has.")
+            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has.")
         pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
     found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
     if not found:
-        raise UsageError("--attention-distances: no complement pair is asked on both sides. Raise --limit.")
+        raise UsageError("--attention-distances: no complement pair has answers on both sides. Increase --limit.")
     return found
 
 

@@ -174,7 +174,7 @@ def push(
     from ..exports.hub.signature import sign as write_signature
 
     if not sign and any(each is not None for each in (key, password_file, certificate)):
-        raise UsageError("--key, --password-file and --certificate go with --sign.")
+        raise UsageError("--key, --password-file and --certificate require --sign.")
     signing = signer(key, password_file, certificate).configured() if sign else None
     with reading(Path(out)) as output:
         info = output.info

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Limit = Annotated[int | None, Option("", minimum=1)]
 Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
 Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
-Device = Annotated[str | None, Option("", shown="a GPU where there is one")]
+Device = Annotated[str | None, Option("", shown="a GPU if available")]
 Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
 MostTokens = Annotated[int | None, Option("", minimum=1, shown="16; in sentences 96")]
 TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
@@ -50,7 +50,7 @@ def read_questions(
     part = limit is not None or bool(settings)
     if path.is_file():
         if configs or split or settings:
-            raise UsageError(f"{path} is a file: it has no tables, splits and settings. Leave those options out.")
+            raise UsageError(f"{path} is a file, which has no tables, splits or settings. Omit those options.")
         questions = tuple(questions_of_file(path, limit=limit))
         return QuestionSet(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
     with reading(path) as output:
@@ -92,8 +92,8 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
             return StoredClips(output)
         if benchmark.clips is None:
             raise UsageError(
-                f"{asked.path} has no videos (built with --no-render), and they are only made in the build. Build it "
-                "with videos, or ask blind."
+                f"{asked.path} has no videos (built with --no-render), and they can only be made by the build. Build "
+                "it with videos, or use --modalities blind."
             )
         if videos is None:
             raise UsageError(f"{asked.path} has no videos. Give the folder of the source videos with --videos.")

@@ -86,7 +86,7 @@ def score_text_shift(
     folder = Path(out)
     if figure is not None:
         if lm is None:
-            raise UsageError("--figure draws perplexities: give a language model with --lm.")
+            raise UsageError("--figure shows perplexities, so it needs a language model: --lm.")
         check_place(Path(figure), folder, option="--figure", endings=(".png",))
     writable(folder)
     with reading(folder) as output:

@@ -50,7 +50,7 @@ def sign(
 
     Args:
         out: The output of a build.
-        key: Private key on P-256, P-384 or P-521, a PEM file.
+        key: P-256, P-384 or P-521 private key, a PEM file.
         password_file: File whose first line is the password of an encrypted key.
         certificate: Certificate chain of the key, a PEM file.
         keyless: Sign with an identity through Sigstore, confirmed in a browser or provided by the environment.
@@ -59,7 +59,7 @@ def sign(
         What was written.
 
     Raises:
-        UsageError: There is no such output or file, or options do not go together.
+        UsageError: There is no such output or file, or options conflict.
         InputError: A file cannot be used, files lie in `out` that are not its own, or Sigstore cannot be reached.
         MissingExtraError: model-signing is not installed.
         OutputError: It cannot be written.
@@ -87,7 +87,9 @@ def signer(
     if (key is None) == (not keyless):
         raise UsageError("Give either --key FILE, the private key to sign with, or --keyless.")
     if keyless and (password_file is not None or certificate is not None):
-        raise UsageError("--password-file and --certificate go with --key.")
+        raise UsageError("--password-file and --certificate require --key.")
     if password_file is not None and certificate is not None:
-        raise UsageError("--password-file does not go with --certificate: model-signing takes no password there.")
+        raise UsageError(
+            "--password-file cannot be combined with --certificate, for which model-signing accepts no password."
+        )
     return Signer(*(None if each is None else Path(each) for each in (key, password_file, certificate)))

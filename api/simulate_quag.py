@@ -69,9 +69,9 @@ def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
     try:
         found = sorted({float(one) for one in (given.split(",") if isinstance(given, str) else given)})
     except ValueError:
-        raise ValueError("is not numbers with commas between, such as 0.05,0.2") from None
+        raise ValueError("must be numbers separated by commas, such as 0.05,0.2") from None
     if not found or not all(0 < one < 0.5 for one in found):
-        raise ValueError("must be numbers between 0 and 0.5, both excluded")
+        raise ValueError("must be numbers between 0 and 0.5 (exclusive)")
     return tuple(found)
 
 
@@ -89,16 +89,16 @@ def simulate_quag(
     """Repeat the simulation study of Rawal et al. 2024 (§3, Figure 2).
 
     Small transformers learn a task that couples two modalities by α; then their test loss is measured without and with
-    crossmodal short-circuiting. The paper's figure shows that the increase grows with α. The loss that is called linear
-    is the closed form of what a linear predictor reaches without single tokens of the other modality.
+    crossmodal short-circuiting. The paper's figure shows that the increase grows with α. The linear loss is the
+    closed-form loss of a linear predictor without single tokens of the other modality.
 
     Args:
-        out: PNG to write; the numbers go beside it as JSON.
+        out: PNG file to write; the numbers are written beside it as JSON.
         alphas: Couplings, between 0 and 0.5.
         seed: Seed of the first model.
-        seeds: Models for each coupling, by seeds in a row.
-        steps: Steps of training, of 8 samples.
-        workers: Processes. The result does not depend on it.
+        seeds: Number of models for each coupling, with consecutive seeds.
+        steps: Training steps, each of 8 samples.
+        workers: Worker processes; the result does not depend on it.
         progress: Show progress.
 
     Raises:

@@ -28,11 +28,12 @@ def table(
 ) -> ModelTable:
     """Tabulate the scores of several models: the mean ± standard deviation over each model's runs.
 
-    Scores are folders written by `stressreel score` for one output. Several folders of one model are its runs; a group
-    of models can be averaged in the same way. Without a model name, a folder is named after itself.
+    The scores are folders written by `stressreel score` for one output. Several folders given for one model are its
+    runs, which are averaged; a group of models can be averaged in the same way. Without a model name, a folder's own
+    name is used.
 
     Args:
-        models: One or several folders of scores by model name; or a list of folders, or of words such as
+        models: One or several score folders by model name; or a list of folders, or of strings such as
             "JustAsk=a.scores".
         of: Table of the scores to show, by its key.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
@@ -51,14 +52,14 @@ def table(
     from ..evaluation.metrics.model_table import model_table
 
     if against is not None and figure is None:
-        raise UsageError("--against draws a picture: give --figure FILE.png.")
+        raise UsageError("--against needs a figure: --figure FILE.png.")
     runs: dict[str, list[SavedScores]] = {}
     folders: set[tuple[str, Path]] = set()
     listed = [models] if isinstance(models, str | Path) else models
     given = listed if isinstance(listed, Mapping) else models_of(listed)
     pairs = [(model, path) for model, one in given.items() for path in ([one] if isinstance(one, str | Path) else one)]
     if not pairs:
-        raise UsageError("there are no scores: give at least one folder that `stressreel score` wrote.")
+        raise UsageError("no scores were given. Give at least one folder written by `stressreel score`.")
     for model, path in pairs:
         if (model, Path(path).resolve()) in folders:
             raise UsageError(f"{path} is given twice as a run of {model}.")
@@ -69,7 +70,7 @@ def table(
         if picture.suffix.lower() != ".png":
             raise UsageError(f"{picture} must end in .png. Give another with --figure.")
         if any(picture.resolve().is_relative_to(folder) for _, folder in folders):
-            raise UsageError(f"{picture} would lie in a folder of scores. Give another place with --figure.")
+            raise UsageError(f"{picture} would be inside a score folder. Give another path with --figure.")
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
         write_atomic(picture, models_png(found) if against is None else against_png(found, against))

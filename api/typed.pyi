@@ -68,32 +68,33 @@ def build_causal(
     Args:
         annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
         columns: Columns with other names in your file, such as question=Q,answer=A.
-        videos: Folder of the episodes, if not in that of the annotations.
+        videos: Folder of the episodes, if different from the folder of the annotations.
         fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
-            or JSON. Frames are then located by time, and by default by their number.
+            or JSON. Frames are then located by time instead of by number.
         offsets: CSV with Episode and Offset, the frames to add for your copies; or your own frames in the layout
             of Video_synchonization_frames.csv.
         released_offsets: The released Video_synchonization_frames.csv, if `offsets` has that layout.
         splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also
             `--splits UD PS`.
-        ps_by: Divide PS by the middle of a clip, or by the row number, as released.
-        negatives: Mine hard negatives, or sample random ones as a baseline with the same exclusions.
-        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take the
-            highest scores (none).
-        style: Write balanced options in one style (initial capital, no full stop, no leading because), or as
+        ps_by: Assign clips to PS by their midpoint, or by row number, as in the release.
+        negatives: Mine hard negatives, or sample random distractors as a baseline with the same exclusions.
+        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take those
+            with the highest scores (none).
+        style: Write balanced options in one style (initial capital, no full stop, no leading "because"), or as
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine with the correct answer at which a candidate is too similar.
-        same_question: Cosine at which two questions ask the same and share no answers; above 1: never.
-        same_text: Cosine at which two answers mean the same and are never options of one question, like answers
-            of which one has all content words of the other; above 1: only equal words count.
-        max_lend: Limit on the use of an answer as a distractor, in multiples of its even share; without it the
-            rarest option is often correct. 0: no limit, as released.
-        ties: Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as
-            released.
+        tau: Cosine similarity to the correct answer from which a candidate is rejected.
+        same_question: Cosine similarity from which two questions count as the same and exchange no answers; above
+            1: never.
+        same_text: Cosine similarity from which two answers count as synonymous and never appear in one question.
+            The same holds if one contains all content words of the other. Above 1, only equal words count.
+        max_lend: Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the
+            rarest option is often correct. 0: no limit, as in the release.
+        ties: Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the
+            release.
         confuse: Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.
         twins: Confuse correct options and distractors alike, so that a counterpart reveals nothing; or only
             correct ones, as in the paper. `imitate_release` and `llm_model` imply right.
@@ -103,34 +104,36 @@ def build_causal(
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
         llm_model: Model of the endpoint; without `llm_base_url`, folder of a transformers model.
         render: Cut the clips, or write only the other tables.
-        crf: x264's constant rate factor; lower is better.
+        crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
         audio: Drop or keep the audio.
         seed: Random seed.
         split: Splits to build.
-        limit: Only the first N units by id, for a trial.
-        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
-            towards `max_skip`.
-        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
+        limit: Build only the first N units by id, for a trial.
+        allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
+            `max_skip`.
+        max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
         model: Sentence encoder: a folder, or a name on the Hub.
-        pool: Take distractors from the question's own split (with `balance` none, outside of train never one that
-            is correct in train), or from all questions, as released (which leaks).
+        pool: Take distractors from the question's own split, or from all questions, as in the release (which
+            leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
         imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
-        rank_by: Score answers by their own cosine, or by that of their explanations, as in the release.
-        keep_apart: Take no distractor from a question of the same group, or about the same moment of the video.
-        apart_frames: Two clips show the same moment if fewer frames are between them (50 are about 2 s).
-        out: Output folder: new, empty, or an earlier run of the same build.
+        rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
+            release.
+        keep_apart: Exclude distractors from questions of the same group, or about the same moment of the video.
+        apart_frames: Clips that are fewer than this many frames apart show the same moment (50 frames are about 2
+            s).
+        out: Output folder: new, empty, or with an earlier run of the same build.
         workers: Worker processes; the result does not depend on it.
-        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto uses processes if there is more than one worker.
-        ray_address: Head of the Ray cluster, host:port.
-        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
+            cluster; auto uses processes if there is more than one worker.
+        ray_address: Address of the Ray cluster's head node, host:port.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
-            write nothing.
-        check_space: Check before work starts that the disk has enough free space.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -197,48 +200,48 @@ def build_clavi(
         youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
         segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
             ActivityNet Captions; or the word `sample`.
-        videos: Folder of the videos, if not beside the annotations.
-        charades_sta: Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for `source`
-            sta).
+        videos: Folder of the videos, if different from the folder of the annotations.
+        charades_sta: Folder of charades_sta_train.txt and charades_sta_test.txt, if different from that of the
+            annotations (for `source` sta).
         source: Segments of Charades: its action classes, or Charades-STA's sentences.
         rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
-        pairs: Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given
-            twice.
-        phrases: Phrases of `segments`: converted to the form that questions need (turn), or used unchanged as
-            gerund phrases.
-        fps: Frames per second: for `causalchaos` of all episodes (by default each video's own, or 25 if it is
-            missing); for `segments` if its times are frames.
+        pairs: Released train_annotations.json or test_annotations.json: rebuild exactly these pairs; may be
+            repeated.
+        phrases: Phrases of `segments`: convert them to gerund phrases, which the questions need (turn), or use
+            them unchanged.
+        fps: Frames per second: for `causalchaos`, of all episodes (default: each video's own rate, or 25 if the
+            video is missing); for `segments`, if its times are in frames.
         shortest: Shortest action, in seconds.
         longest: Longest action, in seconds.
         max_span: Longest time from the start of A to the end of B, in seconds.
         min_gap: Shortest time from the end of A to the start of B, in seconds.
-        max_pairs_per_video: The most pairs of a source video, sampled and spread over it.
-        strict: Drop pairs whose A or B (its verb with its objects) is annotated anywhere else in the source.
-        order: balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as
-            often as second.
-        same_by: How phrases are compared in meaning: by lemmas of verb and objects, or by sentence embeddings
-            too; auto uses embeddings where sentence-transformers is installed.
-        render: Make the videos, or only questions and pairs.
-        crf: x264's rate factor, lower is better.
+        max_pairs_per_video: Maximum number of pairs per source video, sampled across it.
+        strict: Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.
+        order: balanced: drop pairs until every phrase class (verb, or Charades class) comes first as often as
+            second.
+        same_by: How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence
+            embeddings; auto uses embeddings if sentence-transformers is installed.
+        render: Render the videos, or write only the questions and pairs.
+        crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
-        audio: Drop the sound, or cut and swap it with the picture.
+        audio: Drop the sound, or cut and reorder it with the picture.
         seed: Random seed.
         split: Splits to build.
-        limit: Only the first N units by id, for a trial.
-        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
-            towards `max_skip`.
-        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
+        limit: Build only the first N units by id, for a trial.
+        allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
+            `max_skip`.
+        max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
-        out: Output folder: new, empty, or an earlier run of the same build.
+        out: Output folder: new, empty, or with an earlier run of the same build.
         workers: Worker processes; the result does not depend on it.
-        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto uses processes if there is more than one worker.
-        ray_address: Head of the Ray cluster, host:port.
-        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
+            cluster; auto uses processes if there is more than one worker.
+        ray_address: Address of the Ray cluster's head node, host:port.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
-            write nothing.
-        check_space: Check before work starts that the disk has enough free space.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -295,29 +298,29 @@ def build_decomp(
             questions.
         action_genome: Folder of Action Genome's annotations, which add contact and spatial relations to Charades'
             actions.
-        videos: Folder of the videos, if not beside the annotations.
+        videos: Folder of the videos, if different from the folder of the annotations.
         embed: Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.
         wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors; roots keep their
             wording.
-        max_questions_per_video: Maximum number of questions generated about a video, sampled from all templates.
+        max_questions_per_video: Maximum number of generated questions per video, sampled from all templates.
         seed: Random seed.
         split: Splits to build.
-        limit: Only the first N videos by id, for a trial. Generated questions are balanced among these, or among
-            the first 200 if N is smaller.
-        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
-            towards `max_skip`.
-        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
+        limit: Use only the first N videos by id, for a trial. Generated questions are balanced over these videos,
+            or over the first 200 if N is smaller.
+        allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
+            `max_skip`.
+        max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
-        out: Output folder: new, empty, or an earlier run of the same build.
+        out: Output folder: new, empty, or with an earlier run of the same build.
         workers: Worker processes; the result does not depend on it.
-        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto uses processes if there is more than one worker.
-        ray_address: Head of the Ray cluster, host:port.
-        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
+            cluster; auto uses processes if there is more than one worker.
+        ray_address: Address of the Ray cluster's head node, host:port.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
-            write nothing.
-        check_space: Check before work starts that the disk has enough free space.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -381,44 +384,46 @@ def build_perturbed(
     Args:
         msrvtt: MSR-VTT: folder or file of its annotations, or the word `sample`.
         youcook2: YouCook2: folder of its annotations.
-        captions: Any data set: CSV or JSON lines with video, caption and optional start, end, id, split.
-        videos: Folder of the videos, if not beside the annotations.
+        captions: Any other dataset: CSV or JSON lines with video, caption and, optionally, start, end, id and
+            split.
+        videos: Folder of the videos, if different from the folder of the annotations.
         perturbations: Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.
-        severity: Such as 3, 1-5 or 1,3,5.
-        clip_first: Cut clips out of their source before they are perturbed. By default the whole source is
-            perturbed first.
-        render: Make the videos, or only the recipes.
-        lossless: Keep the perturbed RGB frames bit for bit (large).
-        crf: x264's rate factor.
+        severity: Severities, such as 3, 1-5 or 1,3,5.
+        clip_first: Cut clips from their source before perturbing them. By default, the whole source is perturbed
+            first.
+        render: Render the videos, or write only the recipes.
+        lossless: Encode the perturbed RGB frames losslessly (large files).
+        crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
-        modality: Perturb videos, captions (text), what the combinations need (multimodal), or all of these.
+        modality: Perturb videos, captions (text), both for the combinations (multimodal), or all of these.
         text_perturbations: Names, families (add_text, bias, change_char, drop_text, positional, swap_text,
             text_style) or all, separated by commas.
         pairs: Combinations, such as jpeg:no_verbs,jumble:typos.
-        caption_style: Form of captions: statements and noun phrases, instructions, or either.
+        caption_style: Grammatical form of the captions: statements and noun phrases (declarative), instructions
+            (imperative), or detected for each caption (auto).
         text_mode: released: use the word tables of the released code in the family bias, with their faults.
-        tagger: Part-of-speech tagger; auto uses NLTK's where its data is found, else Pattern's.
-        mlm: Masked language model for mlm_suggestion: a folder, or a name.
-        translate: Translation models for back_trans, there and back: folders, or names.
+        tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
+        mlm: Masked language model for mlm_suggestion: a folder, or a name on the Hub.
+        translate: Translation models for back_trans, forward and back: folders, or names on the Hub.
         glove: GloVe vectors for swap_syn_word_embedding.
-        sbert: Sentence-transformers model: a folder, or a name.
+        sbert: Sentence-transformers model: a folder, or a name on the Hub.
         seed: Random seed.
         split: Splits to build.
-        limit: Only the first N units by id, for a trial.
-        allow_missing: Continue without videos that are missing or cannot be opened; these skips do not count
-            towards `max_skip`.
-        max_skip: Largest share of units that may be skipped because of faulty videos before the build fails.
+        limit: Build only the first N units by id, for a trial.
+        allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
+            `max_skip`.
+        max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
-        out: Output folder: new, empty, or an earlier run of the same build.
+        out: Output folder: new, empty, or with an earlier run of the same build.
         workers: Worker processes; the result does not depend on it.
-        executor: Where units are rendered: in this process, in processes of this machine, or on a Ray cluster;
-            auto uses processes if there is more than one worker.
-        ray_address: Head of the Ray cluster, host:port.
-        shard: Render part I of N. All N processes share `out`, and the last one to finish packs.
+        executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
+            cluster; auto uses processes if there is more than one worker.
+        ray_address: Address of the Ray cluster's head node, host:port.
+        shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
         resume: Continue an earlier run, or discard it and start again.
-        dry_run: Print the plan with estimated sizes and times (a few frames are encoded for these) and stop;
-            write nothing.
-        check_space: Check before work starts that the disk has enough free space.
+        dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
+            the estimate.
+        check_space: Check for enough free disk space before starting.
         progress: Show progress.
 
 
@@ -473,38 +478,41 @@ def mine(
             CausalChaos' Annotations.csv; or the word `sample`.
         out: Output file: .jsonl or .parquet.
         columns: Columns with other names in your file, such as question=Q,answer=A.
-        negatives: Mine hard negatives, or sample random ones as a baseline with the same exclusions.
-        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take the
-            highest scores (none).
-        style: Write balanced options in one style (initial capital, no full stop, no leading because), or as
+        negatives: Mine hard negatives, or sample random distractors as a baseline with the same exclusions.
+        balance: Sample hard negatives that blind models cannot distinguish from correct options, or take those
+            with the highest scores (none).
+        style: Write balanced options in one style (initial capital, no full stop, no leading "because"), or as
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine with the correct answer at which a candidate is too similar.
-        same_question: Cosine at which two questions ask the same and share no answers; above 1: never.
-        same_text: Cosine at which two answers mean the same and are never options of one question, like answers
-            of which one has all content words of the other; above 1: only equal words count.
-        max_lend: Limit on the use of an answer as a distractor, in multiples of its even share; without it the
-            rarest option is often correct. 0: no limit, as released.
-        ties: Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as
-            released.
-        train_split: With `pool` split: split whose correct answers are not distractors in other splits.
+        tau: Cosine similarity to the correct answer from which a candidate is rejected.
+        same_question: Cosine similarity from which two questions count as the same and exchange no answers; above
+            1: never.
+        same_text: Cosine similarity from which two answers count as synonymous and never appear in one question.
+            The same holds if one contains all content words of the other. Above 1, only equal words count.
+        max_lend: Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the
+            rarest option is often correct. 0: no limit, as in the release.
+        ties: Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the
+            release.
+        train_split: With `pool` split: split whose correct answers are never distractors in other splits.
         seed: Seed of all random choices.
         tagger: Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else
             Pattern's.
-        review: CSV file for sampled questions with their options, to be read for second correct answers.
+        review: CSV file for a sample of questions with their options, for checking that no distractor is correct.
         review_count: Number of questions in `review`.
         progress: Show a progress bar.
         model: Sentence encoder: a folder, or a name on the Hub.
-        pool: Take distractors from the question's own split (with `balance` none, outside of train never one that
-            is correct in train), or from all questions, as released (which leaks).
+        pool: Take distractors from the question's own split, or from all questions, as in the release (which
+            leaks). With `balance` none, answers that are correct in train are never distractors in other splits.
         imitate_release: Choose options as in the released CausalChaos: `balance` none `pool` all `tau` .75
             `rank_by` explanation `keep_apart=False` `same_text` 2 `max_lend` 0 `ties` id.
-        rank_by: Score answers by their own cosine, or by that of their explanations, as in the release.
-        keep_apart: Take no distractor from a question of the same group, or about the same moment of the video.
-        apart_frames: Two clips show the same moment if fewer frames are between them (50 are about 2 s).
+        rank_by: Score answers by their own cosine similarity, or by that of their explanations, as in the
+            release.
+        keep_apart: Exclude distractors from questions of the same group, or about the same moment of the video.
+        apart_frames: Clips that are fewer than this many frames apart show the same moment (50 frames are about 2
+            s).
 
 
     Raises:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_VIDEOS = 1_000_000_000
 FINGERPRINT = re.compile("[0-9a-f]{16,64}")
-Workers = Annotated[int | None, Option("", minimum=1, shown="one a core")]
+Workers = Annotated[int | None, Option("", minimum=1, shown="one per core")]
 
 
 def read_sample(given: Any) -> int | str:
@@ -34,11 +34,13 @@ def read_sample(given: Any) -> int | str:
     if text == "all":
         return text
     if not text.isdecimal() or not 1 <= int(text) <= MOST_VIDEOS:
-        raise ValueError("must be a number of at least 1, or the word all")
+        raise ValueError("must be an integer of at least 1, or all")
     return int(text)
 
 
-Sample = Annotated[str | None, Option("", read=read_sample, metavar="N|all", shown="all of up to 60, else 20 or more")]
+Sample = Annotated[
+    str | None, Option("", read=read_sample, metavar="N|all", shown="all if there are at most 60, else at least 20")
+]
 
 
 @public
@@ -50,7 +52,7 @@ def verify(
     sources: str | Path | None = None,
     annotations: Path | str | None = None,
     sample: Sample = None,
-    seed: Annotated[int | None, Option("", minimum=0, shown="drawn and printed")] = None,
+    seed: Annotated[int | None, Option("", minimum=0, shown="random, and printed")] = None,
     allow_unverified: Sequence[str] = (),
     signed_by: Path | str | None = None,
     identity: str | None = None,

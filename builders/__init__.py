@@ -58,7 +58,7 @@ def load_benchmark(name: str) -> Benchmark:
             f"benchmark {name!r} cannot be loaded from {target}: {error}. Install its package again, or remove it."
         ) from error
     if found.name != name:
-        raise InputError(f"{target} has the name {found.name!r}, but its entry point {name!r}. They must agree.")
+        raise InputError(f"{target} is named {found.name!r}, but its entry point {name!r}. The two names must match.")
     return found
 
 
@@ -79,8 +79,8 @@ def benchmark_of(output: FinishedOutput) -> Benchmark:
     name = output.info["builder"]
     if name not in benchmark_names():
         raise InputError(
-            f"{output.path} was built by {name!r}, which this installation does not know. Known: "
-            f"{', '.join(benchmark_names())}. Use the version of stressreel that built it (`tools` in build.json), and "
-            "install the package that brings the benchmark."
+            f"{output.path} was built by {name!r}, which is not installed. Installed benchmarks: "
+            f"{', '.join(benchmark_names())}. Use the version of stressreel that built it (`tools` in build.json), "
+            "and install the package that provides the benchmark."
         )
     return load_benchmark(name)

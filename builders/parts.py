@@ -182,7 +182,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
     benchmark = benchmark_of(output)
     if benchmark.references is None:
         raise InputError(
-            f"{output.path} is an output of build-{benchmark.name}, which has no open questions. Score it with "
+            f"{output.path} is an output of build-{benchmark.name}, which has no open-ended questions. Score it with "
             "`stressreel score`."
         )
     table = choose_config(output, benchmark.question_tables(output.info), config)
@@ -240,7 +240,7 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     chosen = choose_split(output, table, split)
     splits = output.splits(table)
     if chosen == ALL and len(splits) > 1:
-        raise UsageError(f"a published layout holds one split. Give --split: {', '.join(splits)}.")
+        raise UsageError(f"a published layout contains one split. Choose it with --split: {', '.join(splits)}.")
     return benchmark.layout(output, splits[0] if chosen == ALL else chosen)
 
 
@@ -256,6 +256,6 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     if scoring.explain is None:
-        raise UsageError(f"--question: {benchmark.name} has no explanations of single answers. Omit it.")
+        raise UsageError(f"--question: {benchmark.name} does not explain single answers. Omit the option.")
     table = benchmark.question_tables(output.info)[0]
     return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))

@@ -105,8 +105,8 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in options:
             raise UsageError(
-                f"--{name.replace('_', '-')} is not an option of verify or {benchmark.program}. Allowed are options "
-                "that name inputs of the build, such as --videos DIR."
+                f"--{name.replace('_', '-')} is not an option of verify or {benchmark.program}. Only options for "
+                "inputs of the build are allowed, such as --videos DIR."
             )
         try:
             values[name] = options[name].check(value)

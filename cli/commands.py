@@ -47,13 +47,13 @@ def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
             inputs.setdefault(name, [])
             text = value if equals else ""
         elif not name:
-            raise UsageError(f"{text!r} is neither an option nor the value of one. See stressreel verify --help.")
+            raise UsageError(f"{text!r} is neither an option nor a value of one. See stressreel verify --help.")
         if text:
             inputs[name].append(text)
     for name, given in inputs.items():
         if not given:
             raise UsageError(
-                f"--{name.replace('_', '-')} is not an option of verify, and as an option of a build it needs a value. "
+                f"--{name.replace('_', '-')} is not an option of verify, and options of the build need a value. "
                 "See stressreel verify --help."
             )
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
@@ -185,7 +185,8 @@ TASKS: dict[str, dict[str, Command]] = {
         "push": Command("Push an output to the Hugging Face Hub, verified before and after."),
         "export": Command(
             "Export an output to lmms-eval, VLMEvalKit, inspect-ai, MP4 files, WebDataset or its authors' layout.",
-            help="Export an output: as tasks of an evaluation harness, files, tar shards, or in its authors' layout.",
+            help="Export an output: as tasks of an evaluation harness, as files or tar shards, or in the layout of "
+            "the published dataset.",
             subcommands={
                 "files": Command(),
                 **{harness: harness_command(harness, text) for harness, text in HARNESSES.items()},

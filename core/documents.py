@@ -58,7 +58,7 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
     if len(content) > largest:
         size = path.stat().st_size
-        raise InputError(f"{path} has {size:,} bytes, and no file of this kind more than {largest:,}. Check the path.")
+        raise InputError(f"{path} has {size:,} bytes, but files of this kind have at most {largest:,}. Check the path.")
     try:
         return content.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
@@ -103,7 +103,7 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
     """
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
-        raise ValueError(f"it has {count:,} values, and no file of this kind more than {MOST_VALUES:,}")
+        raise ValueError(f"it has {count:,} values, but files of this kind have at most {MOST_VALUES:,}")
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:
@@ -143,7 +143,7 @@ def parse_yaml(text: str) -> Any:
         place = _line(getattr(error, "problem_mark", None))
         raise ValueError(f"{place}{getattr(error, 'problem', None) or error}") from error
     except (AttributeError, LookupError, TypeError) as error:  # for values that do not match their tags
-        raise ValueError(f"a value does not suit its tag ({type(error).__name__}: {error})") from error
+        raise ValueError(f"a value does not match its tag ({type(error).__name__}: {error})") from error
 
 
 def _depths(events: Any) -> Iterator[tuple[int, Any]]:

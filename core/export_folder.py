@@ -74,7 +74,9 @@ class ExportFolder:
         known = {*self.leftover, *self.before}
         taken = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
         if taken:
-            raise InputError(f"{_has(self.path, taken)}, which no export wrote. Move it, or give another --to.")
+            raise InputError(
+                f"{_has(self.path, taken)}, which was not written by an export. Move it, or give another --to."
+            )
         self.files.update(files)
         self._write(complete=False)
 
@@ -128,7 +130,9 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     same = found == dict(about)
     if not force and (complete or not same):
         what = "an export" if complete else "an unfinished export of something else or with other options"
-        raise InputError(f"{path} already holds {what}. Give --to a new or empty folder, or --force to overwrite it.")
+        raise InputError(
+            f"{path} already holds {what}. Give a new or empty folder with --to, or overwrite it with --force."
+        )
     with writing_to(path):
         remove_temporaries(path)
     return ExportFolder(path, about, files if same else {}, frozenset() if same else frozenset(files))
@@ -155,7 +159,7 @@ def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
         return frozenset()
     if not force:
         raise InputError(
-            f"{folder} already holds an export. Give --to a new or empty folder, or --force to overwrite it."
+            f"{folder} already holds an export. Give a new or empty folder with --to, or overwrite it with --force."
         )
     return frozenset(found["files"])
 
@@ -182,7 +186,8 @@ def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, b
     ]
     if taken:
         raise InputError(
-            f"{_has(folder, taken)}, which the earlier export did not write. Move it, or give another --to or --name."
+            f"{_has(folder, taken)}, which was not written by the earlier export. Move it, or give another --to or "
+            "--name."
         )
     with writing_to(folder):
         new = not folder.exists()
@@ -214,7 +219,7 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
-                raise InputError(f"{folder} is a file. Give --to a new or empty folder.")
+                raise InputError(f"{folder} is a file. Give a new or empty folder with --to.")
             return None
         if not any(folder.iterdir()):
             return None
@@ -224,7 +229,9 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
             about = None
     found: dict[str, Any] = about if isinstance(about, dict) else {}
     if not (str(found.get("exported_by", "")).startswith("stressreel ") and fits(found)):
-        raise InputError(f"{folder} is not empty and has no {ABOUT} of {kind}. Give --to a new or empty folder.")
+        raise InputError(
+            f"{folder} is not empty and does not contain {ABOUT} of {kind}. Give a new or empty folder with --to."
+        )
     return found
 
 
@@ -269,5 +276,5 @@ def writing_to(folder: Path) -> Iterator[None]:
         if isinstance(error, OutputError):
             raise
         raise OutputError(
-            f"cannot write {folder}: {error.strerror or error}. Give --to a folder that you may write to."
+            f"cannot write {folder}: {error.strerror or error}. Give a writable folder with --to."
         ) from error

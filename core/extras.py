@@ -56,7 +56,7 @@ def missing(*modules: str, what: str = "this", extra: str | None = None) -> Miss
         extra: The extra to install; by default that of `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
-    return MissingExtraError(f"{what} needs {packages}, not installed here: {command_for(modules[0], extra)}")
+    return MissingExtraError(f"{what} needs {packages}, which is not installed: {command_for(modules[0], extra)}")
 
 
 def command_for(module: str, extra: str | None = None) -> str:

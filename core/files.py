@@ -147,7 +147,7 @@ def output_error(error: OSError, path: Path) -> OutputError:
             f"{path} is temporarily unreachable: {error.strerror or error}. Finished work is kept: run the same "
             "command again to continue."
         )
-    return OutputError(f"cannot write {path}: {error.strerror or error}. Give an --out folder that you may write to.")
+    return OutputError(f"cannot write {path}: {error.strerror or error}. Give a writable folder with --out.")
 
 
 def _sync_folder(folder: Path) -> None:

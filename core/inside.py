@@ -33,7 +33,7 @@ def inside(folder: Path, name: str) -> Path:
     path = folder.joinpath(*parts)
     target = resolved(path)
     if target is None or not target.is_relative_to(folder.resolve()):
-        raise InputError(f"{shortened(name)} leads out of {folder} through a link. Remove the link.")
+        raise InputError(f"{shortened(name)} is a link to a place outside {folder}. Remove the link.")
     return path
 
 
@@ -76,6 +76,6 @@ def refuse_foreign_entries(folder: Path) -> None:
     """Raise InputError if an output contains links or special files."""
     if found := next(foreign_entries(folder), None):
         raise InputError(
-            f"{folder}: {shortened(found)}. An output of stressreel contains only files and folders, as a link may "
-            "lead anywhere. Remove it, or copy the output with its links resolved if you trust them."
+            f"{folder}: {shortened(found)}. Outputs of stressreel may contain only files and folders, because a link "
+            "can point anywhere. Remove it, or copy the output with links resolved if you trust them."
         )

@@ -111,7 +111,7 @@ class Objects:
             size = found.meta["size"]
             if size > (largest or size):
                 what = f"{self.url}/{key}"
-                raise InputError(f"{what} has {size:,} bytes, and no file of this kind more than {largest:,}.")
+                raise InputError(f"{what} has {size:,} bytes, but files of this kind have at most {largest:,}.")
             return bytes(found.bytes())
         return None
 
@@ -261,7 +261,7 @@ def _obstore() -> Any:
 def _store(url: str) -> Any:
     obstore = _obstore()
     if odd := sorted(set(url) & set("#?%*[]")):
-        raise UsageError(f"{url} contains {' '.join(odd)}, which have a special meaning in URLs. Give another name.")
+        raise UsageError(f"{url} contains {' '.join(odd)}, which have a special meaning in URLs. Use another name.")
     try:
         return obstore.store.from_url(url)
     except (obstore.exceptions.BaseError, ValueError, OSError) as error:

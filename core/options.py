@@ -91,15 +91,15 @@ class BuildSettings:
 
     seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
-    limit: int | None = option(None, "Only the first N units by id, for a trial.", minimum=1, content=False)
+    limit: int | None = option(None, "Build only the first N units by id, for a trial.", minimum=1, content=False)
     allow_missing: bool = option(
         False,
-        "Continue without videos that are missing or cannot be opened; these skips do not count towards --max-skip.",
+        "Continue without videos that are missing or cannot be opened. They do not count towards --max-skip.",
         content=False,
     )
     max_skip: float = option(
         0.01,
-        "Largest share of units that may be skipped because of faulty videos before the build fails.",
+        "Maximum share of units that may be skipped because of faulty videos; above it, the build fails.",
         minimum=0,
         maximum=1,
         record="changed",
@@ -114,24 +114,24 @@ class BuildSettings:
 class RunOptions:
     """Options of how a build is run, which do not affect its content; the help of each option describes it."""
 
-    out: Path | None = option(None, "Output folder: new, empty, or an earlier run of the same build.")
+    out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
         None, "Worker processes; the result does not depend on it.", minimum=1, shown="one per core"
     )
     executor: ExecutorKind = option(
         "auto",
-        "Where units are rendered: in this process, in processes of this machine, or on a Ray cluster; auto uses "
+        "Where to render units: in this process, in worker processes on this machine, or on a Ray cluster; auto uses "
         "processes if there is more than one worker.",
     )
     ray_address: str | None = option(
         None,
-        "Head of the Ray cluster, host:port.",
+        "Address of the Ray cluster's head node, host:port.",
         metavar="HOST:PORT",
-        shown="this machine's cluster, else a new local one",
+        shown="the cluster of this machine, else a new local one",
     )
     share: WorkShare | None = option(
         None,
-        "Render part I of N. All N processes share --out, and the last one to finish packs.",
+        "Render part I of N. All N processes share --out, and the last one to finish writes the tables.",
         name="shard",
         metavar="I/N",
         read=lambda text: read_share(text),
@@ -139,9 +139,9 @@ class RunOptions:
     resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
     dry_run: bool = option(
         False,
-        "Print the plan with estimated sizes and times (a few frames are encoded for these) and stop; write nothing.",
+        "Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for the estimate.",
     )
-    check_space: bool = option(True, "Check before work starts that the disk has enough free space.")
+    check_space: bool = option(True, "Check for enough free disk space before starting.")
     progress: bool = option(True, "Show progress.")
 
 
@@ -236,7 +236,7 @@ class Field:
                 raise ValueError("is not an existing file")
             return path
         if not isinstance(value, str | Path):
-            raise ValueError("must be a text")
+            raise ValueError("must be a string")
         text = str(value)
         if self.choices and text not in self.choices:
             raise ValueError(f"must be one of {', '.join(self.choices)}")
@@ -390,5 +390,5 @@ def comma_separated(given: Any) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else given
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:
-        raise ValueError("names nothing; give names with commas between them")
+        raise ValueError("is empty; give names separated by commas")
     return names

@@ -111,7 +111,7 @@ class FinishedOutput:
         if found != built:
             raise InputError(
                 f"{self.path}, table {config}, split {split}: found {found:,} rows, but {built:,} were built. Files "
-                "are missing or from another build; run `stressreel verify` for details."
+                "are missing or belong to another build; run `stressreel verify` for details."
             )
 
 

@@ -41,11 +41,11 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
         file.seek(size - 8)
         length = int.from_bytes(file.read(4), "little")
         if length > LARGEST_FOOTER:
-            raise ValueError(f"its footer has {length:,} bytes; that of a shard has at most {LARGEST_FOOTER:,}")
+            raise ValueError(f"its footer has {length:,} bytes; the limit is {LARGEST_FOOTER:,}")
         file.seek(size - 8 - length)
         footer = _struct(io.BytesIO(file.read(length)))
     if "parquet-mr" in str(footer.get(6)).lower():
-        raise ValueError("it was written by parquet-mr, for whose early versions readers read past the ends of columns")
+        raise ValueError("it was written by parquet-mr, whose early versions make readers run past the ends of columns")
     return [[_chunk(column[3], size) for column in group[1]] for group in footer[4]]
 
 

@@ -156,7 +156,7 @@ def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
         InputError: The kind is unknown.
     """
     if kind not in _KINDS:
-        raise UsageError(f"there is no kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
+        raise UsageError(f"unknown kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
     return tuple(_KINDS[kind]().values())
 
 

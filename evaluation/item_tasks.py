@@ -32,7 +32,7 @@ def item_tasks(
     """
     shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
     if shown is None:
-        raise InputError(f"{output.path} holds no videos, but harnesses need them. Build it with videos.")
+        raise InputError(f"{output.path} contains no videos, which evaluation harnesses need. Build it with videos.")
     found = []
     for table in tables:
         chosen = one_split(output, table, split)

@@ -32,7 +32,9 @@ def opened(path: Path, builder: str) -> FinishedOutput:
     """Open the output of a benchmark."""
     output = open_output(path)
     if output.info["builder"] != builder:
-        raise InputError(f"{path} is an output of build-{output.info['builder']}; expected one of build-{builder}.")
+        raise InputError(
+            f"{path} is an output of build-{output.info['builder']}; expected an output of build-{builder}."
+        )
     return output
 
 

@@ -102,7 +102,9 @@ def copy_videos(shard: str, group: int) -> None:
             continue
         content = video["bytes"].as_py()
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise ValueError(f"a video in {shard} is not the one that was built; run `stressreel verify` for details")
+            raise ValueError(
+                f"a video in {shard} differs from the one that was built; run `stressreel verify` for details"
+            )
         if b"\0" not in content[:64] or content.startswith((b"ffconcat", b"#EXTM3U")):
             raise ValueError(f"a video in {shard} is a text file such as a playlist, which can name other files")
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")

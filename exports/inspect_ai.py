@@ -41,7 +41,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:
         raise InputError(
-            f"{odd[0]!r} cannot be the name of an inspect-ai task, which is a Python function: only letters, digits "
+            f"{odd[0]!r} cannot be the name of an inspect-ai task, which must be a Python identifier: letters, digits "
             "and _, not starting with a digit. Give another --name."
         )
     written = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")

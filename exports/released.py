@@ -23,9 +23,7 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         OutputError: It cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(
-            f"{folder} already holds files, which this layout does not allow. Give --to a new or empty folder."
-        )
+        raise InputError(f"{folder} is not empty, as this layout requires. Give a new or empty folder with --to.")
     count = 0
     with writing_to(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +35,7 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
                 if path.parent != new or path.exists():
                     raise InputError(
                         f"{name!r} is {'the name of two files' if path.exists() else 'not a valid file name'} in this "
-                        "layout, which names files by videos. Run `stressreel verify` for details."
+                        "layout, whose files are named after videos. Run `stressreel verify` for details."
                     )
                 path.write_bytes(content)
                 count += 1

@@ -119,7 +119,7 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
     if not any(part.video and part.rows for part in parts):
         raise InputError(
             f"{output.path} holds no videos (built {without_videos(output)}), so there is nothing to export. Build it "
-            "with videos; load_dataset reads the other tables."
+            "with videos. The other tables can be read with load_dataset."
         )
     there = list(dict.fromkeys(part.split for part in parts))
     if split is not None and split not in there:
@@ -238,7 +238,7 @@ def byte_size(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]B)", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < SMALLEST:
-        raise UsageError(f"--shard-size {text!r}: give a size such as 500MB or 1.5GB, at least 11kB.")
+        raise UsageError(f"--shard-size {text!r}: expected a size such as 500MB or 1.5GB, at least 11kB.")
     return size
 
 

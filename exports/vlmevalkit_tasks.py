@@ -119,7 +119,7 @@ def _scores(eval_file: Path) -> dict[str, float]:
     try:
         stressreel = importlib.import_module("stressreel")
     except ModuleNotFoundError:
-        print(f"For the consistent metrics: stressreel score {about['path']} --predictions {eval_file.parent}")
+        print(f"To compute the consistent metrics: stressreel score {about['path']} --predictions {eval_file.parent}")
         return {}
     found: dict[str, float] = {}
     for given in about["scores"]:

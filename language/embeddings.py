@@ -180,7 +180,7 @@ def _glove_hash(path: Path) -> str:
     except OSError as error:
         raise InputError(
             f"{path} cannot be read: {error.strerror or error}. --glove expects a file in GloVe's text format, such as "
-            "glove.6B.100d.txt: a word and its numbers on each line."
+            "glove.6B.100d.txt: a word and its numbers per line."
         ) from error
 
 
@@ -219,7 +219,7 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
                     f"GloVe's text files; got {line[:60]!r}."
                 )
     if len(words) < 2:
-        raise InputError(f"{path} has no vectors of English words in lower case. --glove expects GloVe's text format.")
+        raise InputError(f"{path} has no vectors for lower-case English words. --glove expects GloVe's text format.")
     return list(words), np.stack(list(words.values()))
 
 

@@ -57,12 +57,12 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     if path.is_dir():
         if not (path / "config.json").is_file() or not weights(path):
             raise InputError(
-                f"{path} holds no model: expected config.json and model.safetensors, as written by save_pretrained. "
+                f"{path} contains no model: expected config.json and model.safetensors, as written by save_pretrained. "
                 f"{advice}"
             )
         return ModelFiles(model, path)
     if not HUB_NAME.fullmatch(model):
-        raise UsageError(f"there is no folder {model}, and it is not a name of a model on the Hub. {advice}")
+        raise UsageError(f"there is no folder {model}, and this is not the name of a model on the Hub. {advice}")
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:
@@ -82,7 +82,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
             f"the model {model} is not on this machine and cannot be downloaded: {reason}. {advice}"
         ) from error
     if not (folder / "config.json").is_file() or not weights(folder):
-        raise InputError(f"{model} on the Hub has no config.json or no PyTorch weights. {advice}")
+        raise InputError(f"{model} on the Hub lacks config.json or PyTorch weights. {advice}")
     return ModelFiles(model, folder, folder.name)  # the hub's cache names a snapshot by its commit
 
 

@@ -68,7 +68,7 @@ def read_lexicon(name: str = "lexicon") -> dict[str, Any]:
     try:
         content = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise InputError(f"language/{name}.yaml is not YAML; it is damaged ({error})") from error
+        raise InputError(f"language/{name}.yaml is damaged: it is not YAML ({error})") from error
     if not isinstance(content, dict) or "version" not in content:
-        raise InputError(f"language/{name}.yaml must be a mapping with a version; it is damaged")
+        raise InputError(f"language/{name}.yaml is damaged: expected a mapping with a version")
     return content

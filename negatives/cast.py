@@ -36,7 +36,9 @@ def read_cast(path: Path) -> Cast:
     try:
         lines = regular(path).read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the cast file {path} cannot be read ({error}). It has a name on each line.") from error
+        raise InputError(
+            f"the cast file {path} cannot be read ({error}). It must contain one name per line."
+        ) from error
     names, genders = [], {}
     for number, line in enumerate(lines, 1):
         name, _, gender = (part.strip() for part in line.split("#")[0].partition(","))

@@ -124,8 +124,8 @@ class ChatEndpoint:
             except (ValueError, KeyError, IndexError, TypeError):
                 problem = "its answer is not that of a chat completion"
         raise BuildError(
-            f"the language model {self.name} does not answer: {problem}. Check --llm-base-url, --llm-model and the key "
-            f"in {' or '.join(KEYS)}; what was answered is kept, so the same command goes on from there."
+            f"the language model {self.name} did not answer: {problem}. Check --llm-base-url, --llm-model and the key "
+            f"in {' or '.join(KEYS)}; answers so far are kept, so run the same command again to continue."
         )
 
 

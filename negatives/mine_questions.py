@@ -115,7 +115,7 @@ def mine_questions(
 def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
     splits = sorted({one.split for one in questions if one.split})
     if named is not None and named not in splits:
-        raise UsageError(f"there is no split {named!r} for --train-split. Splits: {', '.join(splits) or 'none'}.")
+        raise UsageError(f"--train-split {named!r}: there is no such split. Splits: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 

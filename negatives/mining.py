@@ -166,7 +166,7 @@ def mine_by_score(
         InputError: Two items share an id.
     """
     if len({item.id for item in items}) < len(items):
-        raise InputError("two questions have the same id. Give each question an id of its own.")
+        raise InputError("two questions have the same id. Question ids must be unique.")
     pools: dict[str, list[int]] = {}
     for place in sorted(range(len(items)), key=lambda place: (len(items[place].id), items[place].id)):
         pools.setdefault(items[place].pool, []).append(place)

@@ -51,40 +51,40 @@ class MiningSettings:
     """
 
     negatives: Literal["hard", "random"] = option(
-        "hard", "Mine hard negatives, or sample random ones as a baseline with the same exclusions."
+        "hard", "Mine hard negatives, or sample random distractors as a baseline with the same exclusions."
     )
     balance: Literal["strict", "none"] = option(
         "strict",
-        "Sample hard negatives that blind models cannot distinguish from correct options, or take the "
+        "Sample hard negatives that blind models cannot distinguish from correct options, or take those with the "
         "highest scores (none).",
         counts=mined,
     )
     style: Literal["one", "keep"] = option(
         "one",
-        "Write balanced options in one style (initial capital, no full stop, no leading because), or as annotated.",
+        'Write balanced options in one style (initial capital, no full stop, no leading "because"), or as annotated.',
         counts=strict,
     )
     num_options: int = option(5, "Number of options per question, including the correct one.")
     top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
     alpha: float = option(1.0, "Weight of the cosine of the questions.")
     beta: float = option(0.001, "Factor for answers with a cosine of --tau or more.")
-    tau: float = option(0.85, "Cosine with the correct answer at which a candidate is too similar.")
+    tau: float = option(0.85, "Cosine similarity to the correct answer from which a candidate is rejected.")
     same_question: float = option(
-        0.9, "Cosine at which two questions ask the same and share no answers; above 1: never."
+        0.9, "Cosine similarity from which two questions count as the same and exchange no answers; above 1: never."
     )
     same_text: float = option(
         0.9,
-        "Cosine at which two answers mean the same and are never options of one question, like answers of which one "
-        "has all content words of the other; above 1: only equal words count.",
+        "Cosine similarity from which two answers count as synonymous and never appear in one question. The same "
+        "holds if one contains all content words of the other. Above 1, only equal words count.",
     )
     max_lend: float = option(
         1.2,
-        "Limit on the use of an answer as a distractor, in multiples of its even share; without it the rarest option "
-        "is often correct. 0: no limit, as released.",
+        "Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the rarest option "
+        "is often correct. 0: no limit, as in the release.",
     )
     ties: Literal["drawn", "id"] = option(
         "drawn",
-        "Order of equal candidates: by a seeded draw for each pair of questions (drawn), or by id, as released.",
+        "Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the release.",
         counts=hard,
     )
 
@@ -110,7 +110,7 @@ class MiningSettings:
         }
         wrong = [text for text, good in checks.items() if not good]
         if wrong:
-            raise UsageError(f"{'; '.join(wrong)}. Change the options of the negatives.")
+            raise UsageError(f"{'; '.join(wrong)}. Change these options.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,8 +136,8 @@ class PoolSettings:
     )
     pool: Literal["split", "all"] = option(
         "split",
-        "Take distractors from the question's own split (with --balance none, outside of train never one that is "
-        "correct in train), or from all questions, as released (which leaks).",
+        "Take distractors from the question's own split, or from all questions, as in the release (which leaks). With "
+        "--balance none, answers that are correct in train are never distractors in other splits.",
     )
     imitate_release: bool = option(
         False,
@@ -146,15 +146,15 @@ class PoolSettings:
     )
     rank_by: Literal["own", "explanation"] = option(
         "own",
-        "Score answers by their own cosine, or by that of their explanations, as in the release.",
+        "Score answers by their own cosine similarity, or by that of their explanations, as in the release.",
         counts=hard,
     )
     keep_apart: bool = option(
-        True, "Take no distractor from a question of the same group, or about the same moment of the video."
+        True, "Exclude distractors from questions of the same group, or about the same moment of the video."
     )
     apart_frames: int = option(
         50,
-        "Two clips show the same moment if fewer frames are between them (50 are about 2 s).",
+        "Clips that are fewer than this many frames apart show the same moment (50 frames are about 2 s).",
         minimum=0,
         counts=lambda settings: settings.keep_apart,
     )
@@ -192,7 +192,7 @@ class MineSettings(PoolSettings):
     mining: MiningSettings = nested(MiningSettings)
     train_split: str | None = option(
         None,
-        "With --pool split: split whose correct answers are not distractors in other splits.",
+        "With --pool split: split whose correct answers are never distractors in other splits.",
         shown="train, if present",
     )
     seed: int = option(0, "Seed of all random choices.", minimum=0)
@@ -200,7 +200,7 @@ class MineSettings(PoolSettings):
         "auto", "Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else Pattern's."
     )
     review: Path | None = option(
-        None, "CSV file for sampled questions with their options, to be read for second correct answers."
+        None, "CSV file for a sample of questions with their options, for checking that no distractor is correct."
     )
     review_count: int = option(100, "Number of questions in --review.", minimum=1)
     progress: bool = option(True, "Show a progress bar.")
@@ -233,8 +233,8 @@ def refuse_unused(settings: Any) -> None:
     given += ["--rank-by"] * (settings.rank_by != "own")
     if given:
         raise UsageError(
-            f"{', '.join(given)}: balanced options are drawn, not chosen by their scores. Add --balance none, or leave "
-            "these out."
+            f"{', '.join(given)}: balanced options are sampled, not chosen by score. Add --balance none, or omit "
+            "these options."
         )
 
 
@@ -257,7 +257,7 @@ def read_columns(given: Any) -> tuple[str, ...]:
     texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
     pairs = [part.partition("=") for part in comma_separated(texts)]
     if any(not (name.strip() and sign and column.strip()) for name, sign, column in pairs):
-        raise ValueError("is no list of names such as question=Q,answer=A")
+        raise ValueError("must be a list of names such as question=Q,answer=A")
     if len({name.strip() for name, _, _ in pairs}) < len(pairs):
         raise ValueError("names a column twice")
     return tuple(f"{name.strip()}={column.strip()}" for name, _, column in pairs)

@@ -86,9 +86,9 @@ def read_table(name: str) -> dict[str, Any]:
     try:
         table = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
-        raise InputError(f"templates/{name}.yaml is not YAML; it is damaged ({error})") from error
+        raise InputError(f"templates/{name}.yaml is damaged: it is not YAML ({error})") from error
     if not isinstance(table, dict) or "version" not in table:
-        raise InputError(f"templates/{name}.yaml must be a mapping with a version; it is damaged")
+        raise InputError(f"templates/{name}.yaml is damaged: expected a mapping with a version")
     return table
 
 

@@ -218,7 +218,7 @@ def _orientation(frame: av.VideoFrame) -> Turn:
         return (False, a < 0, d < 0)
     if abs(a) <= small and abs(d) <= small and b and c:
         return (True, c < 0, b < 0)
-    raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° can be applied")
+    raise VideoError("undecodable", f"it is rotated by {frame.rotation}°; only multiples of 90° are supported")
 
 
 def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
@@ -249,7 +249,7 @@ def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[...,
     try:
         return work(index(path, decode=True))
     except IndexMismatchError:
-        raise VideoError("undecodable", f"{path.name}: decoding it twice gives different frames") from None
+        raise VideoError("undecodable", f"{path.name}: decoding it twice yields different frames") from None
 
 
 def shape_of(index: FrameIndex) -> dict[str, int | float]:

@@ -120,7 +120,7 @@ def write_edits(
                         outputs, range(start, stop), held_bytes // (frame.width * frame.height * 3 // 2)
                     )
                 elif size != (frame.width, frame.height):
-                    raise VideoError("undecodable", f"{index.path.name}: its picture changes size at frame {number}")
+                    raise VideoError("undecodable", f"{index.path.name}: its frame size changes at frame {number}")
                 for out in outputs:
                     if out.wanted == number:
                         out.write(index, frame)

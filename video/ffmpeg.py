@@ -21,7 +21,7 @@ def find_ffmpeg() -> str:
         found = shutil.which(named)
         if not found:
             raise InputError(
-                f"STRESSREEL_FFMPEG is {named!r}, which is not a program. Give the path of ffmpeg, or unset it."
+                f"STRESSREEL_FFMPEG is {named!r}, which is not a program. Set it to the path of ffmpeg, or unset it."
             )
         return found
     program: str = import_extra("imageio_ffmpeg", what="FFmpeg's program").get_ffmpeg_exe()
@@ -34,5 +34,5 @@ def ffmpeg_version() -> str:
     try:
         said = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
-        raise InputError(f"{program} does not run ({error}). Set STRESSREEL_FFMPEG to an ffmpeg that does.") from error
+        raise InputError(f"{program} cannot be run ({error}). Set STRESSREEL_FFMPEG to another ffmpeg.") from error
     return said.split()[2] if len(said.split()) > 2 else "unknown"

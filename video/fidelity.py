@@ -57,11 +57,11 @@ def measure_loss(content: bytes, exact: bytes) -> Loss:
     frames, blocks = [], []
     for shown, meant in zip_longest(frames_of(content), frames_of(exact)):
         if shown is None or meant is None:
-            raise ValueError(f"it has {'fewer' if shown is None else 'more'} frames than the cut from the source")
+            raise ValueError(f"it has {'fewer' if shown is None else 'more'} frames than the cut made from the source")
         if (shown.width, shown.height) != (meant.width, meant.height):
             raise ValueError(f"its frames are {shown.width}x{shown.height}, not {meant.width}x{meant.height}")
         if shown.format.name != meant.format.name:
-            raise ValueError(f"its pictures are {shown.format.name}, not {meant.format.name}")
+            raise ValueError(f"its pixel format is {shown.format.name}, not {meant.format.name}")
         total, samples, worst = 0.0, 0, 0.0
         for number in range(len(meant.planes)):
             squares = (plane_view(shown, number).astype(np.float32) - plane_view(meant, number)) ** 2
@@ -97,7 +97,7 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
     """Return the loss of sound in its worst tenth of a second; AAC pads the last frame with silence."""
     if heard is None or meant is None:
         if heard is not meant:
-            raise ValueError("it has sound, the cut from the source has none" if heard else "it has no sound")
+            raise ValueError("it has sound, but the cut made from the source has none" if heard else "it has no sound")
         return 0.0
     length = meant.samples.shape[1]
     fits = length - AAC_FRAME < heard.samples.shape[1] < length + 2 * AAC_FRAME

@@ -49,7 +49,7 @@ def frames(
         VideoError: The video cannot be decoded.
     """
     if sum(choice is not None for choice in (count, fps, indices)) != 1:
-        raise UsageError("pass one of count, fps and indices, for example frames(row, count=16).")
+        raise UsageError("pass exactly one of count, fps and indices, for example frames(row, count=16).")
     if (count is not None and not 0 < count <= MOST_FRAMES) or (fps is not None and not 0 < fps <= MOST_FRAMES):
         raise UsageError(f"count={count}, fps={fps}: the value must be above 0 and at most {MOST_FRAMES:,}.")
 
@@ -115,6 +115,6 @@ def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
         yield Path(content)
     else:
         raise InputError(
-            f"{type(video).__name__} holds no video: expected a row of a table with videos loaded with "
-            "Video(decode=False), the bytes of a video file, or the path of one."
+            f"{type(video).__name__} contains no video. Expected a row of a video table loaded with "
+            "Video(decode=False), or the bytes or path of a video file."
         )

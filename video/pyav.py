@@ -85,7 +85,7 @@ def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
         if codec.width * codec.height > MOST_PIXELS:
             size = f"{codec.width} x {codec.height}"
             container.close()
-            raise ValueError(f"its pictures have {size} pixels; at most {MOST_PIXELS:,} are decoded")
+            raise ValueError(f"its frames have {size} pixels; at most {MOST_PIXELS:,} are decoded")
         codec.options = {**codec.options, **CODEC_GUARDS}
     return container
 

@@ -68,7 +68,7 @@ class FrameStore:
                     if self._bytes * len(frames) > memory_bytes:
                         self._file = tempfile.TemporaryFile(prefix="spool-", dir=folder)  # noqa: SIM115
                 elif (frame.width, frame.height) != (self.width, self.height):
-                    raise VideoError("undecodable", f"{index.path.name}: its picture changes size at frame {number}")
+                    raise VideoError("undecodable", f"{index.path.name}: its frame size changes at frame {number}")
                 if self._file is None:
                     self._held[number] = frame
                 else:

@@ -28,7 +28,7 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.video[0]
         if stream.codec_context is None:
-            raise ValueError("it is of a codec that cannot be decoded")
+            raise ValueError("its codec cannot be decoded")
         stream.codec_context.thread_count = 1
         yield from decoded(container, stream)
 
@@ -108,7 +108,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
         sizes.add((frame.width, frame.height))
         last = frame
     if last is None or last.time_base is None:
-        raise ValueError("it shows no frame")
+        raise ValueError("it has no frame that can be shown")
     return DecodedVideo(
         frozenset(sizes),
         np.array([*times, times[-1] + (last.duration or 0)], np.int64),

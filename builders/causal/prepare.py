@@ -54,7 +54,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.llm_base_url and not settings.llm_model:
         raise UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
     if settings.llm_model and not settings.confuse:
-        raise UsageError("--llm-model generates confusions, but --confuse 0 turns them off.")
+        raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
     if settings.released_offsets and not settings.offsets:
         raise UsageError("--released-offsets is the reference for --offsets; give --offsets too.")
     places = [video_folder(settings.videos)] if settings.videos else []

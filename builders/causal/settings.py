@@ -26,7 +26,7 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
     named = {name.lower() for name in comma_separated(given)}
     unknown = sorted(name.upper() for name in named - set(SCHEMES))
     if unknown:
-        raise ValueError(f"names the unknown division {', '.join(unknown)}. Divisions: UD, PS, UN.")
+        raise ValueError(f"contains an unknown division: {', '.join(unknown)}. Divisions: UD, PS, UN.")
     return tuple(scheme for scheme in SCHEMES if scheme in named)
 
 
@@ -93,12 +93,12 @@ class CausalSettings(PoolSettings, BuildSettings):
         write=lambda given: ",".join(given) or None,
     )  # fmt: skip
     videos: Path | None = option(
-        None, "Folder of the episodes, if not in that of the annotations.", content=False, record="never"
+        None, "Folder of the episodes, if different from the folder of the annotations.", content=False, record="never"
     )
     fps_map: Path | None = option(
         None,
         "Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976, or JSON. "
-        "Frames are then located by time, and by default by their number.",
+        "Frames are then located by time instead of by number.",
         exists=True,
         content=False,
         counts=rendered,
@@ -128,7 +128,7 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     places: Literal["frames", "rows"] = option(
         "frames",
-        "Divide PS by the middle of a clip, or by the row number, as released.",
+        "Assign clips to PS by their midpoint, or by row number, as in the release.",
         name="ps-by",
         counts=lambda settings: "ps" in settings.splits,
     )
@@ -173,7 +173,9 @@ class CausalSettings(PoolSettings, BuildSettings):
         counts=confused,
     )
     render: bool = option(True, "Cut the clips, or write only the other tables.")
-    crf: int = option(CRF, "x264's constant rate factor; lower is better.", minimum=0, maximum=51, counts=rendered)
+    crf: int = option(
+        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+    )
     preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
     audio: Literal["drop", "keep"] = option("drop", "Drop or keep the audio.", counts=rendered)
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)

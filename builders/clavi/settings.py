@@ -91,11 +91,12 @@ class ClaviSettings(BuildSettings):
         found_by=NAME,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
+        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
     )
     charades_sta: Path | None = option(
         None,
-        "Folder of charades_sta_train.txt and _test.txt, if not beside the annotations (for --source sta).",
+        "Folder of charades_sta_train.txt and charades_sta_test.txt, if different from that of the annotations (for "
+        "--source sta).",
         content=False,
         write=lambda given: "STA_DIR",
         found_by="charades_sta_*.txt",
@@ -110,20 +111,21 @@ class ClaviSettings(BuildSettings):
     )
     pairs: tuple[Path, ...] = option(
         (),
-        "Released train_annotations.json or test_annotations.json: rebuild exactly these pairs. May be given twice.",
+        "Released train_annotations.json or test_annotations.json: rebuild exactly these pairs; may be repeated.",
         exists=True,
         content=False,
         counts=of_charades,
     )
     phrases: Literal["turn", "as-is"] = option(
         "turn",
-        "Phrases of --segments: converted to the form that questions need (turn), or used unchanged as gerund phrases.",
+        "Phrases of --segments: convert them to gerund phrases, which the questions need (turn), or use them "
+        "unchanged.",
         counts=lambda settings: bool(settings.segments),
     )
     fps: float | None = option(
         None,
-        "Frames per second: for --causalchaos of all episodes (by default each video's own, or 25 if it is missing); "
-        "for --segments if its times are frames.",
+        "Frames per second: for --causalchaos, of all episodes (default: each video's own rate, or 25 if the video is "
+        "missing); for --segments, if its times are in frames.",
         minimum=1,
         maximum=1000,
         counts=lambda settings: bool(settings.segments or settings.causalchaos),
@@ -136,7 +138,7 @@ class ClaviSettings(BuildSettings):
         "Longest action, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
-        shown="36; for Charades with --rules released any",
+        shown="36; no limit for Charades with --rules released",
         counts=selected,
     )
     max_span: float | None = option(
@@ -144,7 +146,7 @@ class ClaviSettings(BuildSettings):
         "Longest time from the start of A to the end of B, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
-        shown="90; for Charades any",
+        shown="90; no limit for Charades",
         counts=selected,
     )
     min_gap: float = option(
@@ -156,32 +158,33 @@ class ClaviSettings(BuildSettings):
         counts=selected,
     )
     max_pairs_per_video: int | None = option(
-        None, "The most pairs of a source video, sampled and spread over it.", minimum=1, shown="all", counts=selected
+        None, "Maximum number of pairs per source video, sampled across it.", minimum=1, shown="all", counts=selected
     )
     strict: bool = option(
         False,
-        "Drop pairs whose A or B (its verb with its objects) is annotated anywhere else in the source.",
+        "Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.",
         counts=selected,
     )
     order: Literal["any", "balanced"] = option(
         "any",
-        "balanced: leave pairs out until every class of phrases (verb, or class of Charades) is first as often as "
-        "second.",
+        "balanced: drop pairs until every phrase class (verb, or Charades class) comes first as often as second.",
         record="changed",
         counts=selected,
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",
-        "How phrases are compared in meaning: by lemmas of verb and objects, or by sentence embeddings too; auto uses "
-        "embeddings where sentence-transformers is installed.",
+        "How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence embeddings; "
+        "auto uses embeddings if sentence-transformers is installed.",
         content=False,
         counts=of_others,
     )
-    render: bool = option(True, "Make the videos, or only questions and pairs.")
-    crf: int = option(CRF, "x264's rate factor, lower is better.", minimum=0, maximum=51, counts=rendered)
+    render: bool = option(True, "Render the videos, or write only the questions and pairs.")
+    crf: int = option(
+        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+    )
     preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
     audio: Literal["drop", "keep"] = option(
-        "drop", "Drop the sound, or cut and swap it with the picture.", counts=rendered
+        "drop", "Drop the sound, or cut and reorder it with the picture.", counts=rendered
     )
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     collection: str = "charades"
@@ -211,8 +214,8 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     settings = replace(settings, collection=named[0], shortest=shortest)
     if settings.longest is not None and settings.longest < shortest:
         raise UsageError(
-            f"--shortest {shortest:g} and --longest {settings.longest:g} exclude every action. "
-            "Give a --longest that is not below --shortest."
+            f"--shortest {shortest:g} and --longest {settings.longest:g} exclude every action. --longest must be at "
+            "least --shortest."
         )
     if named[0] == "charades":
         return settings

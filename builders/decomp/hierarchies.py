@@ -64,7 +64,9 @@ class PublishedGraphs:
     def _row(self, node: HierarchyNode, root: Hierarchy | None) -> Row:
         kind = load_agqa().kinds.get(node.kind)
         if kind is None:
-            raise InputError(f"{self.video_id}: {node.key} is of kind {node.kind!r}, which AGQA-Decomp does not have.")
+            raise InputError(
+                f"{self.video_id}: {node.key} is of kind {node.kind!r}, which does not exist in AGQA-Decomp."
+            )
         old = root.old_program if root else ""
         asked = _question(old)
         two = BEFORE_AFTER if node.answer in BEFORE_AFTER and kind.answer == "choice" else ()
@@ -142,9 +144,9 @@ def order_of(found: Hierarchy) -> list[str]:
         if text in ordered:
             return
         if text in open_texts:
-            raise InputError(f"root {found.root}: {text!r} is composed of itself.")
+            raise InputError(f"root {found.root}: {text!r} is its own sub-question.")
         if len(open_texts) > DEEPEST:
-            raise InputError(f"root {found.root}: more than {DEEPEST} questions are composed of one another in a row.")
+            raise InputError(f"root {found.root}: more than {DEEPEST} levels of sub-questions.")
         open_texts.append(text)
         for children in found.rules.get(text, {}).values():
             for child in children:
@@ -172,7 +174,10 @@ def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, 
     isolated: list[Row] = []
     for video in by_video(output, split, whole=True):
         if not video.questions or not video.graphs:
-            raise InputError(f"{output.path}: {video.video_id} has questions or graphs, not both; verify it.")
+            raise InputError(
+                f"{output.path}: {video.video_id} has only questions or only graphs. Run `stressreel verify` for "
+                "details."
+            )
         content = {}
         for graph in video.graphs:
             if graph["isolated"]:
@@ -190,7 +195,7 @@ def _published(graph: Row, by_key: Mapping[str, Row]) -> dict[str, Any]:
     if len(set(texts)) != len(texts):
         twice = next(text for text in texts if texts.count(text) > 1)
         raise InputError(
-            f"graph {graph['root']} asks {twice!r} twice, and the published layout identifies questions by their text."
+            f"graph {graph['root']} asks {twice!r} twice, but the published layout identifies questions by their text."
         )
     hierarchy: dict[str, dict[str, list[str]]] = {}
     for edge in graph["edges"]:

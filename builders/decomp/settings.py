@@ -81,7 +81,7 @@ class DecompSettings(BuildSettings):
         counts=of_charades,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
+        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
     )
     embed: Literal["auto", "yes", "no"] = option(
         "auto",
@@ -94,15 +94,15 @@ class DecompSettings(BuildSettings):
     )
     most_per_video: int | None = option(
         40,
-        "Maximum number of questions generated about a video, sampled from all templates.",
+        "Maximum number of generated questions per video, sampled from all templates.",
         name="max-questions-per-video",
         minimum=1,
         counts=of_charades,
     )
     limit: int | None = option(
         None,
-        "Only the first N videos by id, for a trial. Generated questions are balanced among these, or among the first "
-        "200 if N is smaller.",
+        "Use only the first N videos by id, for a trial. Generated questions are balanced over these videos, or over "
+        "the first 200 if N is smaller.",
         minimum=1,
         content=False,
     )

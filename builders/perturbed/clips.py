@@ -52,7 +52,10 @@ class RecipeClips:
             VideoError: The source cannot be decoded.
         """
         if whole:
-            raise UsageError("this suite holds recipes, not videos: ask with frames, not --send video, or render it.")
+            raise UsageError(
+                "this suite contains recipes without videos. Send frames instead of --send video, or build the suite "
+                "with videos."
+            )
         if clip not in self._rows:
             raise InputError(f"there is no clip {clip} in table {clip.table}.")
 

@@ -52,7 +52,7 @@ class Pair:
         """
         visual, colon, words = text.strip().partition(":")
         if not colon:
-            raise UsageError(f"{text!r} is not a combination. Write it as visual:text, such as jpeg:no_verbs.")
+            raise UsageError(f"{text!r} is not a combination. Expected visual:text, such as jpeg:no_verbs.")
         return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
 
 
@@ -91,7 +91,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
     """Choose combinations.
 
     Args:
-        given: As visual:text; None for those of the paper's 66 whose parts are chosen.
+        given: As visual:text; None for those of the paper's 66 whose parts are selected.
         visual: The visual perturbations chosen.
         texts: The text perturbations chosen.
 
@@ -102,15 +102,15 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
         if not pairs:
             raise InputError(
-                "none of the paper's 66 combinations has both its parts among the chosen perturbations. Name "
-                "combinations with --pairs visual:text, or choose other perturbations."
+                "none of the paper's 66 combinations consists of selected perturbations only. Give combinations with "
+                "--pairs visual:text, or select other perturbations."
             )
     else:
         pairs = [Pair.read(text) for text in given]
         lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
         if lacking:
             raise InputError(
-                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which --perturbations or --text-perturbations "
-                "leave out. Choose them there too."
+                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which --perturbations or --text-perturbations do "
+                "not select. Add them there."
             )
     return tuple(dict.fromkeys(map(str, pairs)))

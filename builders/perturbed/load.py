@@ -158,7 +158,10 @@ def load(
             if severity is None or row["severity"] == severity
         ]
         if not rows:
-            raise InputError(f"{out} has no {name} of severity {severity}. Its rows have others, or none were built.")
+            raise InputError(
+                f"{out} has no {name} of severity {severity}. It was built with other "
+                "severities, or without this perturbation."
+            )
         sources = sorted({row["source_id"] for row in rows})
         found = find_videos([folder], sources, output.info["video_folders"])
         missing = [source for source in sources if source not in found]
@@ -196,7 +199,7 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
         return np.arange(frames, dtype=np.int64) * (count - 1) // max(frames - 1, 1)
     if isinstance(frames, slice):
         if not len(every[frames]):
-            raise InputError(f"frames={frames} selects none of the {count} frames of clip {clip_id}.")
+            raise InputError(f"frames={frames} selects no frame: {count} frames are in clip {clip_id}.")
         return every[frames]
     positions = np.array(frames, np.int64)
     outside = positions[(positions < -count) | (positions >= count)]

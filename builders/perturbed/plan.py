@@ -72,8 +72,8 @@ def plan_perturbed(
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(
-                f"two pieces of work would both be named {unit_id!r}, as one video is named like a part of another "
-                f"(video, perturbation or split, with dots between). Rename the video {unit_id}."
+                f"two units would have the same id {unit_id!r}, because one video has the name of another followed by "
+                f"a perturbation or split. Rename the video {unit_id}."
             )
     tables = text_tables(settings.text_perturbations)
     if settings.perturbations:

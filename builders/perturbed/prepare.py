@@ -104,7 +104,7 @@ def check_together(settings: PerturbedSettings) -> None:
     if settings.pairs and not combined(settings):
         raise UsageError("--pairs needs --modality multimodal or all.")
     if combined(settings) and combinations()[0] not in settings.severities:
-        raise UsageError("combinations are made of clips at severity 3: give a --severity with 3 in it.")
+        raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:

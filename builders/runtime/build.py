@@ -150,7 +150,7 @@ def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Sa
             f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
             f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to keep it."
         )
-    say(f"{output.name} is complete already; --fresh builds it again")
+    say(f"{output.name} is already complete; --fresh builds it again")
     return done
 
 

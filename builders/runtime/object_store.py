@@ -258,13 +258,14 @@ class Lock:
             owner = (self.objects.get(self.key) or b"").decode(errors="replace")
             if there is not None and now - there.changed < STALE:
                 raise OutputError(
-                    f"another driver builds in {self.objects.url} ({owner[:200]}; last seen {now - there.changed:.0f} "
+                    f"another process is building in {self.objects.url} ({owner[:200]}; last seen "
+                    f"{now - there.changed:.0f} "
                     "s ago). Wait for it, or give another --out; if it is dead, try again in two minutes."
                 ) from None
             try:
                 self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")
             except Lost:
-                raise OutputError(f"another driver has just begun to build in {self.objects.url}.") from None
+                raise OutputError(f"another process has just started building in {self.objects.url}.") from None
         self._renewed = time.time()
         self._thread.start()
 
@@ -324,8 +325,8 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
     foreign = next((found.key for found in objects.list() if not found.key.startswith(STATE + "/")), None)
     if foreign is not None and not known:
         raise OutputError(
-            f"--out {objects.url} has files that no build of stressreel wrote ({foreign}). Nothing was changed; give a "
-            "new or empty prefix."
+            f"--out {objects.url} contains files that were not written by stressreel ({foreign}). Nothing was "
+            "changed. Give a new or empty prefix."
         )
     lock = Lock(objects)
     lock.acquire(now)
@@ -368,8 +369,8 @@ def check_conditions(objects: Objects) -> float:
             with suppress(Lost):
                 objects.put(key, b"2", only=only)
                 raise OutputError(
-                    f"{objects.url}: this store ignores conditions on writes, so two builds could conflict. Build into "
-                    "a folder, or use a store with conditional writes."
+                    f"{objects.url}: this store ignores conditions on writes, so two builds could overwrite each "
+                    "other. Build into a folder, or use a store with conditional writes."
                 )
         found = objects.head(key)
         return found.changed if found else 0.0

@@ -85,7 +85,7 @@ class BuildJournal:
             with open(regular(path), "rb") as handle:
                 while line := handle.readline(LARGEST_OWN):
                     if len(line) == LARGEST_OWN:
-                        raise ValueError(f"a line has {LARGEST_OWN:,} bytes or more")
+                        raise ValueError(f"a line is {LARGEST_OWN:,} bytes or longer")
                     if not line.endswith(b"\n"):
                         break
                     self._take(parse_json(line.decode()), (path, start, len(line)))
@@ -317,8 +317,8 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
         if path.exists() and any(path.iterdir()) and not _is_ours(output):
             names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
             raise OutputError(
-                f"--out {path} has files that no build of stressreel wrote ({names}). Nothing was changed; give a new "
-                "or empty folder."
+                f"--out {path} contains files that were not written by stressreel ({names}). Nothing was changed. "
+                "Give a new or empty folder."
             )
         output.state.mkdir(parents=True, exist_ok=True)
         lock = FileLock(output.state / "lock", timeout=0)
@@ -395,8 +395,8 @@ def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str
         return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
     except (TypeError, ValueError) as error:
         raise OutputError(
-            f"{place} was not written by stressreel ({error}), so nothing is removed. Look at the folder, remove it "
-            "yourself, or give another --out."
+            f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
+            "after checking it, or give another --out."
         ) from error
 
 
@@ -407,11 +407,11 @@ def _damaged(file: Path, error: Exception) -> OutputError:
 
 
 def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
-    """Return the error for an output that was started with other settings or inputs."""
+    """Return the error for an output that was started with different settings or inputs."""
     return MismatchError(
-        f"{path} was started with other settings or inputs:\n  "
+        f"{path} was started with different settings or inputs:\n  "
         + "\n  ".join(lines)
-        + "\nUse the earlier ones to continue, another --out, or --fresh to discard the earlier build."
+        + "\nRestore them to continue, or give another --out, or --fresh to discard the earlier build."
     )
 
 

@@ -74,7 +74,7 @@ class RayCluster:
         times in all. Other failures are not retried.
 
         Raises:
-            MismatchError: A worker has other versions than the plan.
+            MismatchError: A worker has different versions from the plan.
             OutputError: A worker does not see the store's folder, or cannot write there.
             BuildError: The cluster has no CPU, a node does not have stressreel, or workers died repeatedly.
         """
@@ -136,8 +136,8 @@ def _drive(
                 seen = now if cpus or seen < 0 else seen
                 if now - seen > ALONE_S:
                     raise BuildError(
-                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes are gone, or have no CPUs. "
-                        "Finished work is kept: start nodes, and run the same command again to continue."
+                        f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes have left, or have no CPUs. "
+                        "Finished work is kept: start nodes, then run the same command again to continue."
                     )
                 room = workers or max(QUEUED * cpus, 1)
             while waiting and len(running) < room:
@@ -202,7 +202,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
     ]  # fmt: skip
     if others:
         raise MismatchError(
-            f"the worker on {socket.gethostname()} has other versions than the plan:\n  "
+            f"the worker on {socket.gethostname()} has different versions from the plan:\n  "
             + "\n  ".join(others)
             + "\nInstall the same versions on all machines of the cluster."
         )
@@ -212,7 +212,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
         builder, store = pickle.loads(job.pickled)
     except (ImportError, AttributeError) as error:
         raise BuildError(
-            f"the worker on {socket.gethostname()} cannot unpack the builder: {error}. Install the package of the "
+            f"the worker on {socket.gethostname()} cannot load the builder: {error}. Install the package of the "
             "benchmark on all machines of the cluster."
         ) from error
     gc.freeze()  # so that the collection after each unit does not traverse Ray and the packages
@@ -358,7 +358,7 @@ def _check_nodes(ray: Any, token: str | None) -> None:
     try:
         found = {asked[ref]: ray.get(ref) for ref in answered}
     except ray.exceptions.RayError as error:
-        raise BuildError(f"a node of the Ray cluster fails immediately: {_first_line(error)}") from error
+        raise BuildError(f"a node of the Ray cluster failed immediately: {_first_line(error)}") from error
     if unseen := [name for name, (sees, _) in found.items() if not sees]:
         raise _unseen(unseen, token or "")
     if without := [name for name, (_, has) in found.items() if not has]:
@@ -374,7 +374,7 @@ def _unseen(names: Sequence[str], token: str) -> OutputError:
     return OutputError(
         f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not see {Path(token).parent}, "
         "where workers write their files. Give an --out that all machines see under the same path (NFS, Lustre), or "
-        "build on one machine: --executor processes."
+        "build on one machine with --executor processes."
     )
 
 

@@ -76,7 +76,10 @@ def run_share(
         if done := finished(output, plan, options, say):
             return done
         if held := output.shares_held():
-            say(f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}). The last one packs.")
+            say(
+                f"share {share} is finished; {len(held)} more are running ({', '.join(held[:5])}). The last one to "
+                "finish writes the tables."
+            )
             return None
         journal = output.journal()
         if journal.packing is None:
@@ -85,7 +88,7 @@ def run_share(
             if lacking:
                 say(
                     f"share {share} is finished; {len(lacking):,} of {len(work):,} {plan.noun}s belong to shares that "
-                    "did not start or did not finish. Run these shares (again): the last one packs."
+                    "have not started or not finished. Run them; the last one to finish writes the tables."
                 )
                 return None
             skips = in_order(plan, journal.parts_left_out, journal.skipped)

@@ -102,7 +102,7 @@ def corrupt_text(
     """
     corruption = check_text_name(name)
     if not isinstance(text, str) or not text.strip():
-        raise InputError(f"the caption must be a text that is not empty; got {text!r}")
+        raise InputError(f"the caption must be a string that is not empty; got {text!r}")
     for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
         if given not in allowed:
             raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")

@@ -104,7 +104,7 @@ def corrupt(
     """
     corruption = check_name(name)
     if not isinstance(key, str):
-        raise InputError(f"key must be a text; got {key!r}")
+        raise InputError(f"key must be a string; got {key!r}")
     seed, first_index = _whole_number("seed", seed), _whole_number("first_index", first_index)
     recipe = Recipe(corruption, check_severity(severity, name), seed, key)
     given = _as_array(frames)
@@ -129,7 +129,7 @@ def _whole_number(name: str, value: Any) -> int:
     except TypeError:
         number = -1
     if number < 0:
-        raise InputError(f"{name} must be a whole number from 0 on; got {value!r}")
+        raise InputError(f"{name} must be a non-negative integer; got {value!r}")
     return number
 
 
@@ -152,7 +152,7 @@ def _as_array(frames: Any) -> Frame:
     try:
         return np.asarray(frames.cpu().numpy())
     except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, or without content
-        raise InputError(f"frames must be a tensor with plain content; got one of {frames.layout} ({error})") from error
+        raise InputError(f"frames must be a dense tensor; got layout {frames.layout} ({error})") from error
 
 
 def _like(changed: Frame, frames: Any) -> Any:
@@ -176,7 +176,7 @@ def _axes(shape: tuple[int, ...], layout: str) -> str:
         if len(shape) == len(axes) and channels in (1, 3) and 0 not in shape and (axes != "CHW" or layout == axes):
             return axes
     wanted = "(T, H, W, C) with 1 or 3 channels or another layout" if layout == "auto" else f"{layout}, C 1 or 3"
-    raise InputError(f"frames must have the shape {wanted}, no axis empty; got {tuple(shape)}")
+    raise InputError(f"frames must have the shape {wanted}, with no empty axis; got {tuple(shape)}")
 
 
 def _as_clip(frames: Frame, axes: str) -> Frame:

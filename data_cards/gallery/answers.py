@@ -141,8 +141,8 @@ def read_answers(
         about = scored.about
         if about["output"]["fingerprint"] != fingerprint:
             raise InputError(
-                f"{scores} holds scores of another output (fingerprint {about['output']['fingerprint'][:16]}, not "
-                f"{fingerprint[:16]}). Give those of {output.path}, or score it again."
+                f"{scores} contains scores of another output (fingerprint {about['output']['fingerprint'][:16]}, not "
+                f"{fingerprint[:16]}). Give scores of {output.path}, or score it again."
             )
         try:
             shown = score_page(about)
@@ -213,7 +213,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     named = content.get("output")
     stated = named.get("fingerprint") if isinstance(named, Mapping) else content.get("fingerprint")
     if fingerprint and stated and stated != fingerprint:
-        raise InputError(f"{file} is of another output (fingerprint {str(stated)[:16]}, not {fingerprint[:16]}).")
+        raise InputError(f"{file} belongs to another output (fingerprint {str(stated)[:16]}, not {fingerprint[:16]}).")
     return found
 
 
@@ -223,7 +223,7 @@ def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):
         if type(number) is not int or number < -1:
-            raise ValueError(f"choice {shortened(choice)} is not the number of an option")
+            raise ValueError(f"choice {shortened(choice)} is not the index of an option")
         if number >= 0:
             name = f"{given['guesser']}, both at once" if both else str(given["guesser"])
             yield {"guesser": name, "choice": number, "asked": part}

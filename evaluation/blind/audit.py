@@ -109,7 +109,7 @@ def _check(asked: Sequence[BlindQuestion]) -> None:
     taken = set()
     for one in asked:
         if (one.part, one.id) in taken:
-            raise InputError(f"{one.id!r} is there twice. Give each question an id of its own.")
+            raise InputError(f"{one.id!r} occurs twice. Question ids must be unique.")
         taken.add((one.part, one.id))
         if not (0 <= one.right < len(one.options) and len(one.options) > 1):
             raise InputError(

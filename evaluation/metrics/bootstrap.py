@@ -141,7 +141,7 @@ def differences(
         ValueError: The two are not about the same source videos.
     """
     if first.sources != second.sources:
-        raise ValueError("two tallies over different source videos cannot be paired")
+        raise ValueError("results over different source videos cannot be paired")
     drawn = resamples if len(first.sources) >= FEWEST else 0
     weights = resample(len(first.sources), seed, drawn)
     one, other = measure(first.means(weights)), measure(second.means(weights))

@@ -150,8 +150,8 @@ def count(
     names = sorted({name for sums in found.values() for name in sums.counts})
     if not names:
         raise InputError(
-            "nothing in these question graphs can be scored: no scored question has a correct answer, and no answer "
-            "can be compared with another. Give graphs with correct answers, and answers to their questions."
+            "nothing in these question graphs can be scored: no scored question has a correct answer, and no two "
+            "answers can be compared. Give graphs with correct answers, and answers to their questions."
         )
     sources = sorted(found)
     totals, counts = (

@@ -41,8 +41,8 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
         kind, seed = (str("" if row.get(name) is None else row[name]).strip() for name in ("permuted", "seed"))
         if not kind or not seed:
             raise InputError(
-                f"{given.path}: row {number} has no `permuted` or no `seed`. Answer the rows that `stressreel permute` "
-                "wrote and keep these columns."
+                f"{given.path}: row {number} lacks `permuted` or `seed`. Answer the rows written by `stressreel "
+                "permute`, and keep these columns."
             )
         groups.setdefault((kind, seed), []).append(row)
     found: dict[str, dict[str, PickedOptions]] = {}
@@ -64,7 +64,7 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
     if missing:
         raise InputError(
             f"{given.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
-            "Give what `stressreel score modalities --items FILE` wrote for the same questions."
+            "Give the file written by `stressreel score modalities --items FILE` for the same questions."
         )
     return [found[item] for item in items.ids]
 

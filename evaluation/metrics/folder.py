@@ -87,11 +87,11 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{folder} holds something else than a score, so it is left unchanged. Give another folder with --out."
+            f"{folder} contains files other than scores, so it was left unchanged. Give another folder with --out."
         ) from error
     if mine != theirs and not force:
         raise InputError(
-            f"{folder} holds the scores of {theirs}, not of {mine}, so it is left unchanged. Give another folder with "
+            f"{folder} holds the scores of {theirs}, not of {mine}, so it was left unchanged. Give another folder with "
             "--out, or --force to overwrite it."
         )
     return figures
@@ -131,8 +131,8 @@ def read_scores(path: Path) -> SavedScores:
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
-            f"{path} is not a folder of scores: it has no {SCORES} and {SUMS}. Give what `stressreel score` wrote, "
-            "or two predictions files and --on OUT."
+            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Give folders written by `stressreel "
+            "score`, or two predictions files and --on OUT."
         )
     try:
         about = parse_json(read_own(folder / SCORES))

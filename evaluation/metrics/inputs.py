@@ -54,7 +54,7 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
     if split is None:
         return "test" if "test" in splits else ALL
     if split != ALL and split not in splits:
-        raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}; or say all.")
+        raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}; or give all.")
     return split
 
 

@@ -96,7 +96,7 @@ def read_items(
     elif not path.exists():
         raise UsageError(f"{path} does not exist. Give the output of a build, or a file of your own questions.")
     elif config is not None or split not in (None, ALL):
-        raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
+        raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")
     else:
         items = _of_file(path, first, judged)
     if not items.ids:
@@ -117,8 +117,8 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     if "" in sources and any(sources):
         name = column(given, SOURCES)
         raise InputError(
-            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row, or in none, where each question "
-            "counts as a source video of its own."
+            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row or in none; without it, every "
+            "question counts as a separate source video."
         )
     options: list[Sequence[str]] = [()] * len(ids)
     truth = [-1] * len(ids)
@@ -131,7 +131,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
             if len(found) > 1:
                 raise InputError(
                     f"{path}: {' and '.join(named)} of {ids[at]!r} name different options. `{INDEX}` counts from 0, "
-                    f"numbers in others from {first}. Keep one of them."
+                    f"numbers in other columns from {first}. Keep one of the columns."
                 )
             (truth[at],) = found
     return Items(
@@ -150,7 +150,7 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
-        raise InputError(f"{given.path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+        raise InputError(f"{given.path}: column {name!r} holds {type(odd).__name__}; expected strings or numbers.")
     return ["" if value is None else str(value).strip() for value in values]
 
 
@@ -175,9 +175,9 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
         right = read_answer(value, options, first=first)
     if right is None:
         raise InputError(
-            f"{what} has {column} {value!r}, which is not one of its options, or ambiguous ({', '.join(options)}). "
-            f"`{INDEX}` counts from 0, numbers in others from {first}; options that begin with numbers are named by "
-            "letter or text. Without `options` answers are yes or no."
+            f"{what} has {column} {value!r}, which is not one of its options, or is ambiguous ({', '.join(options)}). "
+            f"`{INDEX}` counts from 0, numbers in other columns from {first}. Give options that begin with a number "
+            "by letter or text. Without `options`, answers are yes or no."
         )
     return right
 
@@ -206,8 +206,8 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
         isinstance(x, str | int | float) and not isinstance(x, bool) for x in found
     ):
         raise InputError(
-            f"{path}: the options of {name!r} are {shortened(value)}; expected a list of texts or numbers, in a CSV "
-            'as JSON: ["red", "blue"]. Without options answers are yes or no.'
+            f"{path}: the options of {name!r} are {shortened(value)}; expected a list of strings or numbers (in a CSV "
+            'file as JSON: ["red", "blue"]). Without options, answers are yes or no.'
         )
     return tuple(str(int(x) if isinstance(x, float) and x.is_integer() else x) for x in found)
 
@@ -265,7 +265,7 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
     found = {str(row.get(ids)).strip(): row.get(name) for row in rows}
     odd = next((value for value in found.values() if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
-        raise UsageError(f"{path}: column {name!r} holds {type(odd).__name__}; expected texts or numbers.")
+        raise UsageError(f"{path}: column {name!r} holds {type(odd).__name__}; expected strings or numbers.")
     return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
 
 

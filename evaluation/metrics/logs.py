@@ -58,7 +58,8 @@ def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
         return {LOGGED: {**about, str(sample["column"]): said, "fingerprint": str(sample["fingerprint"])}}
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(
-            f"{place}: its column `sample` is not one of `stressreel export vlmevalkit` ({type(error).__name__}). Pass "
+            f"{place}: its column `sample` was not written by `stressreel export vlmevalkit` "
+            f"({type(error).__name__}). Pass "
             "the results of VLMEvalKit unchanged."
         ) from error
 
@@ -78,8 +79,8 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
         found = line.get(LOGGED)
         if not isinstance(found, dict) or "id" not in found:
             raise InputError(
-                f"{path}: a line or sample has no {LOGGED!r}: it is of another task than those of `stressreel export`. "
-                "Give only the folder or the logs of these."
+                f"{path}: a line or sample has no {LOGGED!r}: it belongs to a task that was not written by "
+                "`stressreel export`. Give only the logs of exported tasks."
             )
         item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
         row = by_item.get(item)
@@ -99,13 +100,13 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
     try:
         with ZipFile(path) as archive:
             if not any(name in archive.NameToInfo for name in ABOUT):
-                raise InputError(f"{path} is not a log of inspect-ai: it has no {ABOUT[0]}.")
+                raise InputError(f"{path} is not an inspect-ai log: it has no {ABOUT[0]}.")
             samples = [info for name, info in archive.NameToInfo.items() if SAMPLE.fullmatch(name)]
             size, packed = sum(info.file_size for info in samples), path.stat().st_size
             if size > max(LEAST_ROOM, EXPANSION * packed) or any(info.file_size > LARGEST_SAMPLE for info in samples):
                 raise InputError(
                     f"{path} unpacks to {size:,} bytes, or to a sample of more than {LARGEST_SAMPLE:,}. Run inspect "
-                    "eval with --no-log-images, which leaves pictures and videos out of its logs."
+                    "eval with --no-log-images, which omits images and videos from the logs."
                 )
             for info in samples:
                 place = f"{path}, {info.filename}"
@@ -118,7 +119,7 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"{path} cannot be read as a log of inspect-ai ({type(error).__name__}: {error}). If inspect-ai can read "
+            f"{path} cannot be read as an inspect-ai log ({type(error).__name__}: {error}). If inspect-ai can read "
             "it, `inspect log convert --to json` writes it as JSON."
         ) from error
 
@@ -169,7 +170,7 @@ def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]
         InputError: It has no list of samples.
     """
     if not isinstance(content["samples"], list):
-        raise InputError(f"{path}: a log of inspect-ai whose samples are not a list. Write it with its samples.")
+        raise InputError(f"{path}: the samples of this inspect-ai log are not a list. Write the log with its samples.")
     for number, sample in enumerate(content["samples"], 1):
         yield from _scored(sample, f"{path}, sample {number}")
 
@@ -178,7 +179,7 @@ def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
     """Yield what the scorers of a sample logged, without repetitions; nothing for a failed sample."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
-        raise InputError(f"{place}: expected a sample of inspect-ai, with its scores.")
+        raise InputError(f"{place}: expected an inspect-ai sample with its scores.")
     about = [score.get("metadata") for score in scores.values() if isinstance(score, dict)]
     found = [metadata[LOGGED] for metadata in about if isinstance(metadata, dict) and LOGGED in metadata]
     if scores:

@@ -44,7 +44,9 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
         InputError: There are fewer than two modalities, or a subset has no answers.
     """
     if len(modalities) < 2:
-        raise InputError(f"modality importance needs two modalities or more; given: {', '.join(modalities) or 'none'}.")
+        raise InputError(
+            f"modality importance needs at least two modalities; given: {', '.join(modalities) or 'none'}."
+        )
     absent = ["+".join(sorted(subset)) for subset in subsets(modalities) if subset not in right]
     if absent:
         raise InputError(
@@ -135,8 +137,8 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     if 2 * most > total:
         name = str(names[counts.argmax()])
         raise InputError(
-            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; not all of its "
-            "items can get features of other videos."
+            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; not every one of its "
+            "items can be paired with another video."
         )
     order_of_sources = rng.permutation(len(names))
     order = np.lexsort((rng.random(total), order_of_sources[inverse]))

@@ -221,11 +221,13 @@ def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[La
     unknown = [part for part in only if not any(part in parts for parts in places)]
     if unknown:
         known = "; ".join(", ".join(filter(None, parts)) for parts in places if len(parts) > 1)
-        raise UsageError(f"--only {unknown[0]}: no label or column of the table. It has: {known or 'one score'}.")
+        raise UsageError(
+            f"--only {unknown[0]}: the table has no such label or column. Available: {known or 'one score'}."
+        )
     wanted = [{part for part in parts if part in only} or {*parts} for parts in places]
     kept = [label for label in labels if all(part in parts for part, parts in zip(label, wanted, strict=True))]
     if not kept:
-        raise UsageError(f"--only {', '.join(only)}: no score has all of these.")
+        raise UsageError(f"--only {', '.join(only)}: no score matches all of these.")
     varies = [len({label[at] for label in kept}) > 1 for at in range(len(places))]
     if not any(varies):
         varies[-1] = True
@@ -243,5 +245,5 @@ def check_same_questions(scored: Sequence[SavedScores]) -> None:
         if like.about["answers"]["scored_sha256"] != each.about["answers"]["scored_sha256"]:
             raise InputError(
                 f"{like.name} and {each.name} answer different questions of table {each.about['config']} (one was "
-                "scored with --partial?). A table needs the same questions in all."
+                "scored with --partial?). A table needs scores on the same questions."
             )

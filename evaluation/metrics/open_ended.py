@@ -124,7 +124,7 @@ def per_text(
 
 def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[float]:
     if shutil.which("java") is None:
-        raise InputError("SPICE needs Java, which is not installed. Leave --spice out, or install a Java runtime.")
+        raise InputError("SPICE needs Java, which is not installed. Install a Java runtime, or omit --spice.")
     try:
         from pycocoevalcap.spice.spice import Spice
 
@@ -133,7 +133,7 @@ def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[flo
     except Exception as error:  # a download, a Java process and its JSON: each fails in its own way
         raise InputError(
             f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
-            "Stanford CoreNLP. Leave --spice out to score without it."
+            "Stanford CoreNLP. Omit --spice to score without it."
         ) from error
     return [float(scores["All"]["f"]) for scores in each]
 

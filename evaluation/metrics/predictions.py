@@ -65,11 +65,11 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         rows = logged(path, _at_most(most, found, path))
         if not rows and not logs:
             raise InputError(
-                f"{path} is a folder without sample logs of lmms-eval ({LOGS[0]}), logs of inspect-ai ({LOGS[1]}, or "
-                "JSON as it names it) or results of VLMEvalKit. Give a file, or run lmms-eval with --log_samples."
+                f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
+                "VLMEvalKit results. Give a file, or run lmms-eval with --log_samples."
             )
         if not rows:
-            raise InputError(f"{path}: its sample logs are empty, or none of their samples is scored.")
+            raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
         return Predictions(path, rows)
     if not path.exists():
         raise UsageError(
@@ -77,12 +77,12 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         )
     if path.suffix.lower() not in READERS:
         raise InputError(
-            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; allowed are .jsonl, .json, .csv, .tsv, .xlsx, "
+            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; supported are .jsonl, .json, .csv, .tsv, .xlsx, "
             ".parquet and .eval."
         )
     rows = _at_most(most, _rows(regular(path)), path)
     if not rows:
-        raise InputError(f"{path} holds no predictions.")
+        raise InputError(f"{path} contains no predictions.")
     if is_result(rows[0]):
         rows = logged(path, [result_row(row, f"{path}, row {number}") for number, row in enumerate(rows, 1)])
     elif LOGGED in rows[0] and path.suffix.lower() in (".jsonl", ".ndjson", ".json", ".eval"):
@@ -139,7 +139,7 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
     odd = next((row for row in predictions.rows if row.get("fingerprint", fingerprint) != fingerprint), None)
     if odd is not None:
         raise InputError(
-            f"{predictions.path} was made on another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
+            f"{predictions.path} was made for another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
             f"{fingerprint[:16]})."
         )
     if config is None:
@@ -147,7 +147,7 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
     kept = [row for row in predictions.rows if (row.get("config") or config) == config]
     if not kept:
         named = sorted({str(row["config"]) for row in predictions.rows})
-        raise InputError(f"{predictions.path} has no rows about {config}, only about {', '.join(named)}. See --config.")
+        raise InputError(f"{predictions.path} has no rows for {config}, only for {', '.join(named)}. See --config.")
     return Predictions(predictions.path, kept)
 
 
@@ -156,7 +156,7 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
         with open(path, encoding="utf-8-sig", newline="\n") as handle:
             for number, line in enumerate(iter(lambda: handle.readline(LONGEST_LINE + 1), ""), 1):
                 if len(line) > LONGEST_LINE:
-                    raise InputError(f"{path}, line {number}: it has more than {LONGEST_LINE:,} characters.")
+                    raise InputError(f"{path}, line {number}: the line has more than {LONGEST_LINE:,} characters.")
                 if line.strip():
                     yield _object(line, f"{path}, line {number}")
     except (OSError, UnicodeDecodeError) as error:
@@ -194,7 +194,7 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
         once([(name, None) for name in table.fieldnames or ()])
         for number, row in enumerate(table, 2):
             if None in row or None in row.values():
-                raise InputError(f"{path}, row {number}: it has more or fewer fields than the header.")
+                raise InputError(f"{path}, row {number}: the row has a different number of fields from the header.")
             yield row
 
 
@@ -211,15 +211,15 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
             size = sum(about.row_group(group).total_byte_size for group in range(about.num_row_groups))
             if size > room or about.num_rows > room:
                 raise InputError(
-                    f"{path} has {about.num_rows:,} rows and {size:,} bytes unpacked, too much for its size. Give one "
-                    "row for each question, and only the columns that are needed."
+                    f"{path} has {about.num_rows:,} rows and {size:,} bytes when unpacked, which is implausible for "
+                    "its size. Give one row for each question, and only the columns needed."
                 )
             texts = text_columns(about.schema)
         with pq.ParquetFile(path, read_dictionary=texts) as file:
             for batch in file.iter_batches(BATCH_ROWS):
                 room -= sum(column.nbytes for column in batch.columns if not pa.types.is_dictionary(column.type))
                 if room < 0:
-                    raise InputError(f"{path} takes too much memory. Keep only the columns that are needed.")
+                    raise InputError(f"{path} needs too much memory. Keep only the columns needed.")
                 columns = [values(column) for column in batch.columns]
                 for row in zip(*columns, strict=True):
                     yield dict(zip(schema.names, row, strict=True))
@@ -274,8 +274,8 @@ def answer_column(predictions: Predictions) -> str:
     found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
     if len(found) > 1:
         raise InputError(
-            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which one is the model's. Keep "
-            "the model's answers in `answer`, and rename or drop the others."
+            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which contains the model's "
+            "answers. Keep these in `answer`, and rename or drop the other columns."
         )
     return found[0] if found else column(predictions, ANSWER_NAMES)
 
@@ -392,7 +392,7 @@ def match(
         refuse(predictions.path, missing, list(doubled), unknown, len(ids))
     if len(missing) == len(ids):
         raise InputError(
-            f"{predictions.path}: none of its ids matches any of the {len(ids):,} questions; its first id is "
+            f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
             f"{next(iter(given), None)!r}, that of the first question is {ids[0]!r}."
         )
     elsewhere = sum(name in others for name in given)
@@ -456,8 +456,8 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
         if names
     ]
     raise InputError(
-        f"{path}: {'; '.join(faults)}. Every question needs one prediction. `score OUT` and `score open-ended` have "
-        "--partial, which scores the predictions that match (of duplicates the first) and counts the others; --split "
+        f"{path}: {'; '.join(faults)}. Every question needs exactly one prediction. With --partial, `score OUT` and "
+        "`score open-ended` score the predictions that match (the first of duplicates) and count the others; --split "
         "selects the questions."
     )
 

@@ -117,7 +117,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
             about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
     else:
         if config is not None or split not in (None, ALL):
-            raise InputError(f"{path} is a file: it has no tables and splits. Leave --config and --split out.")
+            raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")
         rows = read_predictions(path).rows
         config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:
@@ -133,7 +133,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
         elif letter == "A" or any(isinstance(text, str) and text.strip() for text in found):
             at = next(at for at, text in enumerate(found) if not isinstance(text, str) or not text.strip())
             raise InputError(
-                f"{path}: {ids[at]!r} has no correct {name} as a text. Each needs a column `{name}`, or "
+                f"{path}: {ids[at]!r} has no correct {name}. Each row needs a column `{name}`, or "
                 f"`{options}` and `{index}`."
             )
     source = next((name for name in SOURCES if all(row.get(name) for row in rows)), None)
@@ -187,7 +187,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
             raise InputError(
-                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, not a text. Give an empty text where the "
+                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, not a text. Use an empty string if the "
                 "model wrote nothing."
             )
         texts[letter] = [str(text) for text in found]

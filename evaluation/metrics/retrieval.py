@@ -33,7 +33,7 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
         )
     right = similarity[target, np.arange(len(target))]
     if np.isnan(similarity).any():
-        raise InputError("a similarity matrix holds NaN.")
+        raise InputError("a similarity matrix contains NaN.")
     above = np.count_nonzero(similarity > right, axis=0)
     equal = np.count_nonzero(similarity == right, axis=0)
     share: Floats = (np.asarray(cuts, np.float64)[None, :] - above[:, None]) / equal[:, None]
@@ -61,9 +61,9 @@ def ranked_hits(
             raise InputError(f"caption {caption!r} has no ranked list; every caption needs one.")
         best = list(ranked[caption])[: max(cuts)]
         if len(best) < most:
-            raise InputError(f"the list of caption {caption!r} names {len(best)} clips; at least {most} are needed.")
+            raise InputError(f"the list of caption {caption!r} contains {len(best)} clips; at least {most} are needed.")
         if len(set(best)) < len(best):
-            raise InputError(f"the list of caption {caption!r} names a clip more than once.")
+            raise InputError(f"the list of caption {caption!r} contains a clip more than once.")
         if clip in best:
             hits[number] = [best.index(clip) < cut for cut in cuts]
     return hits

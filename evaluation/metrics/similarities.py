@@ -43,13 +43,13 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
     largest = 8 * shape[0] * shape[1] + HEADER
     if path.stat().st_size > largest:
         raise InputError(
-            f"{path} has {path.stat().st_size:,} bytes, more than the one tensor of {shape[0]} clips x {shape[1]} "
-            "captions can take. Save only that tensor."
+            f"{path} has {path.stat().st_size:,} bytes, more than one tensor of {shape[0]} clips x {shape[1]} "
+            "captions needs. Save only that tensor."
         )
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
     if len(tensors) != 1:
-        raise InputError(f"{path} must hold one tensor; it holds {', '.join(sorted(tensors)) or 'none'}.")
+        raise InputError(f"{path} must contain one tensor; it contains {', '.join(sorted(tensors)) or 'none'}.")
     ((name, tensor),) = tensors.items()
     if tensor["dtype"] == "BF16":
         upper = np.frombuffer(tensor["data"], "<u2").astype("<u4") << 16
@@ -71,7 +71,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     except Exception as error:  # each library has its own
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
     if not isinstance(matrix, np.ndarray):
-        raise InputError(f"{path} is an archive of arrays; give one array, as numpy.save writes it.")
+        raise InputError(f"{path} is an archive of arrays. Save a single array with numpy.save.")
     if matrix.dtype.kind not in "fiu":
         raise InputError(f"{path} holds {matrix.dtype}, not numbers.")
     if matrix.shape != shape:

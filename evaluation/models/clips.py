@@ -207,11 +207,11 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
         InputError: Videos are missing from it, or a question names no video.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Name the folder of the videos with --videos.")
+        raise UsageError(f"there is no folder {folder}. Give the folder of the videos with --videos.")
     silent = next((question for question in questions if question.clip is None), None)
     if silent is not None:
         raise InputError(
-            f"{silent.about['id']!r} names no video. Add a column video_id, or use --modalities blind or text."
+            f"{silent.about['id']!r} has no video. Add a column video_id, or use --modalities blind or text."
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)
@@ -221,7 +221,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     missing = sorted(names - set(found))
     if missing:
         raise InputError(
-            f"{len(missing)} of {len(names)} videos are not in {folder}, such as {missing[0]}. Name the folder of the "
+            f"{len(missing)} of {len(names)} videos are not in {folder}, such as {missing[0]}. Give the folder of the "
             "videos with --videos."
         )
     return FolderClips(found)

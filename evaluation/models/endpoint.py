@@ -116,7 +116,7 @@ class Endpoint:
             if self._answered:
                 raise AnswerError(self._plain(error)) from None
             raise InputError(
-                f"{self.about['endpoint']} does not know the model {self.model!r}, or has no chat completions "
+                f"{self.about['endpoint']} has no model {self.model!r}, or no chat completions API "
                 f"({self._plain(error)}). Check --model and --endpoint, which usually ends in /v1."
             ) from None
         except openai.OpenAIError as error:
@@ -222,7 +222,7 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
     if taken := sorted(set(found) & set(OURS)):
-        raise UsageError(f"--request cannot set {', '.join(taken)}: these follow from the questions.")
+        raise UsageError(f"--request cannot set {', '.join(taken)}: which are determined by the questions.")
     return found
 
 

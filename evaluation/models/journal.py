@@ -134,7 +134,8 @@ class AnswerJournal:
         if differing:
             was, now = ({name: each.get(name) for name in differing} for each in (found, self.about))
             raise MismatchError(
-                f"{self.path} holds answers to a run with other settings: {_shown(was)}; now: {_shown(now)}. Give "
+                f"{self.path} contains answers from a run with different settings: {_shown(was)}; now: {_shown(now)}. "
+                "Give "
                 "another --to, or --fresh to ask everything again."
             )
 
@@ -153,7 +154,8 @@ class AnswerJournal:
 
     def _odd(self, number: int) -> InputError:
         return InputError(
-            f"{self.path}, line {number}, is not a line of a journal of answers. Remove the file or give another --to."
+            f"{self.path}, line {number}, is not a valid line of an answer journal. Remove the file or give another "
+            "--to."
         )
 
 

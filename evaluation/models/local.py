@@ -62,8 +62,8 @@ class LocalModel:
             self.model.to(device).eval()
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder or a name on the Hub "
-                "of a model for images and text (AutoModelForImageTextToText)."
+                f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder, or the Hub name, of a "
+                "model for images and text (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(

@@ -249,7 +249,9 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
     if any(value is not None and not (math.isfinite(value) and value >= 0) for value in (start, end)) or (
         start is not None and end is not None and start >= end
     ):
-        raise InputError(f"{what} has start {given[0]!r} and end {given[1]!r}; expected seconds, start before end.")
+        raise InputError(
+            f"{what} has start {given[0]!r} and end {given[1]!r}; expected times in seconds, with start before end."
+        )
     return start, end
 
 

@@ -121,7 +121,7 @@ def _grouped(first: Labels, second: Labels) -> tuple[list[slice], Side, Side]:
             order.append(np.pad(own, (0, longest - len(own)), constant_values=-1))
     if not groups:
         raise InputError(
-            "no token has a label: 0 leaves a token out. Labels are 1 (video), 2 (text) and higher integers."
+            "no token has a label: 0 excludes a token. Labels are 1 (video), 2 (text) and higher integers."
         )
     one, other = map(np.concatenate, orders)
     return groups, Side(first, one), Side(second, other)
@@ -137,7 +137,7 @@ def _placed(maps: ArrayLike, side: Side, layer: int) -> NDArray[np.float32]:
         )
     placed = np.pad(given, ((0, 0), (0, 1), (0, 1)))[:, side.order[:, None], side.order]  # −1 is what was added
     if not np.isfinite(placed).all():
-        raise InputError(f"maps of layer {layer} hold values that are not finite for labelled tokens.")
+        raise InputError(f"maps of layer {layer} contain non-finite values for labelled tokens.")
     return placed
 
 

@@ -196,7 +196,8 @@ class AttentionInterception(TorchFunctionMode):
         if self.depth == 1:
             if any(set(other.layers.values()) & set(self.layers.values()) for other in ACTIVE):
                 raise UsageError(
-                    "blocks of quag and captured_attention on the same model do not nest; close the outer one first."
+                    "quag and captured_attention blocks on the same model cannot be nested. Leave the outer block "
+                    "first."
                 )
             with ExitStack() as stack:
                 ACTIVE.append(self)

@@ -40,7 +40,7 @@ def chosen_layers(
         raise ProbeError(
             f"{type(model).__name__} has no attention module to probe"
             + (f"; not selected by default: {shown(every)}; select them by name with `layers`." if every else ".")
-            + " Modules are found by the name of their class (…Attention); give other classes with `attention`."
+            + " Modules are found by the name of their class (…Attention); pass other classes with `attention`."
         )
     return {name: every[name] for name in wanted}
 

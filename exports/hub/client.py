@@ -66,7 +66,7 @@ def hub() -> HfApi:
     token = get_token()
     if not token:
         raise HubError(
-            "there is no token for the Hugging Face Hub. Log in with `hf auth login`, or set HF_TOKEN to a token with "
+            "no token for the Hugging Face Hub was found. Log in with `hf auth login`, or set HF_TOKEN to a token with "
             "write permission; --dry-run needs none."
         )
     disable_progress_bars()  # ours is shown
@@ -99,8 +99,8 @@ def create(api: HfApi, name: str, *, public: bool) -> None:
         for other in ("model", "space"):
             if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
                 raise HubError(
-                    f"{name} is a {other}, not a data set. A data set of the same name would be a separate repository: "
-                    "give another name, or create the data set yourself and push again."
+                    f"{name} is a {other}, not a dataset. A dataset of the same name would be a separate repository. "
+                    "Give another name, or create the dataset yourself and push again."
                 )
         with_retries(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
 

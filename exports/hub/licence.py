@@ -23,18 +23,18 @@ def permission(source: Source, *, videos: bool, confirmed: str | None) -> str:
     stated = f"{source.name}: {name}" + (f" ({source.terms})" if source.terms else "")
     if videos and source.redistributable is False:
         raise InputError(
-            f"the videos may not be published. They are those of {source.name}, whose terms are: {source.terms}. Push "
+            f"the videos may not be published. They come from {source.name}, whose terms are: {source.terms}. Push "
             "an output without videos, or share the command and the fingerprint in build.json: anyone with the source "
             "videos can build the same output."
         )
     if source.redistributable is None and words is None:
         raise InputError(
-            f"stressreel does not know whether this may be published. Its source is {stated}. If it may, state why: "
-            '--licence-confirmed "…". It is recorded in the commit message.'
+            f"stressreel does not know whether this may be published. Its source is {stated}. If you may publish "
+            'it, state why: --licence-confirmed "…". The statement is recorded in the commit message.'
         )
     if not source.redistributable and words is None:
         raise InputError(
-            f"questions and annotations are derived from those of {source.name}, whose terms are: {source.terms}. If "
+            f"questions and annotations are derived from {source.name}, whose terms are: {source.terms}. If "
             'you may publish them, state why: --licence-confirmed "…". It is recorded in the commit message.'
         )
     return stated + (f'. Confirmed by the uploader: "{words}"' if words else "")

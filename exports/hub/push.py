@@ -104,8 +104,8 @@ def check_names(target: Target) -> None:
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
-            f"{shortened(target.name)} is not a valid name of a repository. Give ORG/NAME: a user or an organisation, "
-            "and the data set, in letters and digits, with '-', '_' and '.' between them."
+            f"{shortened(target.name)} is not a valid repository name. Give ORG/NAME, a user or organisation and the "
+            "dataset, in letters and digits, with '-', '_' and '.' between them."
         )
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
         raise UsageError(f"--tag {shortened(target.tag)}: letters, digits, '.', '-', '_' and '+', such as v1.0.0.")
@@ -128,7 +128,7 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     if earlier is None and others:
         raise HubError(
             f"{target.name} holds files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
-            "They are left alone: give the name of a new or empty repository."
+            "They were left unchanged. Give the name of a new or empty repository."
         )
     tagged = tags(api, target.name).get(target.tag)
     if tagged is not None:
@@ -281,8 +281,8 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
                     raise hub_error(cause, name) from error
                 raise HubError(
                     f"{file.name} could not be uploaded to {name} ({type(cause).__name__}: "
-                    f"{' '.join(str(cause).split())[:300]}). What was uploaded is kept: run the same command again to "
-                    "go on."
+                    f"{' '.join(str(cause).split())[:300]}). Uploaded files are kept: run the same command again to "
+                    "continue."
                 ) from error
             additions.append(addition)
             keep("uploaded file")
@@ -300,7 +300,7 @@ def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, 
         wrong = [*(file.name for file in left.add), *left.delete]
         raise HubError(
             f"{name} differs from the output at commit {commit[:12]}: {', '.join(wrong[:SHOWN])}. The commit was not "
-            "tagged. If files of the output changed in the meantime, verify it; then run the same command again."
+            "tagged. If files of the output have changed since, verify it, then run the same command again."
         )
     return snapshot
 
@@ -308,7 +308,7 @@ def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, 
 def _existing(api: HfApi, name: str) -> Snapshot:
     snapshot = read_snapshot(api, name)
     if snapshot is None:
-        raise HubError(f"{name} was created but cannot be read: your token may write there, but not read.")
+        raise HubError(f"{name} was created but cannot be read: your token allows writing there, but not reading.")
     return snapshot
 
 

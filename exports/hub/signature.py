@@ -61,10 +61,13 @@ class Signer:
             raise
         except Exception as error:  # cryptography and the network raise many types
             if self.key is None:
-                raise InputError(f"Sigstore cannot be used ({_said(error)}). Try again, or sign with --key.") from error
+                raise InputError(
+                    f"Sigstore is not available ({_said(error)}). Try again, or sign with --key."
+                ) from error
             also = f" with the certificate {self.certificate}" if self.certificate else ""
             raise InputError(
-                f"{self.key} cannot sign{also} ({_said(error)}). Give a private key on P-256, P-384 or P-521 as PEM "
+                f"{self.key} cannot sign{also} ({_said(error)}). Give a P-256, P-384 or P-521 private key as a PEM "
+                "file "
                 f"({MAKE_KEY}), and the password of an encrypted one with --password-file."
             ) from error
 
@@ -115,11 +118,11 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
     except Exception as error:  # as above
         if given is None:
             raise InputError(
-                f"Sigstore cannot be used ({_said(error)}). Try again with a network connection."
+                f"Sigstore is not available ({_said(error)}). Try again with a network connection."
             ) from error
         raise InputError(
-            f"--signed-by {given} is neither a public key on P-256, P-384 or P-521 nor a certificate ({_said(error)}). "
-            f"Give such a PEM file, of the signer; {MAKE_PUBLIC}."
+            f"--signed-by {given} is neither a P-256, P-384 or P-521 public key nor a certificate ({_said(error)}). "
+            f"Give the signer's PEM file; {MAKE_PUBLIC}."
         ) from error
     return lambda output: _problems(output, config, wanted, str(given or identity))
 
@@ -171,7 +174,9 @@ def check_signature(output: FinishedOutput) -> None:
     except UNREADABLE as error:
         wrong = f"it cannot be read ({_said(error)})"
     if wrong:
-        raise InputError(f"{file} is not valid: {wrong}. Or sign again with `stressreel sign`, or remove {SIGNATURE}.")
+        raise InputError(
+            f"{file} is not valid: {wrong}. Alternatively, sign again with `stressreel sign`, or remove {SIGNATURE}."
+        )
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:

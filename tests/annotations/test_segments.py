@@ -14,11 +14,13 @@ def csv_file(folder: Path, *lines: str) -> Path:
 
 def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
-    with pytest.raises(UsageError, match=r"own\.csv gives no frames, only seconds"):
+    with pytest.raises(UsageError, match=r"own\.csv has times in seconds only"):
         read_segments(seconds, rate=Fraction(25))
     header = "video,start,end,start_frame,end_frame,phrase"
     mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
-    with pytest.raises(UsageError, match=r"own\.csv gives frames, first in line 3: .*--fps 25, or give seconds"):
+    with pytest.raises(
+        UsageError, match=r"own\.csv has times in frames, first in line 3: .*--fps 25, or times in seconds"
+    ):
         read_segments(mixed)
     (video,) = read_segments(mixed, rate=Fraction(25)).videos
     assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments][1] == ("jumping", 4, 6)

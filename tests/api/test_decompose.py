@@ -19,5 +19,5 @@ def test_one_question() -> None:
     assert f"{found.render('dot')}\n" == run("stressreel", "decompose", PROGRAM, "--dot").out
     assert found.to_pandas()["kind"].tolist()[-1] == "Interaction After"
     assert found.to_pandas("edges")["parent"].max() == len(found.steps) - 1
-    with pytest.raises(UsageError, match="must be a text"):
+    with pytest.raises(UsageError, match="must be a string"):
         stressreel.decompose(PROGRAM, question=3)  # type: ignore[arg-type]

@@ -31,7 +31,7 @@ def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_p
     for given, more, says in (
         ({"A": [one, one]}, {}, "given twice as a run of A"),
         ([one], {"against": "accuracy"}, "give --figure"),
-        ([one], {"of": 3}, "must be a text"),
+        ([one], {"of": 3}, "must be a string"),
     ):
         with pytest.raises(UsageError, match=says):
             stressreel.table(given, **more)  # type: ignore[arg-type]

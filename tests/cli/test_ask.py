@@ -121,7 +121,7 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
         assert len(server.requests) - asked == 10 - len(read(other))
         assert 0 < len(read(other)) < 10
     with running() as server:
-        refuses(ask(built, server.url, other, "--limit", 10), "with other settings")
+        refuses(ask(built, server.url, other, "--limit", 10), "with different settings")
     with running(lambda request, before: Status(500, "down")) as server:
         alone = ("--retries", 0, "--at-once", 1)
         refuses(ask(built, server.url, tmp_path / "c.jsonl", *alone), "the last 10 requests", "down")

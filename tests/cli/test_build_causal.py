@@ -208,10 +208,10 @@ class TestUse:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            (("--annotations", "sample", "--splits", "UD,XX"), "the unknown division XX"),
+            (("--annotations", "sample", "--splits", "UD,XX"), "an unknown division: XX"),
             (("--out", "o"), "Missing option '--annotations'"),
             (("--annotations", "sample"), "--out"),
-            (("--annotations", "sample", "--dry-run", "UD"), "belongs to no option"),
+            (("--annotations", "sample", "--dry-run", "UD"), "does not belong to any option"),
             (("--annotations", "sample", "--dry-run", "--llm-base-url", "http://x"), "--llm-model"),
             (("--annotations", "sample", "--dry-run", "--confuse", "3"), "0<=x<=2"),
         ],

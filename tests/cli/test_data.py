@@ -44,7 +44,7 @@ def test_offline_is_one_clear_error(
     monkeypatch.setattr(nltk.downloader.Downloader, "incr_download", answer(*there, error="no\n   network."))
     with pytest.raises(InputError) as caught:
         fetch(tmp_path)
-    assert f"({missing}) cannot be fetched into {tmp_path}: no network. Without a network" in str(caught.value)
+    assert f"({missing}) cannot be downloaded into {tmp_path}: no network. Without a network" in str(caught.value)
 
 
 def test_show_says_what_is_found_and_what_is_not(environment: dict[str, str], tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_charades_videos_stay_and_its_questions_need_a_word(
 def test_without_a_token_nothing_is_verified(written: Path, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
     done = run("stressreel", "push", written, "org/clavi")
-    refuses(done, "there is no token", "hf auth login")
+    refuses(done, "no token for the Hugging Face Hub", "hf auth login")
     assert done.out == ""
 
 

@@ -123,7 +123,7 @@ def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suit
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "scores.md").write_text("mine")
     done = run("stressreel", "score", built, "--predictions", file, "--out", tmp_path / "mine")
-    refuses(done, "holds something else than a score")
+    refuses(done, "contains files other than scores")
     assert (tmp_path / "mine" / "scores.md").read_text() == "mine"
     folder = matrices(suite, tmp_path / "sim")
     assert run("stressreel", "score", suite, "--similarity", folder).code == 0
@@ -166,7 +166,7 @@ def test_safetensors_score_as_npy(suite: Path, tmp_path: Path) -> None:
     scored = [run("stressreel", "score", suite, "--similarity", given, "--json") for given in (folder, other)]
     assert json.loads(scored[0].out)["headline"] == json.loads(scored[1].out)["headline"]
     save_file({"a": torch.zeros(2, 2), "b": torch.zeros(2, 2)}, other / "clean.safetensors")
-    refuses(run("stressreel", "score", suite, "--similarity", other), "must hold one tensor; it holds a, b")
+    refuses(run("stressreel", "score", suite, "--similarity", other), "must contain one tensor; it contains a, b")
 
 
 def test_clips_in_another_order_score_the_same(suite: Path, tmp_path: Path) -> None:

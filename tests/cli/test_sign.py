@@ -126,7 +126,7 @@ def test_files_that_hold_no_key(signed: Path, pair: Pair, tmp_path: Path) -> Non
     for file in (nothing, rsa, pair.public):
         refuses(run("stressreel", "sign", signed, "--key", file), f"{file} cannot sign", "P-256, P-384 or P-521")
     for file in (nothing, rsa, pair.key):
-        refuses(verify(signed, file), f"--signed-by {file} is neither a public key", "openssl ec")
+        refuses(verify(signed, file), f"--signed-by {file} is neither a P-256, P-384 or P-521 public key", "openssl ec")
 
 
 def test_an_encrypted_key(out: Path, tmp_path: Path) -> None:

@@ -60,16 +60,16 @@ def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
         ((f"={one}",), "is not MODEL=SCORES"),
         ((one, "--json", "--markdown"), "either --markdown or --json"),
         ((one, "--against", "accuracy"), "give --figure"),
-        ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: give one of the scores shown"),
+        ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: expected one of the scores shown"),
         ((f"A={one}", f"A={one}"), "given twice as a run of A"),
         ((one, "--of", "x"), "has no table 'x'"),
-        ((one, "--only", "x"), "no label or column"),
+        ((one, "--only", "x"), "no such label or column"),
         ((one, "--figure", tmp_path / "x.pdf"), "must end in .png"),
-        ((one, "--figure", one / "x.png"), "would lie in a folder of scores"),
+        ((one, "--figure", one / "x.png"), "would be inside a score folder"),
     ):
         refuses(run("stressreel", "table", *given), says, code=2)
     many = [f"{number}={one}" for number in range(40)]
-    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars are too many", code=2)
+    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars do not fit", code=2)
     assert not (tmp_path / "x.png").exists()
 
 

@@ -145,7 +145,7 @@ def test_what_was_built_from_is_named_as_the_build_names_it(built: Path) -> None
     assert "--    videos\n        not checked: the content of the videos, because of --no-decode" in done.out
     assert "incomplete: videos" in done.out
     refuses(run("stressreel", "verify", built, "--charade", sample), "--charade is not an option of verify", code=2)
-    refuses(run("stressreel", "verify", built, "more"), "'more' is neither an option nor the value of one", code=2)
+    refuses(run("stressreel", "verify", built, "more"), "'more' is neither an option nor a value of one", code=2)
     refuses(run("stressreel", "verify", built, "--sources", "nowhere"), "Give the folder of the source", code=2)
 
 

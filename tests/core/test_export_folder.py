@@ -69,14 +69,14 @@ def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
     if about is not None:
         (tmp_path / ABOUT).write_text(about)
     for force in (False, True):
-        with pytest.raises(InputError, match=r"is not empty and has no output\.json of such an export"):
+        with pytest.raises(InputError, match=r"is not empty and does not contain output\.json of such an export"):
             open_folder(tmp_path, MADE_BY, force=force)
 
 
 def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
     begin(tmp_path, {"t/a": {}})
     (tmp_path / "t" / "b").write_text("mine")
-    with pytest.raises(InputError, match=r"has t/b, which no export wrote"):
+    with pytest.raises(InputError, match=r"has t/b, which was not written by an export"):
         open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
     assert (tmp_path / "t" / "b").read_text() == "mine"
 

@@ -92,7 +92,7 @@ def test_a_missing_extra_names_itself_and_its_command(
     out = [] if name == "stressreel" else ["--out", tmp_path / "out", "--no-progress"]
     done = call(bare, name, *arguments, *out)
     assert done.code == 1
-    assert f"not installed here: pip install 'stressreel[{says[1]}]'" in done.err
+    assert f"which is not installed: pip install 'stressreel[{says[1]}]'" in done.err
     assert says[0] in done.err
     assert "fault in stressreel" not in done.err
     assert not (tmp_path / "out" / "build.json").exists()

@@ -47,7 +47,7 @@ def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
     if about is not None:
         (tmp_path / ABOUT).write_text(about)
     for force in (False, True):
-        with pytest.raises(InputError, match=r"is not empty and has no output\.json"):
+        with pytest.raises(InputError, match=r"is not empty and does not contain output\.json"):
             replaceable_files(tmp_path, force=force)
 
 
@@ -56,7 +56,7 @@ def test_a_file_of_somebody_else_is_not_written_over(tmp_path: Path) -> None:
     replace_folder(folder, MADE_BY, {"x.yaml": b"1"}, frozenset())
     (folder / "y.yaml").write_text("theirs")
     before = content(folder)
-    with pytest.raises(InputError, match=r"has y\.yaml, which the earlier export did not write"):
+    with pytest.raises(InputError, match=r"has y\.yaml, which was not written by the earlier export"):
         replace_folder(folder, MADE_BY, {"x.yaml": b"2", "y.yaml": b"2"}, replaceable_files(folder, force=True))
     assert content(folder) == before
     (folder / "x.yaml").unlink()
@@ -94,5 +94,5 @@ def test_targets_and_names_that_are_none_are_refused(tmp_path: Path) -> None:
         replaceable_files(file, force=True)
     assert replaceable_files(file / "below", force=True) == frozenset()
     for folder in (file / "below", Path("/proc/stressreel")):  # nobody, not even root, may write there
-        with pytest.raises(OutputError, match="Give --to a folder that you may write to"):
+        with pytest.raises(OutputError, match="Give a writable folder with --to"):
             replace_folder(folder, MADE_BY, {"x.yaml": b""}, frozenset())

@@ -98,7 +98,7 @@ def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
     assert axes.get_xlim()[1] > 1.1
     names = tuple(map(str, range(200)))
     many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
-    with pytest.raises(UsageError, match="200 bars are too many"):
+    with pytest.raises(UsageError, match="200 bars do not fit"):
         figures.models_png(many)
 
 
@@ -118,5 +118,5 @@ def test_scores_against_one_of_them(drawn: list[Any]) -> None:
     points = [(float(dot[0].get_xdata()[0]), float(dot[0].get_ydata()[0])) for dot in first.containers]
     assert points == [(0.5, 0.9), (0.7, 0.8)]
     assert [text.get_text() for text in second.texts] == ["B"]
-    with pytest.raises(UsageError, match="--against x: give one of the scores shown"):
+    with pytest.raises(UsageError, match="--against x: expected one of the scores shown"):
         figures.against_png(table, "x")

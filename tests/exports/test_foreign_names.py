@@ -99,7 +99,7 @@ def test_an_earlier_export_that_names_other_files(built: Path, tmp_path: Path, k
         files = about["files"]
         files = [*files, name] if isinstance(files, list) else {**files, name: {}}
         (to / "output.json").write_text(json.dumps({**about, "files": files}))
-        refuses(export(kind, built, "--to", to, "--force"), "is not empty and has no output.json")
+        refuses(export(kind, built, "--to", to, "--force"), "is not empty and does not contain output.json")
         assert victim.read_text() == "mine"
 
 

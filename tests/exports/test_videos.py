@@ -234,7 +234,7 @@ def test_an_export_is_overwritten_only_with_force(
         refuses(export("files", out, folder), "an export", "--force")
     for kind in ("lmms-eval", "webdataset"):  # another kind is never overwritten
         done = run("stressreel", "export", kind, outputs["clavi"], "--to", folder, "--force")
-        refuses(done, "is not empty and has no output.json")
+        refuses(done, "is not empty and does not contain output.json")
     assert content(folder) == content(exported("files", "clavi")) | theirs
     done = export("files", outputs["perturbed"], folder, "--force")
     assert done.code == 0, done.err

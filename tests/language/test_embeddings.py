@@ -102,8 +102,8 @@ def test_what_was_found_is_kept_by_content(tmp_path: Path, cache: Path, monkeypa
         (["dog 1 2", "cat 1 x"], r"line 2: expected a word and 2 numbers"),
         (["dog 1 2", "cat 1 nan"], r"line 2: expected a word and 2 numbers"),
         (["dog 1 2", "cat 0 0"], r"line 2: expected a word and 2 numbers"),
-        (["hund 1 2", "katze 1 3"], r"no vectors of English words"),
-        (["dog 1 2"], r"no vectors of English words"),
+        (["hund 1 2", "katze 1 3"], r"no vectors for lower-case English words"),
+        (["dog 1 2"], r"no vectors for lower-case English words"),
     ],
 )
 def test_a_bad_glove_file_is_an_error(tmp_path: Path, cache: Path, lines: list[str], message: str) -> None:

@@ -149,6 +149,6 @@ def test_a_picture_that_changes_size_is_an_error(tmp_path, bars, cut):
     if cut.start >= 10:
         assert bars.read_codes(write(index, [(cut,)], tmp_path / "o")[0]) == list(cut)
         return
-    with pytest.raises(VideoError, match=r"^both\.h264: its picture changes size at frame 10$") as caught:
+    with pytest.raises(VideoError, match=r"^both\.h264: its frame size changes at frame 10$") as caught:
         write(index, [(cut,)], tmp_path / "o")
     assert caught.value.reason == "undecodable"

@@ -121,7 +121,7 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Pa
         assert place.get(name) == (local / name).read_bytes(), name
     assert "is complete already" in build(sample, place.url).err
     assert not list((tmp_path / "cache" / "stressreel" / "remote-builds").rglob("*.parquet"))
-    refuses(build(sample, place.url, "--seed", 3), "started with other settings or inputs")
+    refuses(build(sample, place.url, "--seed", 3), "started with different settings or inputs")
     refuses(run("stressreel", "card", place.url), "is in object storage", code=2)
 
 
@@ -233,7 +233,7 @@ def test_a_driver_that_was_killed_while_it_put_is_resumed(
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert place.head("build.json") is None
-    refuses(build(sample, place.url), "another driver builds in", "if it is dead")
+    refuses(build(sample, place.url), "another process is building in", "if it is dead")
     place.remove(".build/lock")
     assert build(sample, place.url).code == 0
     assert fingerprint(place) == info(local)["fingerprint"]

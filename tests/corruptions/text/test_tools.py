@@ -131,7 +131,7 @@ def test_a_missing_model_is_reported_with_its_flag_in_one_line(
 
 
 def test_a_folder_without_a_model_names_the_flag(tmp_path: Path, mlm: str) -> None:
-    with pytest.raises(InputError, match=r"holds no model: expected config.json .* --mlm DIR"):
+    with pytest.raises(InputError, match=r"contains no model: expected config.json .* --mlm DIR"):
         Tools("pattern", mlm=str(tmp_path)).check([MLM_NEEDED])
     broken = tmp_path / "broken"
     shutil.copytree(mlm, broken)

@@ -72,14 +72,21 @@ def test_every_layout_gives_the_same_pictures(name):
         ([[1]], {}, "got list"),
         (np.zeros((1, 2, 3, 4, 5), np.uint8), {}, "shape"),
         (clip(2), {"name": "jumble", "first_index": 1}, "needs the whole clip"),
-        *((clip(1), {"seed": seed}, "seed must be a whole number from 0") for seed in (-1, "a", 1.0, True, np.ones(2))),
-        (clip(1), {"first_index": 1.0}, "first_index must be a whole number from 0"),
-        (clip(1), {"key": 3}, "key must be a text; got 3"),
+        *(
+            (clip(1), {"seed": seed}, "seed must be a non-negative integer")
+            for seed in (-1, "a", 1.0, True, np.ones(2))
+        ),
+        (clip(1), {"first_index": 1.0}, "first_index must be a non-negative integer"),
+        (clip(1), {"key": 3}, "key must be a string; got 3"),
         (np.zeros((2, 3, 8, 8), np.uint8), {"layout": "NCHW"}, "layout must be"),
         (np.zeros((2, 3, 8, 8), np.uint8), {"layout": None}, "layout must be"),
         (np.zeros((2, 3, 8, 8), np.uint8), {"layout": "THWC"}, "shape THWC"),
         (np.zeros((3, 8, 8), np.uint8), {"layout": "TCHW"}, "shape TCHW"),
-        (np.zeros((2, 4, 8, 8), np.uint8), {}, r"1 or 3 channels or another layout, no axis empty; got \(2, 4, 8, 8\)"),
+        (
+            np.zeros((2, 4, 8, 8), np.uint8),
+            {},
+            r"1 or 3 channels or another layout, with no empty axis; got \(2, 4, 8, 8\)",
+        ),
         (np.zeros((0, 8, 8, 3), np.uint8), {}, "no axis empty"),
     ],
 )

@@ -47,7 +47,7 @@ def test_sets_are_told_apart_and_each_has_every_item() -> None:
     with pytest.raises(InputError, match=r"p\.jsonl \(video permuted, seed 1\): 1 of 4 ids have no prediction"):
         permuted_sets(given(rows[:7]), ITEMS)
     for odd in ({"permuted": "video"}, {"permuted": "", "seed": 0}, {"permuted": None, "seed": 0}):
-        with pytest.raises(InputError, match="row 13 has no `permuted` or no `seed`"):
+        with pytest.raises(InputError, match="row 13 lacks `permuted` or `seed`"):
             permuted_sets(given([*rows, {"id": "0", "answer": "y", **odd}]), ITEMS)
     with pytest.raises(InputError, match="no column 'seed'; it has answer, id, permuted"):
         permuted_sets(given([{"permuted": "video", "id": "0", "answer": "y"}]), ITEMS)

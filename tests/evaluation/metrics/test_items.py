@@ -50,7 +50,7 @@ def test_options_and_right_answers(tmp_path: Path) -> None:
 def test_numbers_in_keys_begin_where_they_are_said_to(tmp_path: Path, first: int) -> None:
     file = write(tmp_path / "q.jsonl", *({"id": n, "answer": n + first, "options": XYZ} for n in range(3)))
     assert read_items(file, first=first).truth.tolist() == [0, 1, 2]
-    with pytest.raises(InputError, match=r"not one of its options, or ambiguous \(x, y, z\)"):
+    with pytest.raises(InputError, match=r"not one of its options, or is ambiguous \(x, y, z\)"):
         read_items(file, first=1 - first)
     index = write(tmp_path / "i.jsonl", *({"id": n, "answer_index": n, "options": XYZ} for n in range(3)))
     assert read_items(index, first=first).truth.tolist() == [0, 1, 2]
@@ -68,7 +68,7 @@ def test_two_keys_that_disagree_are_refused(tmp_path: Path) -> None:
 )
 def test_other_options_are_refused(tmp_path: Path, odd: object) -> None:
     file = write(tmp_path / "q.jsonl", {"id": "q7", "answer": 0, "options": odd})
-    with pytest.raises(InputError, match=r"the options of 'q7' are .*expected a list of texts or numbers"):
+    with pytest.raises(InputError, match=r"the options of 'q7' are .*expected a list of strings or numbers"):
         read_items(file)
     assert read_items(file, judged=False).truth.tolist() == [-1]  # then nobody looks
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, rows: list[dict[str, Any]],
 def test_a_file_has_no_tables(tmp_path: Path) -> None:
     file = write(tmp_path / "q.jsonl", {"id": "a", "answer": 1})
     assert read_items(file, None, "all").ids == ["a"]
-    with pytest.raises(InputError, match="no tables and splits"):
+    with pytest.raises(InputError, match="no tables or splits"):
         read_items(file, "ud")
     with pytest.raises(InputError, match="does not exist"):
         read_items(tmp_path / "nowhere")

@@ -60,7 +60,7 @@ def test_failed_samples_are_no_answers_and_scorers_that_agree_are_one(tmp_path: 
     assert read_predictions(eval_file(tmp_path / "a.eval", [failed, twice])).rows == [LOGGED[0]]
     (tmp_path / "a.eval").unlink()
     eval_file(tmp_path / "b.eval", [failed])
-    with pytest.raises(InputError, match="none of their samples is scored"):
+    with pytest.raises(InputError, match="contain no scored sample"):
         read_predictions(tmp_path)
     with pytest.raises(InputError, match="holds no predictions"):
         read_predictions(tmp_path / "b.eval")
@@ -77,16 +77,16 @@ def of(content: bytes, *more: Any, **how: Any) -> bytes:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "cannot be read as a log of inspect-ai"),
-        (b"PK\x03\x04 no archive", "cannot be read as a log of inspect-ai"),
+        (b"", "cannot be read as an inspect-ai log"),
+        (b"PK\x03\x04 no archive", "cannot be read as an inspect-ai log"),
         (archive({"word/document.xml": b"<a/>"}), "is not a log of inspect-ai"),
         (of(GOOD, method=12), "compressed by method 12"),
-        (of(GOOD)[:-200], "cannot be read as a log of inspect-ai"),
+        (of(GOOD)[:-200], "cannot be read as an inspect-ai log"),
         (of(b"{"), "not JSON"),
         (of(b"\xff"), "not JSON"),
         (of(b"[" * 5000), "not JSON"),
-        (of(b"[1]"), "expected a sample"),
-        (of(b'{"scores": [1]}'), "expected a sample"),
+        (of(b"[1]"), "expected an inspect-ai sample"),
+        (of(b'{"scores": [1]}'), "expected an inspect-ai sample"),
         (of(b'{"scores": {"mine": {"value": 1}}}'), "has no 'stressreel'"),
         (of(b'{"scores": {"mine": 1}}'), "has no 'stressreel'"),
         (of(GOOD, sizes={FIRST: 3}), "is damaged"),
@@ -126,8 +126,8 @@ def test_bombs_are_refused_before_they_are_unpacked(method: int, tmp_path: Path,
 def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.json"
     for content, said in (
-        ({"eval": {}, "samples": None}, "samples are not a list"),
-        ({"eval": {}, "samples": [1]}, "sample 1: expected a sample"),
+        ({"eval": {}, "samples": None}, "samples of this inspect-ai log are not a list"),
+        ({"eval": {}, "samples": [1]}, "sample 1: expected an inspect-ai sample"),
         ({"eval": {}, "samples": []}, "holds no predictions"),
     ):
         path.write_text(json.dumps(content))

@@ -102,7 +102,9 @@ def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: s
 def test_what_is_not_there_or_damaged_is_said() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
         model_table({"A": [scored(0.5)]}, "x")
-    with pytest.raises(UsageError, match=r"--only x: no label or column of the table\. It has: accuracy, CAcc_V\."):
+    with pytest.raises(
+        UsageError, match=r"--only x: the table has no such label or column\. Available: accuracy, CAcc_V\."
+    ):
         model_table({"A": [scored(0.5)]}, only=["x"])
     for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):
         with pytest.raises(InputError, match=r"is damaged .*Score again"):

@@ -77,7 +77,7 @@ def test_more_rounds_do_not_lie_farther_apart() -> None:
         ({"labels_first": LABELS / 2}, "float64"),
         ({"labels_first": -LABELS}, "non-negative"),
         ({"labels_first": LABELS * 0, "labels_second": LABELS * 0}, "no token has a label"),
-        ({"first": layers(0) * np.nan}, "layer 0 hold values that are not finite"),
+        ({"first": layers(0) * np.nan}, "layer 0 contain non-finite values"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(change: dict[str, Any], says: str) -> None:
