@@ -29,7 +29,7 @@ def test_a_push(build_once: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
         assert done.pushed.commit == hub.repositories["datasets/org/clavi"].head
         again = stressreel.push(out, "org/clavi", progress=False)
         assert f"{again}\n" == run("stressreel", "push", out, "org/clavi").out
-        with pytest.raises(UsageError, match="is not a valid name of a repository"):
+        with pytest.raises(UsageError, match="is not a valid repository name"):
             stressreel.push(out, "clavi")
         with pytest.raises(UsageError, match="must be at least 1"):
             stressreel.push(out, "org/clavi", workers=0)

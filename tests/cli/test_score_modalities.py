@@ -84,7 +84,7 @@ def test_unreadable_answers_and_other_outputs(built: Path, clavi: dict[str, Path
     found = json.loads(score(built, clavi, "--json").out)["answers"]
     assert {name: each["unreadable"] for name, each in found.items()} == {"video": 0, "text": 12, "video+text": 0}
     clavi["text"] = answer(built, tmp_path / "f.jsonl", lambda row: "no", fingerprint="0" * 64)
-    refuses(score(built, clavi), "was made on another output")
+    refuses(score(built, clavi), "was made for another output")
     refuses(score(built, clavi, "--by", "colour"), "has no column 'colour'. It has: question_id, ", code=2)
     assert score(built, clavi, "--figure", tmp_path / "x.pdf").code == 2
 

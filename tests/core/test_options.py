@@ -58,7 +58,7 @@ def test_keywords_become_settings() -> None:
         ({"tau": "high"}, "must be a number"),
         ({"tau": float("nan")}, "must be a number"),
         ({"render": "yes"}, "must be True or False"),
-        ({"names": " , "}, "names nothing"),
+        ({"names": " , "}, "is empty; give names"),
         ({"both": ("one",)}, "must be 2 values"),
         ({"version": "1"}, "is not a semantic version"),
         ({"limit": 0}, "at least 1"),

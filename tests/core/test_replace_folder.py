@@ -20,7 +20,7 @@ def test_an_export_is_replaced_and_other_files_stay(tmp_path: Path) -> None:
     replace_folder(folder, MADE_BY, {"x.yaml": b"1", "y.yaml": b"1"}, replaceable_files(folder, force=False))
     assert json.loads((folder / ABOUT).read_text()) == {**MADE_BY, "files": [ABOUT, "x.yaml", "y.yaml"]}
     (folder / "mine.yaml").write_text("mine")
-    with pytest.raises(InputError, match="--force to overwrite it"):
+    with pytest.raises(InputError, match="overwrite it with --force"):
         replaceable_files(folder, force=False)
     replace_folder(folder, MADE_BY, {"y.yaml": b"2", "z.yaml": b"2"}, replaceable_files(folder, force=True))
     found = content(folder)

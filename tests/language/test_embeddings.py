@@ -145,7 +145,7 @@ def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.Monk
     with pytest.raises(InputError, match=r"there is no folder .*nowhere.* --sbert"):
         sbert_files(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(InputError, match=r"holds no model"):
+    with pytest.raises(InputError, match=r"contains no model"):
         sbert_files(str(tmp_path / "empty"))
     monkeypatch.setattr(module, "WHEEL", "no_such_wheel")
     with pytest.raises(InputError, match=r"not installed\. .*pip install 'stressreel\[sbert\]'"):

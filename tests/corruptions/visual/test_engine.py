@@ -87,7 +87,7 @@ def test_every_layout_gives_the_same_pictures(name):
             {},
             r"1 or 3 channels or another layout, with no empty axis; got \(2, 4, 8, 8\)",
         ),
-        (np.zeros((0, 8, 8, 3), np.uint8), {}, "no axis empty"),
+        (np.zeros((0, 8, 8, 3), np.uint8), {}, "with no empty axis"),
     ],
 )
 def test_what_is_refused(frames, given, says):
@@ -138,8 +138,8 @@ class TestTensors:
         assert type(corrupt(torch.from_numpy(clip(2)).as_subclass(Video), "jpeg", severity=1)) is Video
         for tensor, says in (
             (torch.zeros(2, 3, 8, 8), r"a tensor of torch\.float32"),
-            (torch.zeros((2, 3, 8, 8), dtype=torch.uint8, device="meta"), "plain content"),
-            (torch.zeros((2, 3), dtype=torch.uint8).to_sparse(), "plain content"),
+            (torch.zeros((2, 3, 8, 8), dtype=torch.uint8, device="meta"), "dense tensor"),
+            (torch.zeros((2, 3), dtype=torch.uint8).to_sparse(), "dense tensor"),
         ):
             with pytest.raises(InputError, match=says):
                 corrupt(tensor, "jpeg", severity=1)

@@ -62,7 +62,7 @@ def test_failed_samples_are_no_answers_and_scorers_that_agree_are_one(tmp_path: 
     eval_file(tmp_path / "b.eval", [failed])
     with pytest.raises(InputError, match="contain no scored sample"):
         read_predictions(tmp_path)
-    with pytest.raises(InputError, match="holds no predictions"):
+    with pytest.raises(InputError, match="contains no predictions"):
         read_predictions(tmp_path / "b.eval")
 
 
@@ -79,7 +79,7 @@ def of(content: bytes, *more: Any, **how: Any) -> bytes:
     [
         (b"", "cannot be read as an inspect-ai log"),
         (b"PK\x03\x04 no archive", "cannot be read as an inspect-ai log"),
-        (archive({"word/document.xml": b"<a/>"}), "is not a log of inspect-ai"),
+        (archive({"word/document.xml": b"<a/>"}), "is not an inspect-ai log"),
         (of(GOOD, method=12), "compressed by method 12"),
         (of(GOOD)[:-200], "cannot be read as an inspect-ai log"),
         (of(b"{"), "not JSON"),
@@ -128,7 +128,7 @@ def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
     for content, said in (
         ({"eval": {}, "samples": None}, "samples of this inspect-ai log are not a list"),
         ({"eval": {}, "samples": [1]}, "sample 1: expected an inspect-ai sample"),
-        ({"eval": {}, "samples": []}, "holds no predictions"),
+        ({"eval": {}, "samples": []}, "contains no predictions"),
     ):
         path.write_text(json.dumps(content))
         with pytest.raises(InputError, match=said):

@@ -80,7 +80,7 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
         ("p.json", b'[1, "x"]', "must hold objects"),
         ("p.csv", b"id,answer\n1,2,3\n", "row 2"),
         ("p.parquet", b"no", "cannot be read"),
-        ("p.jsonl", b"", "holds no predictions"),
+        ("p.jsonl", b"", "contains no predictions"),
         ("p.jsonl", b'{"id": 1, "reply": "yes"}', "no column 'answer'"),
         ("p.jsonl", b'{"name": 1, "answer": "yes"}', "no column 'id'"),
         ("p.json", b'{"q1": 0, "q2": 1, "q1": 1}', "'q1' given more than once"),
@@ -170,7 +170,7 @@ def test_long_lines_and_deep_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         read_predictions(path)
     monkeypatch.setattr(predictions, "LONGEST_LINE", 1000)
     path.write_text('{"id": 1, "answer": 1}\n' + '{"id": 2, "answer": "' + "x" * 1000 + '"}\n')
-    with pytest.raises(InputError, match="line 2: it has more than 1,000 characters"):
+    with pytest.raises(InputError, match="line 2: the line has more than 1,000 characters"):
         read_predictions(path)
 
 

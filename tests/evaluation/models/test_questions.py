@@ -128,9 +128,9 @@ def test_tvqa_s_columns_are_read(tmp_path: Path) -> None:
         ({"id": "a"}, "no `question`"),
         ({"id": "a", "question": "Q?", "options": 3}, "the options of 'a'"),
         ({"id": "a", "question": "Q?", "start": 4, "end": 4}, "start before end"),
-        ({"id": "a", "question": "Q?", "start": "soon"}, "expected seconds"),
-        ({"id": "a", "question": "Q?", "ts": "1"}, "expected seconds"),
-        ({"id": "a", "question": "Q?", "start": "nan"}, "expected seconds"),
+        ({"id": "a", "question": "Q?", "start": "soon"}, "expected times in seconds"),
+        ({"id": "a", "question": "Q?", "ts": "1"}, "expected times in seconds"),
+        ({"id": "a", "question": "Q?", "start": "nan"}, "expected times in seconds"),
         ({"id": "", "question": "Q?"}, "has no id"),
     ],
 )

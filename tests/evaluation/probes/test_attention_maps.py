@@ -123,5 +123,5 @@ def test_what_cannot_be_captured_is_refused() -> None:
     with pytest.raises(UsageError, match="no attention module matches"), captured_attention(one.model, 3):
         pass
     outer, inner = quag(one.model, "all", modality=[TEXT] * 9), captured_attention(one.model)
-    with pytest.raises(UsageError, match="do not nest"), outer, inner:
+    with pytest.raises(UsageError, match="cannot be nested"), outer, inner:
         pass

@@ -170,7 +170,7 @@ def test_labels_that_fit_nothing_or_too_much_are_refused() -> None:
         one.probe("all", modality=[np.full(9, V), np.full(9, T)])
     found, _ = one.probe("all", modality={"*.0.*": (one.labels, one.labels), "*": one.labels})
     assert torch.equal(found, one.probe("all")[0])
-    with pytest.raises(UsageError, match="do not nest"), quag(one.model, "all", modality=one.labels):
+    with pytest.raises(UsageError, match="cannot be nested"), quag(one.model, "all", modality=one.labels):
         one.probe("all")
 
 

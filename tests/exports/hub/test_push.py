@@ -316,7 +316,7 @@ def test_a_hub_out_of_reach_is_named(
 
 def test_names_that_are_none_are_refused() -> None:
     for name in ("data", "a/b/c", "/data", "org/", "org/a b", "org/a..b", "org/-a", "org/a.git"):
-        with pytest.raises(UsageError, match="is not a valid name of a repository"):
+        with pytest.raises(UsageError, match="is not a valid repository name"):
             check_names(Target(name, "v1"))
     for tag in ("", "main", "a b", "-v", "a/b", "v1..2"):
         with pytest.raises(UsageError, match="--tag"):
