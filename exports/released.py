@@ -23,7 +23,9 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
         OutputError: It cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(f"{folder} is not empty, as this layout requires. Give a new or empty folder with --to.")
+        raise InputError(
+            f"{folder} is not empty, but this layout needs an empty folder. Give a new or empty folder with --to."
+        )
     count = 0
     with writing_to(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_p
     assert alone.written == (f"Wrote {tmp_path / 'x.png'}",)
     for given, more, says in (
         ({"A": [one, one]}, {}, "given twice as a run of A"),
-        ([one], {"against": "accuracy"}, "give --figure"),
+        ([one], {"against": "accuracy"}, "needs a figure"),
         ([one], {"of": 3}, "must be a string"),
     ):
         with pytest.raises(UsageError, match=says):

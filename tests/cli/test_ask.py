@@ -160,7 +160,9 @@ def test_a_suite_is_asked_by_setting_or_from_recipes(build_once: Callable[..., P
         assert ask(suite, server.url, tmp_path / "a.jsonl", *chosen).code == 0
         refuses(ask(recipes, server.url, tmp_path / "b.jsonl", *chosen), "--videos", code=2)
         more = (*chosen, "--videos", cached_sample("msrvtt"))
-        refuses(ask(recipes, server.url, tmp_path / "c.jsonl", *more, "--send", "video"), "recipes, not videos", code=2)
+        refuses(
+            ask(recipes, server.url, tmp_path / "c.jsonl", *more, "--send", "video"), "recipes without videos", code=2
+        )
         done = ask(recipes, server.url, tmp_path / "b.jsonl", *more)
     assert done.code == 0, done.err
     for name in "ab":

@@ -180,7 +180,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path
     assert "--pool all" not in done.err
     assert "--no-keep-apart" not in done.err
     refuses(mine(*named, "--num-options", 11), "10 of 10 questions have fewer than 10")
-    refuses(mine(*named, "--train-split", "learn"), "no split 'learn'", "test", code=2)
+    refuses(mine(*named, "--train-split", "learn"), "--train-split 'learn'", "test", code=2)
     refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "needs explanations")
     refuses(mine(*named, "--tau", 3), "tau is -1 to 1", code=2)
     refuses(mine(*named, "--tau", 0.5, "--ties", "id"), "--tau, --ties", "--balance none", code=2)

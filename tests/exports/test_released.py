@@ -20,7 +20,7 @@ def test_a_new_or_an_empty_folder_will_do_and_another_will_not(tmp_path: Path) -
         assert not list(folder.parent.glob(".*"))
     (tmp_path / "file").touch()
     for folder in (tmp_path / "b", tmp_path / "file"):
-        with pytest.raises(InputError, match="already holds files"):
+        with pytest.raises(InputError, match="but this layout needs an empty folder"):
             write_layout(folder, [("one.json", b"2")])
     assert (tmp_path / "b" / "one.json").read_bytes() == b"1"
 
@@ -45,7 +45,7 @@ def test_the_command(build_once: Callable[..., Path], tmp_path: Path) -> None:
     export = ("stressreel", "export", "released", graphs, "--to")
     assert run(*export, to).out == f"Wrote 4 files to {to}.\n"  # three videos in test, and the roots that are alone
     assert json.loads((to / "isolated.json").read_text("utf-8")) == []  # none in the sample
-    refuses(run(*export, to), "already holds files")
+    refuses(run(*export, to), "but this layout needs an empty folder")
     assert run(*export, tmp_path / "train", "--split", "train").out.startswith("Wrote 8 files")
     refuses(run(*export, tmp_path / "no", "--split", "dev"), "train", code=2)
     clavi = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")

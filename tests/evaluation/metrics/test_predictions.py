@@ -119,7 +119,7 @@ def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path)
     with pytest.raises(InputError, match="1 ids are given more than once"):
         join(read_predictions(tmp_path), ["q"])
     (tmp_path / "1_samples_mmlu.jsonl").write_text('{"doc_id": 0}')
-    with pytest.raises(InputError, match="another task"):
+    with pytest.raises(InputError, match="a task that was not written"):
         read_predictions(tmp_path)
 
 
@@ -128,7 +128,7 @@ def test_rows_about_another_table_or_output() -> None:
     assert [row["id"] for row in of_output(Predictions(Path("p"), rows), "ps", "f").rows] == ["b", "c"]
     with pytest.raises(InputError, match="no rows for un, only for ps, ud"):
         of_output(Predictions(Path("p"), rows[:2]), "un", "f")
-    with pytest.raises(InputError, match="made on another output"):
+    with pytest.raises(InputError, match="made for another output"):
         of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")
 
 

@@ -130,7 +130,7 @@ def test_recipes_show_what_a_render_holds(suite: Path, recipes: Path, tmp_path: 
     RecipeClips(open_output(recipes), unrendered[:1], tmp_path)
     with pytest.raises(InputError, match=r"the source videos of 2 of 4 clips are not in"):
         RecipeClips(open_output(recipes), unrendered, tmp_path)
-    with pytest.raises(UsageError, match="recipes, not videos"):
+    with pytest.raises(UsageError, match="recipes without videos"):
         made.view(unrendered[0].clip, Sampling(), whole=True)  # type: ignore[arg-type]
 
 
