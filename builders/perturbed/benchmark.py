@@ -1,4 +1,4 @@
-"""The registration of MSRVTT-P and YouCook2-P."""
+"""Registration of MSRVTT-P and YouCook2-P."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language half of MSRVTT-P and YouCook2-P, and its combinations with the visual half.
+"""The text perturbations of MSRVTT-P and YouCook2-P, and their combinations with visual perturbations.
 
 Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
 """
@@ -38,7 +38,7 @@ TEXT_COLUMNS = (
 
 
 def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
-    """Return the tables of text perturbations, one for each."""
+    """Return the tables of text perturbations, one per perturbation."""
     return tuple(
         Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
         for name, corruption in ((name, check_text_name(name)) for name in names)
@@ -46,13 +46,13 @@ def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
-    """Divide the work on captions into units, one for each perturbation and block of captions of a split.
+    """Divide the work on captions into units, one per perturbation and block of captions of a split.
 
-    Their ids begin with a dot, which no name of a video does.
+    Unit ids start with a dot, which video names never do.
 
     Args:
         clips: The clips, sorted by id.
-        names: Text perturbations.
+        names: Names of text perturbations.
     """
     captions: dict[str, list[list[str]]] = {}
     for clip in clips:
@@ -73,7 +73,7 @@ def is_text(unit: Unit) -> bool:
 
 
 def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
-    """Return the recipe of a perturbation of the caption with the id `key`."""
+    """Return the recipe of a perturbation for the caption with id `key`."""
     return TextRecipe(
         check_text_name(name), settings.seed, key, settings.caption_style or "declarative", settings.text_mode
     )
@@ -83,7 +83,7 @@ def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Fact
     """Perturb the captions of a unit.
 
     Returns:
-        Under "texts" a pair for each caption: (the new text, None), or (None, the reason why it is unchanged).
+        Under "texts", one pair per caption: (new text, None), or (None, reason why it is unchanged).
 
     Raises:
         RuntimeError: A perturbation failed on a caption, which the message quotes.
@@ -101,7 +101,7 @@ def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Fact
 
 
 def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-    """Yield one row for every caption of a unit."""
+    """Yield one row per caption of a unit."""
     for (key, clip, original), (text, reason) in zip(unit.payload["captions"], facts["texts"], strict=True):
         yield (
             unit.payload["text"],
@@ -118,7 +118,7 @@ def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
 
 
 def text_tables(names: Sequence[str]) -> dict[str, str]:
-    """Hash the data that determines the words of perturbations: declarations, and the word tables of families."""
+    """Return hashes of the data that determine the words of perturbations: declarations and word tables."""
     if not names:
         return {}
     found = [check_text_name(name) for name in names]
@@ -131,12 +131,12 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
 
 
 def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
-    """Return names of the tools that determine the words, as records and the card show them.
+    """Return names of the tools that determine the words, as shown in records and the card.
 
-    Models on the hub are named with their revision, a user's folder only by hashes.
+    Models on the Hub are identified by their revision, a user's folder only by hashes.
 
     Raises:
-        InputError: A tool that a perturbation needs is missing.
+        InputError: A tool required by a perturbation is missing.
     """
     return {tool: _one_line(found) for tool, found in tools.identity(corruptions).items()}
 
@@ -154,12 +154,12 @@ def _one_line(found: Any) -> str:
 
 
 def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True) -> tuple[str, ...]:
-    """Choose text perturbations, in the paper's order.
+    """Return the selected text perturbations in the paper's order.
 
     Args:
-        names: Names, families or "all"; None for all that need no language model, and those whose model is given.
-        tools: The tools given.
-        bias: Whether "all" includes the family `bias`. Not for YouCook2-P, whose captions name no people.
+        names: Names, families or "all"; None for all that need no language model, and those whose model is specified.
+        tools: The specified tools.
+        bias: Whether "all" includes the family `bias`; False for YouCook2-P, whose captions mention no people.
 
     Raises:
         InputError: A name is unknown.

@@ -1,4 +1,4 @@
-"""The fields of the card of a suite of perturbed clips; its text is in `card.md.j2`."""
+"""Fields for the card of a suite of perturbed clips; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tables import suite_configs, visual_tables
 
 
 class PaperSuite(NamedTuple):
-    """A suite with the paper's number of clips, perturbed clips and perturbed captions; 0 if the paper lacks it."""
+    """A suite with the paper's numbers of clips, perturbed clips and perturbed captions; 0 if not stated."""
 
     name: str
     paper: tuple[int, int, int] = (0, 0, 0)
@@ -44,7 +44,7 @@ SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of 
 
 
 def card() -> Card:
-    """Return the parts of the card of a suite."""
+    """Return the card parts of a suite."""
     return Card(
         Path(__file__).parent / "card.md.j2",
         measure_perturbed,
@@ -56,7 +56,7 @@ def card() -> Card:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the fields of the YAML head that depend on the benchmark."""
+    """Return the benchmark-specific fields of the YAML header."""
     source, settings = source_of(output.info), output.info["settings"]
     title = SUITES[source.key].name
     if not settings["text_perturbations"]:
@@ -72,7 +72,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, Any]:
-    """Return the fields of the template."""
+    """Return the fields of the card template."""
     info = output.info
     visual, texts = info["settings"]["perturbations"], info["settings"]["text_perturbations"]
     kind = source_of(info).key
@@ -120,7 +120,7 @@ def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
 
 
 def drawn(corruptions: Iterable[VisualCorruption]) -> dict[str, list[str]]:
-    """Group perturbations by what is sampled for them: a value per frame ("frame"), per clip, or nothing."""
+    """Group perturbations by random sampling: one value per frame ("frame"), one per clip, or none."""
     found: dict[str, list[str]] = {"frame": [], "clip": [], "nothing": []}
     for corruption in corruptions:
         kind = "nothing" if not corruption.random else "frame" if corruption.scope == "frame" else "clip"

@@ -1,4 +1,4 @@
-"""Frames of a suite without videos, made from its recipes on request."""
+"""Frames of a suite without stored videos, generated from its recipes on request."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .load import PerturbedClips, load
 
 
 class RecipeClips:
-    """Makes the frames of clips from source videos, bit for bit those that a render encodes."""
+    """Generator of clip frames from source videos, identical bit for bit to those that a rendered build encodes."""
 
     def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
-        """Find the source videos of every table that questions refer to.
+        """Locate the source videos of every table to which questions refer.
 
         Raises:
-            UsageError: There is no such folder.
+            UsageError: The folder does not exist.
             InputError: The folder lacks some of the videos.
         """
         self._rows: dict[Clip, tuple[PerturbedClips, int]] = {}
@@ -48,7 +48,7 @@ class RecipeClips:
 
         Raises:
             UsageError: A file is requested.
-            InputError: There is no such clip.
+            InputError: The clip does not exist.
             VideoError: The source cannot be decoded.
         """
         if whole:

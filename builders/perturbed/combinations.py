@@ -40,15 +40,15 @@ class Pair:
     text: str
 
     def __str__(self) -> str:
-        """Return the name of the pair in commands and tables."""
+        """Return the name of the pair used in commands and tables."""
         return f"{self.visual}:{self.text}"
 
     @classmethod
     def read(cls, text: str) -> Pair:
-        """Read "jpeg:no_verbs".
+        """Parse a pair such as "jpeg:no_verbs".
 
         Raises:
-            InputError: It is not a visual and a text perturbation separated by a colon.
+            InputError: The text is not a visual and a text perturbation separated by a colon.
         """
         visual, colon, words = text.strip().partition(":")
         if not colon:
@@ -70,7 +70,7 @@ def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
-    """Yield one row for every caption of a clip and every combination that includes a visual perturbation."""
+    """Yield one row per caption of a clip and combination that includes a visual perturbation."""
     severity, _ = combinations()
     for text in _texts_with(visual, pairs):
         for number in range(len(clip["captions"])):
@@ -88,7 +88,7 @@ def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> I
 
 
 def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
-    """Choose combinations.
+    """Return the selected combinations.
 
     Args:
         given: As visual:text; None for those of the paper's 66 whose parts are selected.
@@ -96,7 +96,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         texts: The text perturbations chosen.
 
     Raises:
-        InputError: One is not a combination or has a part that is not chosen, or none remains.
+        InputError: An item is not a combination or has a part that is not selected, or no combination remains.
     """
     if given is None:
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]

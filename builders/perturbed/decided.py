@@ -1,4 +1,4 @@
-"""Derive the settings of a plan from the options of `build-perturbed`, before any file is read."""
+"""Derivation of a plan's settings from the options of `build-perturbed`, before any file is read."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ def source_named(settings: PerturbedSettings) -> Source:
 
 
 def has_bias(settings: PerturbedSettings) -> bool:
-    """Return whether the suite has the text family `bias`; YouCook2's captions name no people."""
+    """Return whether the suite has the text family `bias`; YouCook2's captions mention no people."""
     return settings.youcook2 is None
 
 
 def tools_named(settings: PerturbedSettings) -> Tools:
-    """Return the tools of text perturbations according to the settings."""
+    """Return the tools of text perturbations specified by the settings."""
     glove = str(settings.glove) if settings.glove else None
     return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
 
 def decided(settings: PerturbedSettings) -> PerturbedSettings:
-    """Return the settings that a plan keeps: names and families become perturbations, in the paper's order.
+    """Return the settings stored in a plan, with names and families expanded to perturbations in the paper's order.
 
     Raises:
         InputError: A name is neither a perturbation nor a combination.

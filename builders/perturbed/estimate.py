@@ -1,4 +1,4 @@
-"""Estimate size and time of a suite: parts of the clips are perturbed and encoded, and measured factors extrapolate."""
+"""Estimation of size and time of a suite: sampled clips are perturbed and encoded, and measurements extrapolated."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from .render import as_encoded, clip_frames, perturbed_frames
 from .settings import PerturbedSettings
 from .tables import CLEAN
 
-BUDGET_S = 3.0  # CPU of perturbed stretches according to the table; one stretch is always encoded
-JOINED = 96  # frames of one source's stretches, joined to measure the cost of jumps in time
-JUMPS = ("box_jumble", 1)  # represents all perturbations that show frames of other moments
-FAR_CRF = 3  # the largest difference from the table's crf at which its factors between severities hold
+BUDGET_S = 3.0  # CPU seconds for perturbed stretches according to the table; one stretch is always encoded
+JOINED = 96  # frames of stretches of one source, joined to measure the cost of jumps in time
+JUMPS = ("box_jumble", 1)  # represents all perturbations that show frames from other times
+FAR_CRF = 3  # maximum difference from the table's crf at which its factors between severities hold
 
 Levels = Sequence[float]
 """A value for each severity, 1 to 5."""
@@ -57,15 +57,15 @@ Levels = Sequence[float]
 
 @dataclass(frozen=True)
 class Factors:
-    """The cost of typical content under one perturbation, per pixel, at the table's crf and preset.
+    """Per-pixel cost of typical content under one perturbation, at the table's crf and preset.
 
     Attributes:
         key: Bits in key frames, at the middle severity.
         later: Bits in other frames.
-        perturb_ns: CPU time of perturbing, in nanoseconds.
+        perturb_ns: CPU time of the perturbation, in nanoseconds.
         encode_ns: CPU time of encoding, in nanoseconds.
-        stretch: Factor from the bits of a short stretch to those of a whole clip.
-        contents: Exponent with which the bits follow those of the clean picture: 0 if they do not, 1 if they do.
+        stretch: Factor from the bits of a short stretch to those of an entire clip.
+        contents: Exponent of the dependence on the bits of the clean picture: 0 for none, 1 for proportional.
     """
 
     key: float
@@ -78,14 +78,14 @@ class Factors:
 
 @dataclass(frozen=True)
 class ProbedStretches:
-    """Measurements on stretches, per pixel, in bits and seconds of CPU.
+    """Measurements on stretches, per pixel, in bits and CPU seconds.
 
     Attributes:
-        clean: Without a perturbation.
+        clean: Measurements without a perturbation.
         keys: Share of key frames.
-        perturbed: By perturbation and severity, with the seconds of perturbing.
-        slowness: Time taken here, relative to the table.
-        jumps: Bits that a jump to another moment takes in addition to those of the next frame, relative to the table.
+        perturbed: Measurements by perturbation and severity, with the seconds of the perturbation.
+        slowness: Time required on this machine, relative to the table.
+        jumps: Additional bits for a jump to another time compared with the next frame, relative to the table.
     """
 
     clean: Measured
@@ -109,7 +109,7 @@ def _table() -> dict[str, Any]:
 
 
 def suite_footage(plan: Plan) -> list[Footage]:
-    """List the clips of a plan, each once."""
+    """Return the clips of a plan as footage, each once."""
     found = {}
     for unit in plan.units:
         for clip in unit.payload.get("clips", ()):
@@ -124,16 +124,17 @@ def estimate_suite(
 ) -> BuildEstimate:
     """Estimate the videos of a suite.
 
-    Size and time differ a hundredfold between perturbations, and with the content. So short stretches of clips, spread
-    evenly, are encoded clean, and some of them perturbed at one severity. Measured factors extrapolate to the other
-    severities, and from clean to the temporal perturbations, which show only in longer stretches.
+    Size and time differ a hundredfold between perturbations, and depend on the content. Therefore short, evenly
+    distributed stretches of clips are encoded clean, and some of them perturbed at one severity. Measured factors
+    extrapolate to the other severities, and from clean stretches to the temporal perturbations, whose effect only
+    appears in longer stretches.
 
     Args:
         plan: The plan.
         settings: The settings of the build.
         sources: Path of each source video that was found.
         workers: Number of processes.
-        probe: Whether stretches are encoded; if not, typical content is assumed.
+        probe: Whether to encode stretches; otherwise typical content is assumed.
     """
     parts_of_videos = any(clip["start_s"] is not None for unit in plan.units for clip in unit.payload.get("clips", ()))
     surveyed = survey(suite_footage(plan), sources, "perturbed_parts" if parts_of_videos else "perturbed")
@@ -144,7 +145,7 @@ def estimate_suite(
     units = [unit for unit in plan.units if unit.source_id]
     ids = {unit.source_id for unit in units}
     clips, frames, pixels = len(surveyed.footage), surveyed.frames, surveyed.pixels
-    # A codec is given the source as a whole, which is also decoded for each unit.
+    # A codec needs the entire source, which is decoded for each unit.
     whole = pixels if settings.clip_first else sum(s.area * s.num_frames for s in map(surveyed.shape, ids))
     slowness = probed.slowness if probed else 1.0
     parts = {}
@@ -173,7 +174,7 @@ def estimate_suite(
 def probe_suite(
     found: Sequence[tuple[Stretch, FrameStore]], settings: PerturbedSettings, encoding: EncodeSettings
 ) -> ProbedStretches:
-    """Encode stretches clean, and some of them under every perturbation whose effect shows in a stretch."""
+    """Encode stretches clean, and some of them under every perturbation whose effect is measurable in a stretch."""
     shown = [c for c in map(check_name, settings.perturbations) if c.scope != "index"]
     severities = probed_severities(settings)
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -198,7 +199,7 @@ def probe_suite(
     perturbed: dict[str, dict[int, tuple[Measured, float]]] = {}
     for corruption, by_severity in measured.items():
         row = factors()[corruption.name]
-        factor = row.stretch * (whole.later / part.later) ** row.contents  # from the stretches perturbed to all
+        factor = row.stretch * (whole.later / part.later) ** row.contents  # from perturbed to all stretches
         perturbed[corruption.name] = {
             severity: (Measured(one.key, one.later * factor, one.encode_s), seconds)
             for severity, (one, seconds) in by_severity.items()
@@ -210,9 +211,9 @@ def probe_suite(
 def jump_factor(
     found: Sequence[tuple[Stretch, FrameStore]], clean: Measured, encoding: EncodeSettings, file: Path
 ) -> float:
-    """Join stretches of one source and measure jumps between them; return `jumps` of `ProbedStretches`.
+    """Join stretches of one source, measure jumps between them, and return `jumps` of `ProbedStretches`.
 
-    Many sources have one stretch each; then the table's value is used, as differences in content average out.
+    With many sources, which have one stretch each, the table's value is used, as differences in content average out.
     """
     sources = [stretch.index.path for stretch, _ in found]
     most = max(sorted(set(sources)), key=sources.count)
@@ -238,7 +239,7 @@ def jump_factor(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit OpenCV to one thread, as in a worker."""
+    """Limit OpenCV to one thread, as in a worker process."""
     cv2 = import_extra("cv2", what="perturbing")
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
@@ -249,7 +250,7 @@ def _one_thread() -> Iterator[None]:
 
 
 def probed_severities(settings: PerturbedSettings) -> tuple[int, ...]:
-    """Return the severities to encode: the middle one, or three where the table's factors between them do not hold."""
+    """Return the severities to encode: the middle one, or three if the table's factors between them do not hold."""
     chosen = settings.severities
     middle = chosen[len(chosen) // 2]
     if settings.lossless or abs(settings.crf - costs()["crf"]) > FAR_CRF:
@@ -260,7 +261,7 @@ def probed_severities(settings: PerturbedSettings) -> tuple[int, ...]:
 def affordable(
     area: int, corruptions: Sequence[VisualCorruption], severities: Sequence[int], encoding: EncodeSettings
 ) -> int:
-    """Return how many stretches can be encoded under every perturbation within `BUDGET_S`; at least one."""
+    """Return the number of stretches that can be encoded under every perturbation within `BUDGET_S`, at least one."""
     preset = costs()["presets"][encoding.preset]
     spent = sum(
         factors()[c.name].perturb_ns[s - 1] + factors()[c.name].encode_ns[s - 1] * preset
@@ -278,12 +279,12 @@ def perturb_stretches(
     encoding: EncodeSettings,
     file: Path,
 ) -> tuple[Measured, float]:
-    """Perturb and encode stretches; return the means, and the seconds of perturbing a pixel."""
+    """Perturb and encode stretches; return the mean measurement, and the seconds of the perturbation per pixel."""
     measured, seconds = [], []
     for stretch, store in found:
         recipe = Recipe(corruption, severity, 0, stretch.index.path.name)
         if corruption.scope != "file":
-            next(perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames))  # one-time work is not timed
+            next(perturbed_frames(store, recipe, stretch.frames[:1], stretch.frames))  # excludes one-time work
         began = time.process_time()
         pictures = [
             as_encoded(picture, store, lossless=encoding.lossless)
@@ -297,7 +298,7 @@ def perturb_stretches(
 def expected(
     corruption: VisualCorruption | None, severity: int, probe: ProbedStretches | None, encoding: EncodeSettings
 ) -> tuple[Measured, float]:
-    """Return the cost of a pixel under a perturbation (None: clean), and the seconds of perturbing it."""
+    """Return the per-pixel cost under a perturbation (None for clean), and the seconds of the perturbation."""
     clean = probe.clean if probe else usual(encoding)
     if corruption is None:
         return clean, 0.0
@@ -319,9 +320,9 @@ def expected(
 def _temporal(
     corruption: VisualCorruption, severity: int, clean: Measured, jumps: float, encoding: EncodeSettings
 ) -> Measured:
-    """Return the cost of a pixel under a temporal perturbation, from that of a clean one."""
+    """Return the per-pixel cost under a temporal perturbation, derived from that of clean video."""
     row, table = factors()[corruption.name], costs()["clean"]
-    if encoding.lossless:  # the share of frames that differ from the one before
+    if encoding.lossless:  # share of frames that differ from the previous one
         later = float(np.mean(np.diff(Recipe(corruption, severity, 0, "").index_map(1000)) != 0))
     else:
         later = row.later[severity - 1] / table["later"]
@@ -332,7 +333,7 @@ def _temporal(
 
 
 def _typical(row: Factors, at: int, clean: Measured, encoding: EncodeSettings) -> Measured:
-    """Return the cost of a pixel of typical content under a perturbation of pixels, from the table."""
+    """Return the per-pixel cost of typical content under a pixel perturbation, from the table."""
     key = later = clean.later
     if not encoding.lossless:
         scale = clean.later / costs()["clean"]["later"]

@@ -1,4 +1,4 @@
-"""Figures of a suite: sheets of thumbnails, byte for byte reproducible and without metadata."""
+"""Figures of a suite: sheets of thumbnails, reproducible byte for byte and without metadata."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .tables import CLEAN
 LABEL, GAP, MARGIN, BAR = 150, 6, 12, 7
 CELL = 180
 STRIP, STRIP_CELL, STRIP_SEVERITIES, AMONG = 12, 66, (1, 3, 5), 600
-EARLY = 25  # the last frame that the sheet of pixels may show, as each of the 90 files is decoded up to it
+EARLY = 25  # last frame for the sheet of pixels, as each of the 90 files is decoded up to it
 
 
 def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
-    """Draw the sheets of a suite that has videos, by file name."""
+    """Return the sheets of a suite with videos, by file name."""
     settings = settings_of(output.info)
     if not settings.render:
         return {}
@@ -77,11 +77,11 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
 
 
 def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
-    """Return the number of a frame, not a late one, on which camera shake shows at every severity.
+    """Return the number of an early frame in which camera shake is visible at every severity.
 
-    The angle of `rotation` and the shift of `translation` are sampled per frame, and near 0 for some. Applied to a
-    picture that rises evenly, they show in its mean change; the frame returned has the largest minimum over severities
-    of that change, relative to its maximum among all frames.
+    The angle of `rotation` and the shift of `translation` are sampled per frame and may be near 0. Their effect is
+    measured as the mean change of a linear gradient; the result is the frame with the largest minimum over severities
+    of this change, relative to its maximum over all frames.
     """
     last = min(EARLY, clean["num_frames"] // 2)
     first = 0 if settings.clip_first else clean["first_frame"]
@@ -99,7 +99,7 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw the frames shown at twelve moments of a clip, and the frame number shown at every moment."""
+    """Draw the frames shown at twelve moments of a clip, and a plot of frame number over time."""
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
@@ -148,7 +148,7 @@ def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
 
 
 def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
-    """Decode a few frames of a row's video, RGB; `numbers` increase and may repeat.
+    """Decode a few RGB frames of a row's video; `numbers` increase and may repeat.
 
     Raises:
         InputError: The video lacks one of the frames.

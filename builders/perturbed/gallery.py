@@ -30,7 +30,7 @@ ASKED_FACETS = (
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return the clips of a suite as exhibits; see `data_cards.gallery.exhibits`."""
+    """Return a gallery whose exhibits are the clips of a suite; see `data_cards.gallery.exhibits`."""
     clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
@@ -131,7 +131,7 @@ def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tup
 
 
 def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]) -> dict[str, Any] | None:
-    """Return the combinations as a matrix; None if there are none."""
+    """Return the combinations as a matrix, or None if there are none."""
     if not pairs:
         return None
     settings = {(setting.visual, setting.text): setting for setting in suite_settings(info)}
@@ -157,7 +157,7 @@ def _asked_facets(setting: Setting) -> dict[str, str]:
 
 
 def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> dict[str, dict[Setting, str]]:
-    """Return the verdict on each clip with answers in each setting: wrong if any answer about the clip is wrong."""
+    """Return the verdict on each answered clip in each setting: wrong if any answer about the clip is wrong."""
     if predictions is None:
         return {}
     known = {setting.name: setting for setting in suite_settings(output.info)}

@@ -1,4 +1,4 @@
-"""Make the frames of a suite on the fly, from its recipes."""
+"""Frames of a suite generated on the fly from its recipes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
 
 @dataclass(frozen=True)
 class PerturbedClip:
-    """One row of a suite with the frames of its recipe.
+    """A row of a suite with the frames of its recipe.
 
     Attributes:
         row: The row of the table, without its video.
-        frames: uint8 RGB of shape (frames, height, width, 3), as a render encodes them.
-        positions: int64 of shape (frames,): the position of each in the clip, from 0.
+        frames: uint8 RGB of shape (frames, height, width, 3), as encoded by a rendered build.
+        positions: int64 of shape (frames,): position of each frame in the clip, from 0.
     """
 
     row: Row
@@ -45,11 +45,11 @@ class PerturbedClip:
 
 
 class PerturbedClips(Sequence[PerturbedClip]):
-    """The rows of one table of a suite; frames are made from the source videos when a row is accessed.
+    """The rows of one table of a suite; frames are generated from the source videos when a row is accessed.
 
     Attributes:
         rows: The rows.
-        missing: Source videos that are not in the folder, whose rows are left out.
+        missing: Source videos that the folder lacks, whose rows are omitted.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
         frames: Frames = None,
         missing: Sequence[str] = (),
     ):
-        """Hold the arguments; `load` creates instances."""
+        """Store the arguments; instances are created by `load`."""
         self.rows, self.missing = rows, tuple(missing)
         self._name, self._settings, self._videos, self._chosen = name, settings, videos, frames
 
@@ -74,18 +74,19 @@ class PerturbedClips(Sequence[PerturbedClip]):
     @overload
     def __getitem__(self, number: slice) -> PerturbedClips: ...
     def __getitem__(self, number: int | slice) -> PerturbedClip | PerturbedClips:
-        """Make the frames of one row, or select rows."""
+        """Return one row with its frames, or a selection of rows."""
         if isinstance(number, slice):
             rows = self.rows[number]
             return PerturbedClips(rows, self._name, self._settings, self._videos, self._chosen, self.missing)
         return self.made(number, lambda index, clip, row: positions_of(self._chosen, len(clip), row["clip_id"]))
 
     def made(self, number: int, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]) -> PerturbedClip:
-        """Make frames of one row.
+        """Return one row with its frames.
 
         Args:
-            number: The row.
-            choose: Returns their positions in the clip, from the source, the clip's frames in it, and the row.
+            number: Index of the row.
+            choose: Function that returns frame positions in the clip from the source, the clip's frames in it, and the
+                row.
         """
         row = self.rows[number]
         path = self._videos[row["source_id"]]
@@ -119,24 +120,24 @@ def load(
     frames: Frames = None,
     allow_missing: bool = False,
 ) -> PerturbedClips:
-    """Open one table of a suite and make its frames on the fly, bit for bit those that a render encodes.
+    """Open one table of a suite and generate its frames on the fly, bit for bit as encoded by a rendered build.
 
-    With `frames`, only the frames needed are decoded and perturbed, from the nearest keyframe on; mpeg1 and mpeg2 need
-    all frames from the beginning to the last one.
+    With `frames`, only the required frames are decoded and perturbed, from the nearest keyframe on; mpeg1 and mpeg2
+    need all frames from the beginning to the last one.
 
     Args:
         out: The output of `build-perturbed`, with or without videos.
-        name: A perturbation, or "clean".
+        name: Name of a perturbation, or "clean".
         videos: Folder of the source videos.
-        severity: Only rows of this severity.
-        split: Only rows of this split.
-        frames: The frames of each clip: all (None); a number n of frames spread evenly from the first to the last,
+        severity: The only severity to include; None for all.
+        split: The only split to include; None for all.
+        frames: The frames of each clip: all (None); a number n of frames at equal distances from the first to the last,
             floor(k (length - 1) / (n - 1)), with repetitions if the clip has fewer; a slice; or positions in any order
-            (a list, a range, an array of integers), negative ones from the end.
-        allow_missing: Leave out rows whose source video is not in the folder; the result's `missing` names them.
+            (a list, a range, an array of integers), where negative ones count from the end.
+        allow_missing: Whether to omit rows whose source video is not in the folder; the result's `missing` lists them.
 
     Raises:
-        InputError: There is no such output, table, severity, split, folder or frame, or the folder lacks videos.
+        InputError: The output, table, severity, split, folder or frame does not exist, or the folder lacks videos.
     """
     with reading(Path(out)) as output:
         known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
@@ -173,7 +174,7 @@ def load(
             )
         rows = [row for row in rows if row["source_id"] in found]
         for row in rows:
-            if row["num_frames"] is not None:  # recipes alone do not know it yet
+            if row["num_frames"] is not None:  # unknown in outputs with recipes only
                 positions_of(chosen, row["num_frames"], row["clip_id"])
         return PerturbedClips(rows, name, settings, found, chosen, missing)
 
@@ -182,15 +183,15 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
     """Return the positions of the chosen frames in a clip.
 
     Args:
-        frames: See `load`.
+        frames: Choice of frames; see `load`.
         count: Number of frames of the clip, at least 1.
-        clip_id: The clip, for messages.
+        clip_id: Id of the clip, for messages.
 
     Returns:
-        int64, shape (frames chosen,), from 0 to count - 1, in the order given.
+        int64, shape (chosen frames,), from 0 to count - 1, in the given order.
 
     Raises:
-        InputError: The clip has no such frame, or a slice selects none.
+        InputError: The clip lacks a frame, or a slice selects none.
     """
     every = np.arange(count, dtype=np.int64)
     if frames is None:
@@ -212,10 +213,10 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
 
 
 def check_frames(frames: Any) -> Frames:
-    """Return a valid choice of frames, with NumPy's integers as Python's.
+    """Return a validated choice of frames, with NumPy integers converted to Python integers.
 
     Raises:
-        InputError: It is not a positive number, a slice or a list of positions.
+        InputError: The choice is not a positive number, a slice or a list of positions.
     """
     if frames is None:
         return None

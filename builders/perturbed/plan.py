@@ -31,21 +31,22 @@ def plan_perturbed(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a suite, before any video is opened.
+    """Plan a suite before any video is opened.
 
-    A unit is a source video with all its clips and, if they are whole videos, all perturbations. A source from which
-    clips are cut may be long, so it gets one unit per perturbation: an interruption loses less, and the source is
-    decoded once for each. Captions have units of their own, as they need no video; a combination belongs to its clip.
+    A unit is a source video with all its clips and, if the clips are entire videos, all perturbations. A source from
+    which clips are cut may be long, so it has one unit per perturbation: an interruption loses less work, although the
+    source is decoded once per unit. Captions have separate units, as they need no video; a combination belongs to its
+    clip.
 
     Args:
         clips: The captioned clips.
         settings: The settings of the build.
-        limit: Plan only the first clips by id, at most this many.
-        identity: What else determines the content: dataset version, tool versions, hashes of inputs.
-        notes: Counts from reading.
+        limit: Maximum number of clips, which are the first by id.
+        identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from loading.
 
     Raises:
-        InputError: The names of videos give two units the same id.
+        InputError: Two units have the same id because of the names of videos.
     """
     chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
     sources: dict[tuple[str, str], list[CaptionedClip]] = {}
@@ -92,7 +93,7 @@ def plan_perturbed(
 
 
 def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
-    """Return the seconds of clips times nanoseconds per pixel, to begin with the units that take longest."""
+    """Return the seconds of clips times nanoseconds per pixel, so that the longest units start first."""
     from ...video.estimate import costs
     from .estimate import factors
 

@@ -1,4 +1,4 @@
-"""Read the annotations of a suite, find its videos and plan it."""
+"""Preparation of a suite: loading of annotations, location of videos, and planning."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
 
 def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read the annotations, choose perturbations, plan the build and find the videos.
+    """Load the annotations, select perturbations, plan the build and locate the videos.
 
     Raises:
         UsageError: Options contradict each other.
@@ -95,7 +95,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
 
 
 def check_together(settings: PerturbedSettings) -> None:
-    """Refuse options that contradict each other."""
+    """Raise UsageError for options that contradict each other."""
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Give exactly one of {', '.join(given)}.")
@@ -108,7 +108,7 @@ def check_together(settings: PerturbedSettings) -> None:
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
-    """Read the annotations named in the settings.
+    """Load the annotations specified in the settings.
 
     Returns:
         Their folder, and the clips of the split; "all" means the benchmark's own split, or all splits of `captions`.
@@ -130,9 +130,9 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:
-    """Return the tools of text perturbations, with the tagger that is available."""
+    """Return the tools of text perturbations, with the available tagger."""
     if not worded(settings):
-        return tools_named(settings)  # looking for a tagger needs the extra
+        return tools_named(settings)  # searching for a tagger needs the extra
     return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
 
 
@@ -143,7 +143,7 @@ def describe(
     searched_folders: Callable[[], Sequence[str]] = tuple,
     texts: Sequence[str] = (),
 ) -> str:
-    """Return the text of a dry run; `texts` are its lines on captions."""
+    """Return the text of a dry run; `texts` are its lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
@@ -163,7 +163,7 @@ def describe(
 def describe_texts(
     plan: Plan, settings: PerturbedSettings, given: PerturbedSettings, tools: Tools, *, bias: bool
 ) -> list[str]:
-    """Return lines on the number of captions and combinations."""
+    """Return the lines of a dry run about captions and combinations."""
     if not worded(settings):
         return []
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
@@ -189,7 +189,7 @@ def describe_texts(
         if flags:
             lines.append(f"{corruption.name} fetches its model from the hub, unless {flags} names it")
     try:
-        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run fetches nothing
+        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run downloads nothing
     except InputError as error:
         lines.append(f"not ready: {error}")
     return [f"  {line}" for line in lines]

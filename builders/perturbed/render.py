@@ -1,4 +1,4 @@
-"""Render the clips of a suite and write their rows."""
+"""Rendering of the clips of a suite, and their rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Cut = list[tuple[dict[str, Any], range]]
 
 @dataclass(frozen=True)
 class PerturbedBuilder(SourceVideos):
-    """Renders and describes the units of a plan.
+    """Builder that renders and describes the units of a plan.
 
     Attributes:
         settings: The settings of the build.
@@ -53,11 +53,11 @@ class PerturbedBuilder(SourceVideos):
     tools: Tools = field(default_factory=Tools)
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether videos are made, or captions perturbed."""
+        """Return whether videos are rendered or captions perturbed."""
         return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Return a skip if the source video is missing or does not open; captions need none."""
+        """Return a skip if the source video is missing or does not open; captions do not need a video."""
         return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -69,7 +69,7 @@ class PerturbedBuilder(SourceVideos):
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
     def look(self, unit: Unit) -> Facts:
-        """Find the positions of clips in their source, or perturb captions; see `core.plan.Builder`."""
+        """Return the positions of clips in their source, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})
@@ -87,7 +87,7 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        """Find the frames of the clips of a unit in its source."""
+        """Return the frames in the source of a unit's clips."""
         facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
         cut: Cut = []
         for clip in unit.payload["clips"]:
@@ -147,7 +147,7 @@ class PerturbedBuilder(SourceVideos):
         files: Sequence[Path],
         aspect: Fraction | None,
     ) -> None:
-        """Write the clips of one recipe, each frame perturbed once even if clips overlap."""
+        """Write the clips of one recipe, perturbing each frame once even if clips overlap."""
         settings = EncodeSettings(self.settings.crf, self.settings.preset, self.settings.lossless)
         wanted = sorted(set().union(*clips))
         with ExitStack() as stack:
@@ -173,7 +173,7 @@ class PerturbedBuilder(SourceVideos):
                         writers.pop(number).close()
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield one row for every clip, perturbation and severity and for its combinations, or for every caption."""
+        """Yield one row per clip, perturbation and severity and per combination, or per caption."""
         if is_text(unit):
             yield from text_rows(unit, facts)
             return
@@ -196,7 +196,7 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
     """Return the frames of a clip in its source.
 
     Raises:
-        VideoError: The source has none of them (`too_short`).
+        VideoError: The source has none of the frames (`too_short`).
     """
     if clip["start_s"] is None:
         return range(index.num_frames)
@@ -211,17 +211,17 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
 
 
 def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
-    """Return a recipe; None for `clean`."""
+    """Return the recipe of a perturbation; None for `clean`."""
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
 
 
 def recipe_of(name: str, severity: int, row: Mapping[str, Any], settings: PerturbedSettings) -> Recipe | None:
-    """Return the recipe of a row, keyed by the clip if it is cut first, else by its source; None for `clean`."""
+    """Return the recipe of a row, keyed by the clip if clips are cut first, else by the source; None for `clean`."""
     return recipe_for(name, severity, settings.seed, row["clip_id"] if settings.clip_first else row["source_id"])
 
 
 def index_map_of(name: str, severity: int, row: Row, settings: PerturbedSettings) -> NDArray[np.int64]:
-    """Return the frame shown at each position of what is perturbed as a whole, the source or the clip."""
+    """Return the frame shown at each position of the unit that is perturbed as a whole: the source or the clip."""
     recipe, count = recipe_of(name, severity, row, settings), row["source_frames"]
     return recipe.index_map(count) if recipe else np.arange(count, dtype=np.int64)
 
@@ -230,17 +230,17 @@ Picture = Frame | NDArray[np.uint8]
 
 
 def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
-    """Return the source frames that frames of a recipe are made from.
+    """Return the source frames from which frames of a recipe are computed.
 
-    A codec predicts frames from earlier ones, so it needs all of these and no later ones.
+    A codec predicts frames from earlier ones, so it needs all earlier frames and no later ones.
 
     Args:
         recipe: The perturbation; None for `clean`.
-        wanted: Numbers of frames, increasing.
+        wanted: Frame numbers, increasing.
         stretch: The frames that are perturbed as a whole.
 
     Returns:
-        The frame shown at each of the wanted positions, or for a codec all frames from the beginning.
+        The frame shown at each of the requested positions, or for a codec all frames from the beginning.
     """
     if recipe and recipe.corruption.scope == "index":
         first = stretch.start
@@ -255,17 +255,17 @@ def perturbed_frames(
 ) -> Iterator[Picture]:
     """Perturb frames of a stretch of video.
 
-    Pixels are computed in RGB; temporal perturbations and codecs stay in yuv420p. Random numbers are keyed by the
-    number of a frame in the stretch, so any frame can be made alone.
+    Pixels are computed in RGB; temporal perturbations and codecs remain in yuv420p. Random numbers depend on the number
+    of a frame in the stretch, so any frame can be generated separately.
 
     Args:
-        store: Holds at least the frames that `source_frames` returns.
+        store: Store with at least the frames returned by `source_frames`.
         recipe: The perturbation; None for `clean`.
-        wanted: Numbers of frames, increasing.
+        wanted: Frame numbers, increasing.
         stretch: The frames that are perturbed as a whole.
 
     Yields:
-        One picture for each number.
+        One picture per number.
     """
     scope = recipe.corruption.scope if recipe else "index"
     sources = source_frames(recipe, wanted, stretch)
@@ -281,7 +281,7 @@ def perturbed_frames(
 
 
 def as_encoded(picture: Picture, store: FrameStore, *, lossless: bool) -> Frame:
-    """Convert a picture to the pixel format that is encoded."""
+    """Convert a picture to the pixel format of the encoder."""
     if lossless:
         return rgb_frame(picture if isinstance(picture, np.ndarray) else to_rgb(picture))
     return store.from_rgb(picture) if isinstance(picture, np.ndarray) else picture

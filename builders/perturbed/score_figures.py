@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
 MARKS = "osD^v"
-APART = 0.11  # of a severity, between marks; lower lines are thicker, so that equal ones stay visible
+APART = 0.11  # distance between marks in severities; lower lines are thicker, so that equal ones remain visible
 PANEL_IN = 2.9
-FEW_CLIPS = 50  # R@5 of fewer clips saturates near 1
+FEW_CLIPS = 50  # R@5 saturates near 1 below this number of clips
 
 
 def robustness_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw scores against severity, text perturbations, and pairs (the paper's Figures 18, 16 and 4).
+    """Draw scores against severity, under text perturbations, and of pairs (the paper's Figures 18, 16 and 4).
 
-    Retrieval is shown by R@5, for fewer than 50 clips by R@1. Pairs are shown relative to clean, unless that is 0.
+    Retrieval is shown as R@5, or as R@1 for fewer than 50 clips. Pairs are shown relative to clean, unless that is 0.
     """
     table = next(table for table in scores.tables if table.name == "settings")
     names = list(dict.fromkeys(str(row[0]) for row in table.rows))
@@ -112,7 +112,7 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
-    """Draw the relative robustness of pairs as a heat map (Figure 4); first row and column: one perturbation only."""
+    """Draw the relative robustness of pairs as a heat map (Figure 4); first row and column: single perturbations."""
     pairs = [setting for setting in values if setting.modality == "multimodal"]
     visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
     text = list(dict.fromkeys(s.text for s in pairs))

@@ -1,4 +1,4 @@
-"""Scores of suites of perturbed clips and captions: retrieval and answers in every setting, and their robustness."""
+"""Scores of suites of perturbed clips and captions: retrieval and answers in every setting, and robustness."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("
 
 @dataclass(frozen=True)
 class Captions:
-    """The clips and captions of a perturbed suite, in the order of table `clean`, which is that of matrices.
+    """The clips and captions of a perturbed suite, in the order of table `clean`, which is also that of matrices.
 
     Attributes:
         clips: Clip ids.
         sources: Source video of each clip.
         ids: Caption ids, `<clip_id>#<number>`.
         texts: The captions.
-        clip: Position of each caption's clip in `clips`.
+        clip: Index in `clips` of each caption's clip.
     """
 
     clips: list[str]
@@ -72,7 +72,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
 
 
 def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
-    """Return the captions of a setting by id."""
+    """Return the captions of a setting by caption id."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
@@ -81,7 +81,7 @@ def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, 
 
 
 def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """List the settings of a suite: clean, each visual perturbation and severity, each text one, each pair."""
+    """Return the settings of a suite: clean, each visual perturbation and severity, each text one, each pair."""
     settings, counts = info["settings"], info["counts"]
     visual = [name for name in settings["perturbations"] if name in counts]
     pairs = [pair.split(":") for pair in settings.get("pairs", ())]
@@ -94,7 +94,7 @@ def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
 
 
 def read_setting(name: str) -> Setting:
-    """Return the setting of a name."""
+    """Parse the name of a setting."""
     if name == CLEAN:
         return Setting()
     visual, _, text = name.partition("+")
@@ -156,13 +156,14 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
 
     Args:
         output: A suite of `build-perturbed`.
-        folder: `<setting>.npy` or `<setting>.safetensors` with a matrix clips x captions, or `<setting>.jsonl` with
-            ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` in the folder.
-        options: How to score.
+        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix clips x captions, or
+            `<setting>.jsonl` with ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` in
+            the folder.
+        options: Options of scoring.
 
     Raises:
-        UsageError: There is no such folder.
-        InputError: Files or settings are missing, doubled or malformed.
+        UsageError: The folder does not exist.
+        InputError: Files or settings are missing, duplicated or malformed.
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
@@ -213,9 +214,9 @@ class JudgedAnswer:
     """An answer about a clip in a setting.
 
     Attributes:
-        setting, clip, question: As the row of predictions names them.
-        answer: The answer; None if there is none.
-        correct: Whether it is correct; None if it is unreadable, or setting or clip are unknown.
+        setting, clip, question: Values in the row of predictions.
+        answer: The answer, or None.
+        correct: Whether the answer is correct; None if it is unreadable, or the setting or clip is unknown.
     """
 
     setting: str
@@ -226,7 +227,7 @@ class JudgedAnswer:
 
     @property
     def label(self) -> str:
-        """Setting, clip and question in one text."""
+        """Setting, clip and question as one text."""
         return f"{self.setting} {self.clip} {self.question}".strip()
 
 
@@ -254,14 +255,14 @@ def judged_answers(
 
 
 def score_suite_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers in every setting of a suite by accuracy and its robustness.
+    """Score answers in every setting of a suite by accuracy and robustness.
 
-    A row names its `setting` (`clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`), the clip (`id`) and, if there are
-    several questions about a clip, the `question`. It holds either `correct`, judged by the user with the answer key of
-    any question set, or `answer`, the id or text of the chosen caption.
+    A row contains the `setting` (`clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`), the clip (`id`) and, if a clip has
+    several questions, the `question`. It also contains either `correct`, judged by the user with the answer key of any
+    question set, or `answer`, the id or text of the chosen caption.
 
     Raises:
-        InputError: Columns, settings or answers are missing, doubled or unknown, and `options.partial` is not set.
+        InputError: Columns, settings or answers are missing, duplicated or unknown, and `options.partial` is not set.
     """
     captions = read_captions(output, options.split)
     seen = {name for row in predictions.rows for name in row}
@@ -290,7 +291,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
             elsewhere += 1
         elif each.clip not in clip_place:
             unknown[each.label] = None
-        elif each.setting not in by_name or each.answer is None:  # null is a missing answer, not an incorrect one
+        elif each.setting not in by_name or each.answer is None:  # null means missing
             continue
         elif key in values:
             doubled[each.label] = None
@@ -336,14 +337,14 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
 
 
 def truth_of(value: Any) -> bool | None:
-    """Read `correct` as users write it; None if it is unreadable."""
+    """Parse the user's value of `correct`; return None if it is unreadable."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     return TRUTHS.get(str(value).strip().casefold())
 
 
 def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Return the clips that each caption of a setting, by id and by text, is about."""
+    """Return the clips to which each caption of a setting belongs, by caption id and by text."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
@@ -353,7 +354,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
 
 
 def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
-    """Return whether the chosen caption is one of the clip's; None if the output has no such caption."""
+    """Return whether the chosen caption belongs to the clip; None if the output lacks this caption."""
     if not isinstance(value, str):
         return None
     clips = about.get(value.strip()) or about.get(plain(value))
@@ -373,7 +374,7 @@ def _robustness_scores(
     scored = estimates(
         counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
     )
-    changed = {}  # share of captions that a text perturbation changes: the others cannot lower a score
+    changed = {}  # share of captions that a text perturbation changes; the others cannot lower a score
     for name in dict.fromkeys(setting.text for setting in chosen if setting.text):
         columns, _ = read_columns(output, name, ("changed",), options.split)
         changed[name] = float(np.mean(columns["changed"]))
@@ -389,7 +390,7 @@ def _robustness_scores(
 
 
 def scoring() -> BenchmarkScoring:
-    """Return how retrieval and answers on a suite are scored."""
+    """Return the scoring of retrieval and answers on a suite."""
     from .score_figures import robustness_figures
 
     return BenchmarkScoring(
@@ -398,7 +399,7 @@ def scoring() -> BenchmarkScoring:
 
 
 def measure_of(cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of cells, whose names hold the settings."""
+    """Return the scores as a function of the means of cells, whose names contain the settings."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
     suite = _suite(settings, tuple(dict.fromkeys(score for _, score in names)))

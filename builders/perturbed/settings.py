@@ -1,4 +1,4 @@
-"""The options of a suite of perturbed clips and captions."""
+"""Options of a suite of perturbed clips and captions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
 
 def read_severities(given: Any) -> tuple[int, ...]:
-    """Read "3", "1-5" or "1,3,5".
+    """Parse severities such as "3", "1-5" or "1,3,5".
 
     Raises:
         ValueError: The text has another form.
@@ -36,7 +36,7 @@ def shows(settings: Any) -> bool:
 
 
 def rendered(settings: Any) -> bool:
-    """Return whether videos are made."""
+    """Return whether videos are rendered."""
     return bool(settings.render) and shows(settings)
 
 
@@ -66,20 +66,21 @@ def _pairs() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedSettings(BuildSettings):
-    """The options of a suite of perturbed clips and captions.
+    """Options of a suite of perturbed clips and captions.
 
     Attributes:
         msrvtt: Folder or file of MSR-VTT's annotations, or the word `sample`.
         youcook2: Folder of YouCook2's annotations.
-        captions: CSV or JSON lines of any data set.
+        captions: CSV or JSON lines of any dataset.
         videos: Folder of the videos.
-        modality: Videos, captions, what combinations need, or all of these.
+        modality: Videos, captions, the requirements of combinations, or all of these.
         perturbations: Names of visual perturbations, families or "all"; after `decided`, names in the paper's order.
-        severities: Some of 1 to 5.
-        clip_first: Whether clips are cut out of their source before they are perturbed; by default the whole source is
-            perturbed and then cut, as in the paper, so that temporal perturbations can move content across borders.
-        render: Whether videos are made; if not, only the recipes are written.
-        lossless: Keep the perturbed RGB frames bit for bit.
+        severities: Severities from 1 to 5.
+        clip_first: Whether clips are cut from their source before they are perturbed. By default the entire source is
+            perturbed and then cut, as in the paper, so that temporal perturbations can move content across clip
+            boundaries.
+        render: Whether to render videos; if not, only the recipes are written.
+        lossless: Whether to preserve the perturbed RGB frames bit for bit.
         crf: x264's constant rate factor.
         preset: x264's preset.
         text_perturbations: Likewise for text; if none is named, those that need no language model or have
@@ -88,10 +89,10 @@ class PerturbedSettings(BuildSettings):
         caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for that of the source.
         text_mode: "released" uses the word tables of the released code in the family `bias`.
         tagger: Part-of-speech tagger.
-        mlm: Masked language model: a folder, or a name on the hub.
-        translate: Translation models, there and back.
+        mlm: Masked language model: a folder, or a name on the Hub.
+        translate: Translation models, forward and backward.
         glove: File of GloVe vectors.
-        sbert: Sentence-transformers model: a folder, or a name on the hub.
+        sbert: Sentence-transformers model: a folder, or a name on the Hub.
     """
 
     msrvtt: str | None = option(

@@ -41,9 +41,9 @@ class CaptionTable:
     Attributes:
         corruption: The perturbation.
         captions: Number of rows.
-        changed: Number of rows that differ from their original.
-        reasons: The most frequent reasons why others do not, with their counts.
-        examples: Originals, each with its perturbed caption.
+        changed: Number of rows that differ from the original.
+        reasons: The most frequent reasons for unchanged captions, with their counts.
+        examples: Pairs of original and perturbed caption.
     """
 
     corruption: TextCorruption
@@ -58,16 +58,16 @@ class CaptionStatistics:
     """The statistics of perturbed captions and of combinations.
 
     Attributes:
-        tables: In the paper's order.
+        tables: Counts of each table, in the paper's order.
         captions: Number of captions perturbed.
         pairs: The combinations.
         combined: For each visual and each text perturbation, whether they are combined.
         rows: Number of rows of combinations.
-        left_out: Perturbations of the paper that need a language model and are not in the build.
+        left_out: The paper's perturbations that need a language model and are not in the build.
         without_bias: Whether no perturbation is of the family `bias`.
         shift: The report of `stressreel score text-shift`; see `evaluation.metrics.text_shift.shift_report`.
-        total: Number of all perturbed captions.
-        changed: Share of them that differ from their original.
+        total: Total number of perturbed captions.
+        changed: Share of perturbed captions that differ from the original.
     """
 
     tables: tuple[CaptionTable, ...]
@@ -89,14 +89,15 @@ class PerturbedStatistics:
     Attributes:
         clips: The clean rows, without their videos.
         sources: Number of source videos by split.
-        seconds: Length of all clips; None if neither a file nor an annotation has it.
-        sizes: Bytes of all videos by perturbation (or "clean") and severity.
-        ratios: These bytes divided by those of the same clips when clean.
-        psnr: Of decoded frames against the clean ones in dB, for perturbations of pixels.
-        moved: Mean distance in frames between where a frame is shown and where it belongs, for temporal perturbations.
+        seconds: Length of all clips; None if neither a file nor an annotation states it.
+        sizes: Total bytes of videos by perturbation (or "clean") and severity.
+        ratios: These bytes divided by those of the same clean clips.
+        psnr: PSNR in dB of decoded frames against the clean ones, for pixel perturbations.
+        moved: Mean distance in frames between the displayed and the original position of a frame, for temporal
+            perturbations.
         compared: Clips whose frames were compared, and the number of frames.
         maps: Number of clips whose index maps were computed.
-        cut: Whether a clip is a part of its source.
+        cut: Whether any clip is only a part of its source.
         text: Statistics of perturbed captions; None if there are none.
     """
 
@@ -187,9 +188,9 @@ def _not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> Inpu
 
 
 def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:
-    """Decode a few frames spread over the beginning, each as one array of all its samples.
+    """Decode a few frames from the first part of a video, each as one array of all samples.
 
-    The samples are those of the file, Y, U and V (or G, B and R if lossless): a conversion of colours differs between
+    The samples are those of the file, Y, U and V (or G, B and R if lossless), because colour conversions differ between
     processors.
     """
     wanted = spread(range(min(num_frames, AMONG)), FRAMES)
@@ -210,13 +211,13 @@ def mean_square(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
 
 
 def decibels(errors: Sequence[float]) -> float:
-    """Return the PSNR of the mean of mean squared errors, as FFmpeg's filter `psnr` does."""
+    """Return the PSNR of the mean of mean squared errors, like FFmpeg's filter `psnr`."""
     mean = sum(errors) / len(errors) if errors else 0.0
     return 10 * log10(255**2 / mean) if mean else inf
 
 
 def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
-    """Compute how far temporal perturbations move the frames of clips."""
+    """Return the distances by which temporal perturbations move the frames of clips."""
     settings = settings_of(output.info)
     moved: BySeverity = {}
     for name in settings.perturbations:
@@ -232,7 +233,7 @@ def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
 
 
 def grows(values: Mapping[int, float], *, falling: bool) -> bool:
-    """Return whether a number rises (or falls) from each severity to the next, rounded as in the card."""
+    """Return whether a number increases (or decreases) from each severity to the next, rounded as in the card."""
     shown = [round(-value if falling else value, 1) for _, value in sorted(values.items())]
     return all(one < other for one, other in pairwise(shown))
 

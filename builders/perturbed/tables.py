@@ -33,7 +33,7 @@ VIDEO = Column("video", "video", "MP4, H.264")
 
 
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Return the visual tables of a suite: `clean` and one for each perturbation."""
+    """Return the visual tables of a suite: `clean`, and one per perturbation."""
     columns = (*COLUMNS, VIDEO) if videos else COLUMNS
     configs = [Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2)]
     for name in names:
@@ -53,7 +53,7 @@ def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
 
 
 def visual_tables(info: Mapping[str, Any]) -> list[str]:
-    """Name the visual tables of a finished suite, `clean` first."""
+    """Return the names of a finished suite's visual tables, `clean` first."""
     return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
 
 
@@ -75,5 +75,5 @@ def level_of(name: str, severity: int) -> Row:
 
 
 def caption_tables(info: Mapping[str, Any]) -> list[str]:
-    """List the tables of an output that hold perturbed captions."""
+    """Return the names of an output's tables with perturbed captions."""
     return [name for name in info["settings"]["text_perturbations"] if name in info["counts"]]

@@ -1,4 +1,4 @@
-"""A suite as items and as tasks: which caption describes the clip?"""
+"""A suite as items and as tasks: the choice of the caption that describes a clip."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class CaptionChoice:
     """The captions offered for a clip.
 
     Attributes:
-        place: Position of the correct one.
-        captions: By text perturbation ("" for none), the numbers of the captions offered, the correct one among them.
+        place: Position of the correct caption.
+        captions: Numbers of the offered captions, including the correct one, by text perturbation ("" for none).
     """
 
     place: int
@@ -34,29 +34,29 @@ class CaptionChoice:
 
     @property
     def others(self) -> frozenset[str]:
-        """The text perturbations that offer other captions than the clean setting."""
+        """The text perturbations whose offered captions differ from those of the clean setting."""
         clean = self.captions[""]
         return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
 
 
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
-    """Sample for every clip the first captions of four other clips as distractors of its own first caption.
+    """Sample distractors for every clip: the first captions of four other clips.
 
-    In every setting the captions offered differ by `evaluation.metrics.answers.plain`, and none equals a caption of the
-    clip itself. A perturbation can make captions equal (without nouns, "a dog runs" and "a cat runs"). Distractors are
-    therefore sampled among captions that differ under all perturbations; if there are fewer than four, a perturbation
-    that makes captions equal gets replacements; a clip for which a perturbation leaves fewer than four is left out of
-    all settings, because robustness compares settings on the same items.
+    In every setting the offered captions differ according to `evaluation.metrics.answers.plain`, and none equals a
+    caption of the clip itself. A perturbation can make captions equal (without nouns, "a dog runs" and "a cat runs").
+    Distractors are therefore sampled from captions that differ under all perturbations. If there are fewer than four,
+    replacements are used for each perturbation that makes captions equal. A clip for which a perturbation leaves fewer
+    than four is excluded from all settings, because robustness compares settings on the same items.
 
     Args:
         captions: The clips and captions.
-        texts: The captions as shown, by text perturbation; "" is required.
+        texts: The displayed captions by text perturbation; "" is required.
 
     Returns:
-        The choice of each clip that is not left out, by clip id.
+        The choice for each included clip, by clip id.
 
     Raises:
-        InputError: Every clip is left out.
+        InputError: Every clip is excluded.
     """
     shown = {name: [plain(text) for text in each] for name, each in texts.items()}
     own: dict[int, list[int]] = {}
@@ -85,7 +85,7 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
 
 
 def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Choose distractors for each perturbation; empty if one of them has too few."""
+    """Return distractors for each perturbation; empty if there are too few for one of them."""
     common = _different(own, order, list(shown.values()))
     if len(common) == NUM_CAPTIONS - 1:
         return dict.fromkeys(shown, common)
@@ -100,7 +100,7 @@ def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Seque
 
 
 def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequence[str]]) -> list[int]:
-    """Take the first captions that differ from a clip's own and from one another in all of `shown`."""
+    """Return the first captions that differ from a clip's own and from one another in all of `shown`."""
     taken = [{"", *(texts[number] for number in own)} for texts in shown]
     chosen: list[int] = []
     for number in order:
@@ -114,7 +114,7 @@ def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequenc
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the clips of a split, with their captions."""
+    """Return the clips of a split with their captions, as items."""
     rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
     return items_of(
         output,
@@ -131,7 +131,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the caption choices of a split without a perturbation."""
+    """Return the caption choices of a split in the clean setting."""
     captions = read_captions(output, split)
     sources = dict(zip(captions.clips, captions.sources, strict=True))
     return [
@@ -148,7 +148,7 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the tasks that ask in every setting which caption describes the clip: the generative form of retrieval."""
+    """Return the tasks of choosing the caption of a clip in every setting, the generative form of retrieval."""
     return list(_caption_tasks(output, one_split(output, CLEAN, split)))
 
 
