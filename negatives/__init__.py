@@ -1,1 +1,1 @@
-"""Distractors for multiple choice: hard negatives by sentence embeddings, random distractors, and their order."""
+"""Distractors for multiple choice: hard negatives by sentence embedding, random distractors, and option order."""

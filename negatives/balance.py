@@ -1,20 +1,21 @@
-"""Sample distractors from the distribution that correct options follow, so that models without video are at chance.
+"""Balanced sampling: distractors follow the distribution of correct options, so that blind models are at chance.
 
-If the distractors of a question were draws from the same distribution of texts as its correct option, no model of
-question and options could beat chance. That density over the candidates is estimated in rounds: a model of question
-and option learns to separate correct options from sampled ones, its log-odds are added to the energies of the
-candidates, and distractors are sampled again. A second stage does the same with whole option sets, because the most
-central or the longest option is a property of the set. A row is only scored by models that were trained without it.
+If the distractors of a question were drawn from the same distribution of texts as its correct option, no model of
+question and options could beat chance. That density over the candidates is estimated in rounds: a model of question and
+option learns to separate correct options from sampled ones, its log-odds are added to the energies of the candidates,
+and distractors are sampled again. A second stage does the same with entire option sets, because the most central or the
+longest option is a property of the set. A row is only scored by models trained without it.
 
-Sampling cannot remove every signal; the rest is left to flags (`subset`): a borrowed answer is an option of several
-questions, and closest to its own. Limiting each text to as many uses as distractor as it has as correct option, or
-barring it from being borrowed, left too few plausible candidates, which trees detected.
+Sampling cannot remove every signal. The rest is handled by flags (`subset`): a borrowed answer is an option of several
+questions and most similar to its own. Two alternatives left too few plausible candidates, which trees detected:
+limiting each text to as many uses as a distractor as it has as a correct option, and excluding it from being borrowed.
 
-The guiding models are small (`learners`): a network on question and option, and with a conditional logit on the set.
+The guiding models (`learners`) are small: a network on question and option, and another with a conditional logit on the
+set.
 
-Zellers et al. 2019, "HellaSwag", section 4 and Le Bras et al. 2020, "Adversarial Filters of Dataset Biases" keep the
-options, or the rows, that one model finds hardest. We sample instead, because the next model recognises what was
-hardest for the last one as suspiciously hard.
+Zellers et al. 2019, "HellaSwag", section 4, and Le Bras et al. 2020, "Adversarial Filters of Dataset Biases", keep the
+options or rows that are hardest for one model. This module samples instead, because the next model recognizes options
+that were hardest for the previous one as suspiciously hard.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 ENERGY_DIGITS = 4
-SPREAD = 24.0  # scales projected embeddings to what networks learn from
+SPREAD = 24.0  # scale of projected embeddings in the input of networks
 STEPS = (1.0, 0.7, 0.5)  # weight of a model's log-odds in each round
-CONTRAST = 6  # sampled candidates that a correct option is separated from
-SETS = 48  # option sets of a row that the second stage selects from
+CONTRAST = 6  # sampled candidates per correct option in training
+SETS = 48  # option sets per row from which the second stage selects
 SET_ROUNDS = 8
 SET_STEP = 0.6
-MOST_SETS = 6_000  # rows whose sets are learnt from; all of them are in memory
-MOST_ROWS = 12_000  # rows that a model learns from
+MOST_SETS = 6_000  # maximum rows used to learn from sets, which are all in memory
+MOST_ROWS = 12_000  # maximum rows that a model learns from
 CLIP = 4.0
-USED_UP = 100.0  # taken off the energy of a text that another split uses
+USED_UP = 100.0  # subtracted from the energy of a text that another split uses
 UNUSED = -1
 
 
@@ -53,7 +54,7 @@ class Balanced:
     """The sampled distractors.
 
     Attributes:
-        chosen: For each row the places of the chosen candidates, from 0.
+        chosen: Positions of each row's chosen candidates, from 0.
         guessable: Whether each row is outside the balanced subset.
     """
 
@@ -73,17 +74,17 @@ def balance(
 ) -> Balanced:
     """Sample the distractors of every row.
 
-    A candidate covers all targets at once, an answer together with its explanation. Otherwise the correct answer and
-    explanation would be the only two that belong together.
+    A candidate covers all targets at once, that is, an answer together with its explanation. Otherwise only the correct
+    answer and the correct explanation would match.
 
     Args:
-        ids: The rows; their order does not matter.
+        ids: Ids of the rows, in any order.
         questions: Embeddings of the questions, float32 of shape (rows, dimensions).
-        targets: By name, the texts.
+        targets: The texts by target.
         need: Distractors per row; a row with fewer candidates keeps all of them.
-        groups: Keeps rows together, such as their videos: a model that scores a row saw none of its group.
-        splits: The split of each row. A text that is correct nowhere is a distractor in one split only; otherwise a
-            model trained on train would recognise it in the test.
+        groups: Group of each row, such as its video: models that score a row are trained without its group.
+        splits: Split of each row. A text that is nowhere correct is a distractor in one split only, as models trained
+            on train would otherwise recognize it in the test split.
         seed: The dataset's seed.
 
     Returns:
@@ -122,26 +123,26 @@ class _Sampler:
         self.splits, self.need, self.seed = splits, need, seed
         self.energies = [np.zeros(len(texts) - 1) for texts in next(iter(targets.values())).texts]
         self.noise = [rng_for(seed, "balance", name) for name in ids]
-        # Splits choose by size, the smallest first; the split that uses each text is noted by its place.
+        # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
         self.split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
         self._place = {split: place for place, split in enumerate(self.split_order)}
         self._new = {name: np.sum(list(target.rights.values()), axis=0) == 0 for name, target in targets.items()}
         self._used_in = {name: np.full(len(new), UNUSED) for name, new in self._new.items()}
 
     def sample(self, row: int, count: int, spent: Doubles | float = 0.0) -> Indices:
-        """Sample candidates without replacement by their energies (Gumbel top-k); places from 1."""
+        """Sample candidates without replacement according to their energies (Gumbel top-k); positions start at 1."""
         energy = self.energies[row] + spent
         key = energy + self.noise[row].gumbel(size=len(energy))
         return self.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
 
     def sample_set(self, row: int, spent: Doubles | float = 0.0) -> Indices:
-        """Sample as many candidates as needed; where they exclude too many others, take the first by place."""
+        """Sample as many candidates as needed; if they exclude too many others, take the first by position."""
         found = self.sample(row, self.need, spent)
         every = np.arange(1, 1 + len(self.energies[row]))
         return found if len(found) == self.need else self.distinct(row, every, self.need)
 
     def distinct(self, row: int, places: Indices, count: int) -> Indices:
-        """Return the first places whose texts differ from one another and from the correct one, for each target."""
+        """Return the first positions whose texts differ from one another and from the correct text, for each target."""
         columns = [target.keys[row] for target in self.targets.values()]
         taken: list[set[int]] = [{int(keys[0])} for keys in columns]
         found: list[int] = []
@@ -157,7 +158,7 @@ class _Sampler:
         return np.array(found, np.int64)
 
     def learn(self, features: PairFeatures, number: int, step: float, learnt: Callable[[], None]) -> None:
-        """Fit correct against sampled options on some folds, and add the log-odds to the energies of the rest."""
+        """Fit correct against sampled options on some folds, and add the log-odds to the energies of the other rows."""
         sampled = {row: self.sample(row, CONTRAST) for row in self.order}
         folds = self.folds[number]
         added = {}
@@ -178,7 +179,7 @@ class _Sampler:
             self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
 
     def choose_sets(self, features: Mapping[str, PairFeatures], learnt: Callable[[], None]) -> Balanced:
-        """Choose sampled sets in which the correct option does not stand out, and flag the guessable rows."""
+        """Choose sampled sets in which the correct option is inconspicuous, and flag the guessable rows."""
         chosen = [self.distinct(row, np.arange(1, 1 + len(some)), self.need) for row, some in enumerate(self.energies)]
         rows = [row for row in self.order if len(chosen[row]) == self.need]
         guessable = np.ones(len(chosen), np.bool_)

@@ -1,4 +1,4 @@
-"""Balanced mining: make candidates, measure what a blind model sees of them, and sample distractors in balance."""
+"""Balanced mining: build candidates, measure the cues available to blind models, and sample balanced distractors."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .settings import MiningSettings
 Doubles = NDArray[np.float64]
 
 WORD = re.compile(r"\w+")
-OPENINGS = 24  # most frequent first words, each a cue of its own
-SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is given
+OPENINGS = 24  # most frequent first words, each of which is a cue
+SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
 
 
 def mine_balanced(
@@ -38,16 +38,16 @@ def mine_balanced(
 ) -> MinedOptions:
     """Sample distractors that no model of question and options can separate from the correct option.
 
-    The wrong answers and the wrong explanations of a row come from the same rows.
+    Distractors for the answer and for the explanation of a row have the same source rows.
 
     Args:
-        rows: The questions; their order does not matter.
-        adaptable: Their texts.
-        embed: Embeds texts.
-        settings: Number of options, and which questions ask the same.
+        rows: The questions, in any order.
+        adaptable: The texts of the questions.
+        embed: Function that embeds texts.
+        settings: Number of options, and the threshold for equivalent questions.
         seed: The dataset's seed.
-        kept_apart: By id, the ids of rows that must not be donors.
-        train: The split that models are trained on, if there is one.
+        kept_apart: Ids of rows that must not be donors, by row id.
+        train: The split that models are trained on, or None.
     """
     made = Candidates(
         rows, adaptable, embed, seed=seed, same_question=settings.same_question, kept_apart=kept_apart or {}
@@ -133,7 +133,7 @@ def _target(
     vector_of: Mapping[str, Mapping[str, NDArray[np.float32]]],
     train: str | None,
 ) -> Target:
-    """Measure the texts of one target; `texts` holds those of each row by target, the correct ones first."""
+    """Measure the texts of one target; `texts` contains those of each row by target, the correct ones first."""
     number = {text: place for place, text in enumerate(table)}
     of_key = {key: place for place, key in enumerate(sorted({folded(text) for text in table}))}
     key_of = {text: of_key[folded(text)] for text in table}
@@ -160,7 +160,7 @@ def _cues(
     train: str | None,
     repeated: Mapping[str, bool],
 ) -> list[Doubles]:
-    """Return the cues of each row's texts, float64 of shape (texts, cues), besides their embeddings."""
+    """Return the non-embedding cues of each row's texts, float64 of shape (texts, cues)."""
     asked_words = [content_words(row.question) for row in rows]
     found_in = Counter(word for words in asked_words for word in words)
     weight = {word: math.log(len(rows) / count) for word, count in found_in.items()}

@@ -1,4 +1,4 @@
-"""Candidate distractors of a question: answers of its own pool, and answers adapted from other questions."""
+"""Candidate distractors of a question: answers from its pool, and answers adapted from other questions."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .style import plain_style
 from .transfer import Roles, carry_over, read_roles
 
 DONORS = 72  # questions whose answers are adapted
-RESTATING = 16  # further ones whose answers restate their question
-OWN = 12  # questions of the same pool whose answers are taken unchanged
-FEW = 4  # with fewer candidates, doubtful ones are added
-FEWEST = 16  # candidates of a row, if its pool has as many
-SAME_WORDING = 10  # donors among the questions with the same wording
+RESTATING = 16  # additional ones whose answers restate their question
+OWN = 12  # questions in the same pool whose answers are used unchanged
+FEW = 4  # threshold below which doubtful candidates are added
+FEWEST = 16  # minimum candidates per row, if the pool is large enough
+SAME_WORDING = 10  # donors among questions with the same wording
 SOMEBODY = "somebody"
-REMEMBERED = 1 << 18  # adapted texts
+REMEMBERED = 1 << 18  # cached adapted texts
 
 folded = lru_cache(maxsize=REMEMBERED)(text_key)
 
@@ -38,8 +38,8 @@ class Candidate:
     """A candidate distractor.
 
     Attributes:
-        source: Number of the row whose correct texts these are, or were before they were adapted.
-        texts: By target.
+        source: Number of the row whose correct texts these are, or from which they were adapted.
+        texts: Texts by target.
     """
 
     source: int
@@ -47,20 +47,20 @@ class Candidate:
 
 
 class AdaptableTexts:
-    """The texts of all questions, read once, and what they become when adapted to another question.
+    """The parsed texts of all questions, and their adaptations to other questions.
 
-    Nothing here depends on splits, so several divisions of the same questions share it.
+    Nothing in this class depends on splits, so several divisions of the same questions can share an instance.
 
     Attributes:
-        texts: For each row its correct texts by target, in one style if so wished.
-        targets: The names of the targets.
-        roles: For each row the roles of its question.
-        wordings: For each row its question without the names of people.
-        restating: Numbers of the rows with a text that restates its question.
+        texts: Correct texts of each row by target, in one style if requested.
+        targets: Names of the targets.
+        roles: Roles in the question of each row.
+        wordings: Question of each row without the names of people.
+        restating: Numbers of the rows with a text that restates the question.
     """
 
     def __init__(self, rows: Sequence[QuestionRow], confuser: Confuser, *, one_style: bool):
-        """Read all questions and texts."""
+        """Parse all questions and texts."""
         names, cast = confuser.cast.names, confuser.cast
         self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
         self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
@@ -80,7 +80,7 @@ class AdaptableTexts:
             for some, roles in zip(self._captions, self.roles, strict=True)
         ]
         self.restating = [row for row, places in enumerate(self._restated) if any(places)]
-        # Many questions have the same roles, for which a text is adapted once.
+        # Many questions have the same roles, so a text is adapted once for all of them.
         self._numbers: dict[Roles, int] = {}
         self._plain = [self._number(replace(roles, predicate=None)) for roles in self.roles]
         self._full = [self._number(roles) for roles in self.roles]
@@ -91,13 +91,13 @@ class AdaptableTexts:
         return self._numbers.setdefault(roles, len(self._numbers))
 
     def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
-        """Return the texts of one row adapted to the question of another; None where that is impossible.
+        """Return the texts of one row adapted to the question of another; None if that is impossible.
 
         Args:
-            source: The row that the texts belong to.
+            source: The row to which the texts belong.
             row: The other row.
             inject: See `transfer.carry_over`.
-            restate: Whether to replace what restates the own question by what the other question states.
+            restate: Whether to replace the part that restates the own question by the other question's predicate.
         """
         texts = self._adapted(source, (self._full if restate else self._plain)[row], inject, restate)
         return None if texts is None else dict(zip(self.targets, texts, strict=True))
@@ -134,7 +134,7 @@ class Candidates:
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
     ):
-        """Find for each question the ones with a similar wording."""
+        """Find questions of similar wording for each question."""
         self.rows, self._adaptable, self._seed, self._limit = rows, adaptable, seed, same_question
         place = {row.id: number for number, row in enumerate(rows)}
         self._apart = [
@@ -156,7 +156,7 @@ class Candidates:
                 self._near_own[own] = [members[other] for other in others]
 
     def of(self, row: int) -> list[Candidate]:
-        """Return the candidates of a row, distinct from one another and from what is correct; doubtful ones last."""
+        """Return the candidates of a row, distinct from one another and from the correct texts; doubtful ones last."""
         asked, own_texts, targets = self.rows[row], self._adaptable.texts[row], self._adaptable.targets
         right = [folded(own_texts[target]) for target in targets]
         found: dict[tuple[str, ...], Candidate] = {}
@@ -216,7 +216,7 @@ class Candidates:
 
 
 class _SimilarWording:
-    """Donors by the similarity of their questions, regardless of the people in them."""
+    """Donors ranked by the similarity of their questions, regardless of the people involved."""
 
     def __init__(self, wordings: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, donors: Sequence[int]):
         self._rows: dict[str, list[int]] = {}
@@ -230,7 +230,7 @@ class _SimilarWording:
         self._near = nearest(vectors, offered, min(2 * DONORS, len(offered)))
 
     def of(self, row: int) -> Iterator[int]:
-        """Yield donors, the most similar first; of those with the same wording a random few."""
+        """Yield donors, most similar first; of those with the same wording, a few at random."""
         for other in (self._distinct[n] for n in self._near[self._number[self._wordings[row]]].tolist()):
             members = self._rows[other]
             if len(members) > SAME_WORDING:

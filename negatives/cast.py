@@ -1,4 +1,4 @@
-"""The word lists of causal confusion, and cast files."""
+"""Word lists for causal confusion, and cast files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..language.lexicon import word_lists
 
 @cache
 def confusion_table() -> dict[str, Any]:
-    """Return the word lists of causal confusion, including those of stories, as sets."""
+    """Return the word lists for causal confusion, including those for stories, as sets."""
     path = Path(__file__).parent / "tables" / "confusion.yaml"
     content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     own = {
@@ -28,7 +28,7 @@ def confusion_table() -> dict[str, Any]:
 
 
 def read_cast(path: Path) -> Cast:
-    """Read a cast file: a name per line, optionally with a comma and "female" or "male"; "#" starts a comment.
+    """Read a cast file: one name per line, optionally followed by a comma and "female" or "male"; "#" starts a comment.
 
     Raises:
         InputError: The file cannot be read, or a line is malformed.

@@ -1,4 +1,4 @@
-"""Negate the statement of a text, or remove its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
+"""Negation of a statement, or removal of its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from .stated_clauses import joined_clauses, stated_clause
 
 
 def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
-    """Negate the statement of a text, or remove its negation.
+    """Negate the statement in a text, or remove its negation.
 
-    The main clause is negated, together with the clauses coordinated with it; after "because", the next clause.
-    "not trying" and "trying not" differ, so the negation of a complement stays where it is.
+    The main clause is negated together with the clauses coordinated with it; after "because", the next clause counts as
+    the main clause. "not trying" and "trying not" differ in meaning, so the negation of a complement keeps its
+    position.
     """
     main = stated_clause(caption)
     if main is None or (caption.tokens[0].lower == "to" and "," not in caption.text):
@@ -33,7 +34,7 @@ def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confus
 
 
 def _double_negation(caption: Caption, main: Clause) -> str:
-    """Return why a clause with a word such as "nothing" can neither be negated nor made positive."""
+    """Return the reason why a clause with a word such as "nothing" can be neither negated nor made positive."""
     inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
     behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
     words = [token.lower for token in behind]
@@ -54,7 +55,7 @@ def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> 
 def _with_polarity(
     caption: Caption, main: Clause, read: Callable[[str], Caption], negative: bool
 ) -> tuple[Caption, Clause]:
-    """Replace "some" by "any" and drop "finally" before negating, and the reverse."""
+    """Replace "some" by "any" and drop "finally" before negation, or the reverse before its removal."""
     table = confusion_table()
     changes = {}
     for number in range(main.verb.first, main.stop):

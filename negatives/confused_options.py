@@ -1,23 +1,24 @@
-"""Option sets with causal confusions: negated options, and options with the roles of agent and patient swapped.
+"""Option sets with causal confusions: negated options, and options with agent and patient swapped.
 
-Parmar et al. 2024, "CausalChaos!", section 3.3, replaces distractors by confusions of the correct option
-(`confuse_correct`). Such a confusion reveals it: of two counterparts, the one that is not negated is correct. Where we
-differ by default (`confuse_evenly`): distractors are confused too, so that of two counterparts neither need be correct,
-and an option without a counterpart is correct as often as any other.
+Parmar et al. 2024, "CausalChaos!", section 3.3, replace distractors with confusions of the correct option
+(`confuse_correct`). Such a confusion reveals the correct option: of two counterparts, it is the one that is not
+negated. The default (`confuse_evenly`) differs: distractors are confused too, so that neither of two counterparts need
+be correct, and an option without a counterpart is correct as often as any other.
 
-With five options a set has one of four layouts; R is correct, W and V are wrong, ' is confused, X has no counterpart:
+Sets of five options have one of four layouts. R is correct, W and V are wrong, ' marks a confusion, X has no
+counterpart:
 
     R R' W W' X    four in five of the sets with two pairs
     R W W' V V'    one in five
     R R' X X X     two in five of the sets with one pair
     R W W' X X     three in five
 
-so that an option with a counterpart, or without one, is correct in one of five, whatever the layout. Correct options
-that cannot be confused take layouts in which R has no counterpart; their number limits the sets with two pairs. From
-there the choice of confused and replaced options changes question by question, so that no single cue separates correct
-options from distractors (`matching`). The correct one of two counterparts tends to fit the question ("Why did Tom
-run?": "Tom was chasing Jerry"), so sets prefer counterparts of distractors that fit as well, and of correct options
-that do not.
+As a result, an option with or without a counterpart is correct in one of five cases in every layout. Correct options
+that cannot be confused use layouts in which R has no counterpart, and their number limits the sets with two pairs.
+Starting from these layouts, the choice of confused and replaced options is changed question by question, so that no
+single cue separates correct options from distractors (`matching`). The correct one of two counterparts tends to fit the
+question ("Why did Tom run?": "Tom was chasing Jerry"), so sets prefer counterparts of distractors that fit equally
+well, and of correct options that do not fit.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from .matching import CandidateSets, match_sets
 from .options import Embed, Negative, OptionSet
 from .pair_cues import measure_sets, word_weights
 
-PAIRED = 4  # of five sets with two pairs, those in which the correct option is in one
-ALONE = 3  # of five sets with one pair, those in which it is not
+PAIRED = 4  # number of every five sets with two pairs in which the correct option is in a pair
+ALONE = 3  # number of every five sets with one pair in which the correct option is not in it
 OPTIONS = 5
 NEGATED: ConfusionKind = "negation"
 KINDS_TRIED: tuple[ConfusionKind, ...] = ("swap", NEGATED)
@@ -50,12 +51,12 @@ Layout = tuple[int, bool]  # number of pairs, and whether the correct option is 
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """A question with its options before any is confused.
+    """A question with its options before any are confused.
 
     Attributes:
-        id: Unique.
+        id: Unique id.
         question: The question.
-        rights: The correct texts: of this target, then of the other.
+        rights: The correct texts, that of this target first.
         choice: The options.
     """
 
@@ -70,9 +71,9 @@ class Outcome:
     """The outcome of confusing an option in one way.
 
     Attributes:
-        result: The confusion, or why there is none.
-        of: "right" or "wrong": the option that was confused.
-        place: Its position among the options; None if it is not among them.
+        result: The confusion, or the reason why it is impossible.
+        of: Whether the confused option is "right" or "wrong".
+        place: Position of the confusion among the options, or None.
     """
 
     result: Confusion | Unconfused
@@ -85,8 +86,8 @@ class ConfusedOptions:
     """A question's options after distractors were replaced by confusions.
 
     Attributes:
-        choice: The options; the correct one is where it was.
-        outcomes: The outcomes for the correct option, then the confused distractors.
+        choice: The options; the correct option keeps its position.
+        outcomes: Outcomes for the correct option, followed by those for confused distractors.
     """
 
     choice: OptionSet
@@ -100,14 +101,14 @@ def confuse_correct(
 
     Args:
         choice: The options as mined.
-        results: The confusions of the correct option.
-        count: Most distractors to replace, 1 or 2.
+        results: Confusions of the correct option.
+        count: Maximum number of distractors to replace, 1 or 2.
         seed: The dataset's seed.
-        item_id: The question.
+        item_id: Id of the question.
         kind: "answer" or "explanation".
 
     Returns:
-        The options. A confusion that says the same as another option replaces nothing and counts as not made.
+        The options. A confusion equivalent to another option is not used and counts as impossible.
     """
     rng = rng_for(seed, "confuse", item_id, kind)
     order = [KINDS[place] for place in rng.permutation(len(KINDS)).tolist()]
@@ -131,20 +132,20 @@ def confuse_correct(
 
 @dataclass(frozen=True)
 class _Counterpart:
-    base: int  # position of the option that was confused
+    base: int  # position of the confused option
     result: Confusion
 
 
-_Placed = tuple[tuple[int, _Counterpart], ...]  # counterparts by the positions that they take
+_Placed = tuple[tuple[int, _Counterpart], ...]  # counterparts with the positions that they occupy
 
 
 @dataclass(frozen=True)
 class _Draft:
     asked: QuestionOptions
     own: Results
-    way: ConfusionKind | None  # how the correct option is confused at the start
+    way: ConfusionKind | None  # type of the correct option's confusion at the start
     wrong: Sequence[_Counterpart]  # counterparts of distractors at the start
-    every: Sequence[_Counterpart]  # all that may be used
+    every: Sequence[_Counterpart]  # all usable counterparts
 
     def fits(self, layout: Layout) -> bool:
         pairs, of_right = layout
@@ -156,20 +157,20 @@ def confuse_evenly(
 ) -> dict[str, ConfusedOptions]:
     """Confuse correct options and distractors alike.
 
-    At the start roles are swapped where possible. Negations that remove a "not" are always used. Those that add one are
-    used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are added
-    later. At least as many correct options as at the start are confused in the end.
+    Initially roles are swapped where possible. Negations that remove a "not" are always used. Negations that add a
+    "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
+    added later. The final number of confused correct options is at least the initial one.
 
     Args:
-        rows: Questions of one split; sets that do not have five options are left unchanged.
-        confuser: Makes the confusions.
-        embed: Embeds texts.
-        most: Most options of a set to replace, 1 or 2.
+        rows: Questions of one split; sets without exactly five options are not changed.
+        confuser: Source of the confusions.
+        embed: Function that embeds texts.
+        most: Maximum number of options to replace per set, 1 or 2.
         seed: The dataset's seed.
         kind: "answer" or "explanation".
 
     Returns:
-        The options by id.
+        The options by question id.
     """
     whole = [row for row in rows if len(row.choice.options) == OPTIONS]
     drafts = _drafts(sorted(whole, key=lambda row: digest_for(seed, "twins", row.id, kind)), confuser, seed, kind)
@@ -188,7 +189,7 @@ def _drafts(rows: Sequence[QuestionOptions], confuser: Confuser, seed: int, kind
     rights = [row.choice.options[row.choice.answer_index] for row in rows]
     own: list[Results] = [{"negation": confuser.negation(text), "swap": confuser.swap(text)} for text in rights]
     losing = sum(_loses_not(text, results) for text, results in zip(rights, own, strict=True))
-    added, wrong_added = losing, 2 * losing  # negations that may still add a "not"
+    added, wrong_added = losing, 2 * losing  # remaining negations that may add a "not"
     drafts: list[_Draft] = []
     for row, right, results in zip(rows, rights, own, strict=True):
         keys = {text_key(option) for option in row.choice.options}
@@ -248,7 +249,7 @@ def _usable(result: Confusion | Unconfused, keys: set[str]) -> bool:
 
 
 def _counterparts(row: QuestionOptions, own: Results, confuser: Confuser, keys: set[str]) -> list[_Counterpart]:
-    """Confuse every option in each way, and keep what cannot be correct."""
+    """Confuse every option in each way, and return the results that cannot be correct."""
     found = []
     for place, text in enumerate(row.choice.options):
         right = place == row.choice.answer_index
@@ -274,10 +275,10 @@ def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
 
 
 def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[Layout] | None:
-    """Assign layouts to so many sets with no, two and one pair; None where the rows do not allow it."""
+    """Assign layouts to the given numbers of sets with no, two and one pair; return None if that is impossible."""
     paired = (two * PAIRED) // OPTIONS
     alone = math.ceil(one * ALONE / OPTIONS)
-    # In the order of how few rows fit them.
+    # Layouts with the fewest suitable rows come first.
     wanted: dict[Layout, int] = {
         (2, False): two - paired,
         (1, False): alone,
@@ -287,7 +288,7 @@ def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[L
     }
     found: list[Layout] = [(0, False)] * len(drafts)
     freedom = [sum(draft.fits(layout) for layout in wanted if layout[0]) for draft in drafts]
-    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # rows with few layouts choose first
+    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # few layouts first
         fitting = [layout for layout in wanted if wanted[layout] and drafts[number].fits(layout)]
         if not fitting:
             return None
@@ -297,7 +298,7 @@ def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[L
 
 
 def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
-    """Return counterparts for a layout, and the positions that they take."""
+    """Return counterparts for a layout, and the positions that they occupy."""
     choice, (pairs, of_right) = draft.asked.choice, layout
     rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
     used = list(draft.wrong[: pairs - of_right])
@@ -312,7 +313,7 @@ def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
 
 
 def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
-    """Return all distinct sets with at most so many counterparts, the start first."""
+    """Return all distinct sets with at most `most` counterparts, the initial one first."""
     choice = draft.asked.choice
     found: dict[frozenset[str], _Placed] = {}
 
@@ -341,7 +342,7 @@ def _options(choice: OptionSet, placed: _Placed) -> list[str]:
 
 
 def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
-    """Measure the cues of every set."""
+    """Return every set with its cues."""
     offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
     asked = [draft.asked.question for draft in drafts]
     texts = sorted({text for some in offered for options in some for text in options} | set(asked))

@@ -1,4 +1,4 @@
-"""Confuse texts about a cast, by rules on part-of-speech tags and clauses."""
+"""Confusion of texts about a cast, by rules on part-of-speech tags and clauses."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .role_exchange import exchange_roles
 
 @dataclass(frozen=True)
 class Confuser:
-    """Confuses texts about a cast.
+    """Confuser of texts about a cast.
 
     Attributes:
-        tagger: See `language.tagger`.
-        cast: The names.
+        tagger: Tagger; see `language.tagger`.
+        cast: Names of the characters.
     """
 
     tagger: Tagger
     cast: Cast
 
     def read(self, text: str) -> Caption:
-        """Tag a text as if its names were capitalised, without changing it."""
+        """Tag a text as if its names were capitalized, without changing it."""
         return self.tagger.analyse_story(text, self.cast.names, confusion_table()["animate"])
 
     def negation(self, text: str) -> Confusion | Unconfused:

@@ -1,10 +1,10 @@
-"""Causal confusion: a correct answer made wrong by negating it or by swapping the roles of agent and patient.
+"""Causal confusion: a correct answer is made incorrect by negation or by swapping agent and patient.
 
 Source: Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal
 Chains Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), section 3.3: options with the opposite effect ("Tom was
-hitting Jerry", "Tom was not hitting Jerry") or with swapped agents ("Jerry was hitting Tom"). Where we differ from the
-released options: an option keeps the capitals, apostrophes, final stop and "because" of the correct answer, so that
-none of these reveals it, and no option merely reorders "Tom and Jerry", which would be a second correct answer.
+hitting Jerry", "Tom was not hitting Jerry") or with swapped agents ("Jerry was hitting Tom"). Unlike the released
+options, an option keeps the capitals, apostrophes, final stop and "because" of the correct answer, so that none of
+these reveal it. No option merely reorders "Tom and Jerry", which would be a second correct answer.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ KINDS: tuple[ConfusionKind, ...] = ("negation", "swap")
 
 @dataclass(frozen=True)
 class Confusion:
-    """A distractor made from the correct option.
+    """A distractor derived from the correct option.
 
     Attributes:
         text: The option.
         kind: "negation" or "swap".
-        ambiguous: Why it might be read as correct or otherwise; empty if it is clear.
+        ambiguous: Reason why it may be understood as correct or in another way; "" if it is unambiguous.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Unconfused:
-    """A text that cannot be confused in some way.
+    """A text that cannot be confused in a given way.
 
     Attributes:
         kind: "negation" or "swap".

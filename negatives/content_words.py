@@ -1,7 +1,7 @@
 """The content words of a text: lemmas without articles, pronouns, auxiliaries and other function words.
 
 A text repeats part of another if its content words are a subset: "Jerry was scared" and "Tom and Jerry were scared of
-the dog". Embeddings miss this, because the longer text states more.
+the dog". Embeddings do not detect this, because the longer text has additional content.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ PARTS = ("NOUN", "ADJ", "ADV")
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the content words of a text as lemmas, "n't" as "not"; for other languages, its words."""
+    """Return the content words of a text as lemmas ("not" for "n't"); for other languages, all words."""
     return frozenset(content_lemmas(text))
 
 
 def content_lemmas(text: str) -> tuple[str, ...]:
-    """Return the content words of a text in their order, with repetitions."""
+    """Return the content words of a text in order, with repetitions."""
     return tuple(lemma for word in WORD.findall(text.casefold()) for lemma in _lemmas(word))
 
 
 def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
     """Return whether the content words of one of two texts are a subset of the other's.
 
-    False if one has none, or if only one is negated, which states the opposite.
+    The result is False if one has no content words, or if only one is negated and so states the opposite.
     """
     return bool(one and other) and (one <= other or other <= one) and not (one ^ other) & NEGATIONS
 

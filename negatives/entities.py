@@ -1,4 +1,4 @@
-"""Find the people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
+"""Detection of people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Entity:
     """A person or animal in a text, or several coordinated by "and".
 
     Attributes:
-        first: First token.
-        stop: The token after the last.
-        key: Names and nouns in lower case, in alphabetical order.
-        plural: Whether it is plural.
+        first: Index of the first token.
+        stop: Index after the last token.
+        key: Names and nouns in lower case, sorted alphabetically.
+        plural: Whether the entity is plural.
         gender: "female", "male", "plural" or "" (unknown).
-        parts: Entities inside: those coordinated by "and", Tom in "Tom's owner".
+        parts: Nested entities: those coordinated by "and", or "Tom" in "Tom's owner".
     """
 
     first: int
@@ -39,7 +39,7 @@ class Entity:
 
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Yield the entities of a text from left to right; those coordinated by "and" or commas are one."""
+    """Yield the entities of a text from left to right; entities coordinated by "and" or commas are merged."""
     singles = list(single_entities(caption, cast))
     place = 0
     while place < len(singles):
@@ -61,10 +61,10 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
-    """Return whether "and" coordinates two entities (True) or their clauses (False); None where it may be either.
+    """Return whether "and" coordinates two entities (True) or their clauses (False); None if it is ambiguous.
 
-    In "Tom was chasing Jerry and Spike wanted to sleep" Jerry is an object and Spike a subject. So an entity is not
-    coordinated with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
+    In "Tom was chasing Jerry and Spike wanted to sleep", Jerry is an object and Spike a subject. Therefore an entity is
+    not coordinated with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
     """
     tokens = caption.tokens
     first = one.first if first is None else first
@@ -104,7 +104,7 @@ def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
 
 
 def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
-    """Return whether commas join three: "Tom, Butch and Spike"."""
+    """Return whether commas join three entities: "Tom, Butch and Spike"."""
     marks = [token.lower for token in caption.tokens[two.stop : three.first]]
     comma = [token.lower for token in caption.tokens[one.stop : two.first]] == [","]
     return comma and marks in (["and"], [",", "and"], [","]) and not owns(caption.tokens, one)
@@ -131,7 +131,7 @@ def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str,
 
 
 def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Yield single entities: names with their modifiers, and nouns for living beings."""
+    """Yield individual entities: names with their modifiers, and nouns for living beings."""
     tokens, table = caption.tokens, confusion_table()
     names = _name_parts(cast.names)
     lower = [token.lower for token in tokens]
@@ -145,7 +145,7 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
         if not size:
             if _is_somebody(tokens, number):
                 start = _phrase_start(tokens, number)
-                if not named(number + 1):  # "the cat Lightning": said with the name
+                if not named(number + 1):  # "the cat Lightning": yielded with the name
                     words = [word for word in lower[start : number + 1] if word not in table["determiners"]]
                     plural = _is_plural(tokens, number) or bool(set(words) & table["collectives"])
                     gender = "plural" if plural else _gender(lower[number])
@@ -181,7 +181,7 @@ def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _name_start(tokens: Sequence[Token], number: int) -> int:
-    """Return the start of a name's phrase: "the poor Butch", "the robot cat Mechano"; not bare adjectives."""
+    """Return the start of a name's phrase: "the poor Butch", "the robot cat Mechano"; bare adjectives are excluded."""
     table = confusion_table()
     if number and _is_somebody(tokens, number - 1, True):
         return _phrase_start(tokens, number - 1)
@@ -224,7 +224,7 @@ def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False
 
 
 def _is_food(tokens: Sequence[Token], word: str) -> bool:
-    """Return whether an animal is food somewhere in a text: "the roast chicken ... put the chicken over his head"."""
+    """Return whether an animal is food anywhere in a text: "the roast chicken ... put the chicken over his head"."""
     dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
     dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
@@ -266,7 +266,7 @@ def _phrase_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun modifies another one: "the mouse hole"."""
+    """Return whether a noun modifies another noun: "the mouse hole"."""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     if after is None or after.start != tokens[number].end + 1:
         return False
@@ -274,13 +274,13 @@ def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _is_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun is plural: by its form, or "the fish were" by its verb."""
+    """Return whether a noun is plural by its form or its verb ("the fish were")."""
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     return tokens[number].tag in ("NNS", "NNPS") or is_plural_noun(tokens[number].lower) or after in ("were", "are")
 
 
 def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a drawing or doll is named that acts like a person: "the cat drawing wanted"."""
+    """Return whether a noun denotes a drawing or doll that acts like a person: "the cat drawing wanted"."""
     if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
         return False
     after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -293,7 +293,7 @@ def _gender(noun: str) -> str:
 
 
 def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | None:
-    """Return the entity that contains the head of a noun phrase; not one that is only a possessor."""
+    """Return the entity that contains the head of a noun phrase, unless it is only a possessor."""
     if phrase is None:
         return None
     inside = [e for e in found if e.first <= phrase.stop - 1 and e.stop > phrase.first]
@@ -302,7 +302,7 @@ def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | No
 
 
 def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
-    """Yield all mentions of some entities, also inside others: Tom in "Tom's owner" and in "Tom and Butch"."""
+    """Yield all mentions of some entities, including nested ones: Tom in "Tom's owner" and in "Tom and Butch"."""
     for entity in found:
         if entity.key in keys:
             yield entity

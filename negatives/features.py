@@ -1,4 +1,4 @@
-"""Features of options that a model without video can measure: with the question, within the set, and by frequency."""
+"""Features of options available to models without video: relation to the question, to the set, and frequency."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-WIDTH = 128  # random projections of an embedding
-RANKED = 6  # the first cues are also ranked within a set
-BINS = (2, 4, 7)  # an option occurs at least so many times
-CROSSED = 2  # the first cues, similarity to the question and words shared with it, are crossed with the counts
+WIDTH = 128  # dimensions of the random projection of embeddings
+RANKED = 6  # number of leading cues that are also ranked within a set
+BINS = (2, 4, 7)  # thresholds for the number of occurrences of an option
+CROSSED = 2  # number of leading cues (similarity to the question, shared words) that are crossed with the counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,10 +23,10 @@ class Target:
 
     Attributes:
         vectors: Embeddings of all texts, float32 of shape (texts, dimensions), each of length 1.
-        texts: For each row the numbers of its correct text and of its candidates, the correct one first.
+        texts: Text numbers of each row's correct text and candidates, the correct one first.
         cues: For each row float64 of shape (1 + candidates, cues).
-        keys: Like `texts`, but texts that are the same after `text_key` share a number.
-        rights: By split, how often each key is correct there, int64 of shape (keys,).
+        keys: Like `texts`, but texts that are equal after `text_key` share a number.
+        rights: Number of times that each key is correct, by split, int64 of shape (keys,).
     """
 
     vectors: NDArray[np.float32]
@@ -37,10 +37,10 @@ class Target:
 
 
 class PairFeatures:
-    """Features of a question paired with an option."""
+    """Features of question-option pairs."""
 
     def __init__(self, questions: NDArray[np.float32], target: Target, projection: Doubles):
-        """Project all embeddings; `projection` has the shape (dimensions, WIDTH)."""
+        """Project all embeddings; `projection` has shape (dimensions, WIDTH)."""
         self.target = target
         self._questions = (questions.astype(np.float64).round(4) @ projection).round(6)
         self._projected: Doubles = np.empty((len(target.vectors), WIDTH))
@@ -49,7 +49,7 @@ class PairFeatures:
             self._projected[first : first + 8192] = (part @ projection).round(6)
 
     def of(self, row: int, places: Indices) -> Doubles:
-        """Return features of a row's options, shape (options, features); place 0 is the correct one."""
+        """Return features of a row's options, shape (options, features); position 0 is the correct option."""
         question = self._questions[row]
         option = self._projected[self.target.texts[row][places]]
         cues = self.target.cues[row][places]
@@ -64,8 +64,8 @@ def set_features(target: Target, row: int, sets: Indices) -> Doubles:
 
     Args:
         target: The texts.
-        row: The question.
-        sets: Places of the sampled candidates, from 1, of shape (sets, need).
+        row: Number of the question.
+        sets: Positions of the sampled candidates, from 1, of shape (sets, need).
     """
     members = np.concatenate([np.zeros((len(sets), 1), np.int64), sets], axis=1)
     used, inverse = np.unique(members, return_inverse=True)
@@ -84,7 +84,7 @@ def set_features(target: Target, row: int, sets: Indices) -> Doubles:
 
 
 def relative(values: Doubles) -> list[Doubles]:
-    """Return values minus their set's mean, their rank, and how much they are the largest and the smallest."""
+    """Return values minus the mean of their set, their rank, and their margins as the largest and the smallest."""
     low = (values[:, :, None] > values[:, None, :]).sum(2) + 0.5 * (values[:, :, None] == values[:, None, :]).sum(2)
     rank = low - 0.5
     last = values.shape[1] - 1
@@ -97,10 +97,10 @@ def relative(values: Doubles) -> list[Doubles]:
 
 
 class Counts:
-    """How often each text is an option of its split, correct or not."""
+    """Counts of each text as an option of its split, correct or not."""
 
     def __init__(self, targets: Mapping[str, Target], splits: Sequence[str]):
-        """Count the correct options; `splits` holds the split of each row."""
+        """Count the correct options; `splits` contains the split of each row."""
         self._targets, self._splits = targets, splits
         self._counts = {
             name: {split: rights.copy() for split, rights in target.rights.items()} for name, target in targets.items()
@@ -112,12 +112,12 @@ class Counts:
             np.add.at(self._counts[name][self._splits[row]], target.keys[row][places], 1)
 
     def features(self, name: str, row: int, places: Indices) -> Doubles:
-        """Return features of a counted row's options by their counts, shape (options, features).
+        """Return count features of the options of a counted row, shape (options, features).
 
         Args:
             name: The target.
-            row: The question.
-            places: Places of its distractors, from 1; the correct option comes first in the result.
+            row: Number of the question.
+            places: Positions of its distractors, from 1; the correct option is first in the result.
         """
         target = self._targets[name]
         members = np.append(0, places)

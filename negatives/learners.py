@@ -1,7 +1,7 @@
-"""Models of question and options that guide which distractors are sampled: a network and a conditional logit.
+"""Models of question and options that guide the sampling of distractors: a network and a conditional logit.
 
-Both are float64 arithmetic in a fixed order, and their scores are rounded before they decide anything, so that machines
-agree. Trees and n-grams are never used here, so that they remain independent judges (`evaluation.blind`).
+Both use float64 arithmetic in a fixed order, and their scores are rounded before use, so that results agree across
+machines. Trees and n-grams are never used here, so that they remain independent judges (`evaluation.blind`).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def fit_network(table: Doubles, rng: np.random.Generator) -> Scorer:
     """Train a network with one hidden layer to prefer the first option of each row.
 
     Args:
-        table: Standardised features, float64 of shape (rows, options, features).
-        rng: Source of the initial weights, the order of rows and the dropout masks.
+        table: Standardized features, float64 of shape (rows, options, features).
+        rng: Generator for initial weights, row order and dropout masks.
     """
     rows, options, width = table.shape
     values = [
@@ -73,9 +73,10 @@ def conditional_logit(table: Doubles, *, ridge: float = 3e-3, steps: int = 60) -
     """Fit weights under which the first option of each row is most likely the correct one (McFadden 1974).
 
     Args:
-        table: Standardised features, float64 of shape (rows, options, features).
+        table: Standardized features, float64 of shape (rows, options, features).
         ridge: Penalty on the squared weights, relative to the mean loss of a row.
-        steps: Steps of Nesterov's accelerated gradient; a fixed number, so that no stopping rule affects the result.
+        steps: Steps of Nesterov's accelerated gradient; the number is fixed, so that no stopping rule affects the
+            result.
 
     Returns:
         Weights, float64 of shape (features,).
@@ -105,11 +106,11 @@ def conditional_logit(table: Doubles, *, ridge: float = 3e-3, steps: int = 60) -
 
 @dataclass(frozen=True, eq=False)
 class SetModel:
-    """Cross-fitted models that score the options of a set, each trained without one fold.
+    """Cross-fitted models that score the options of a set; each is trained without one fold.
 
     Attributes:
-        fold_of: The fold of every row.
-        scorers: By fold, the model trained without it.
+        fold_of: Fold of every row.
+        scorers: Models by the fold that was excluded from their training.
         mean: Subtracted from the features, shape (features,).
         scale: Divisor of the features, shape (features,).
     """
@@ -157,7 +158,7 @@ def log_likelihood(odds: Doubles) -> Doubles:
 
 
 def hit_rate(scores: Doubles) -> Doubles:
-    """Return how likely the largest score is the first option's, ties shared, for scores of shape (rows, options)."""
+    """Return the probability that the first option has the largest score, ties shared, for shape (rows, options)."""
     largest = scores.round(DIGITS) == scores.round(DIGITS).max(1, keepdims=True)
     found: Doubles = largest[:, 0] / largest.sum(1)
     return found

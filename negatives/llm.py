@@ -1,7 +1,7 @@
-"""Causal confusion by a language model: an OpenAI-compatible endpoint or a local model, checked like the rules' own.
+"""Causal confusion by a language model: an OpenAI-compatible endpoint or a local model, with the checks of the rules.
 
-The model is prompted for a negation and for a swap of roles; an answer that fails `check_confusion` is requested again.
-Answers are cached on disk by the hash of everything that determines them, so a repeated build sends no requests.
+The model is prompted for a negation and for a role swap; an answer that fails `check_confusion` is requested again.
+Answers are cached on disk by the hash of everything that determines them, so that repeating a build sends no requests.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ KEYS = ("STRESSREEL_LLM_KEY", "OPENAI_API_KEY")
 TRIES, WAIT_S, TIMEOUT_S, AT_ONCE = 4, 1.0, 60.0, 8
 NEGATION = re.compile(r"\b(?:not|never|no|nobody|nothing|cannot|without)\b|n['’]t\b", re.IGNORECASE)
 LARGEST_ANSWER = 10_000_000  # bytes
-VERSION = 1  # of the prompts and checks
+VERSION = 1  # version of prompts and checks
 TASKS: dict[ConfusionKind, str] = {
     "negation": "State the opposite of the sentence: negate its main clause, or remove the negation that it has.",
     "swap": "Exchange who does it and to whom it is done: every mention of the one becomes the other.",
@@ -50,25 +50,25 @@ class Generator(Protocol):
 
     @property
     def name(self) -> str:
-        """The identity for the cache; without the API key."""
+        """Identity of the model for the cache, without the API key."""
 
     @property
     def model_name(self) -> str:
-        """The model, for records."""
+        """Name of the model for records."""
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Answer a prompt; a later attempt may differ."""
+        """Return the model's answer to a prompt, which may differ between attempts."""
 
 
 @dataclass(frozen=True)
 class ChatEndpoint:
-    """A model behind an OpenAI-compatible endpoint; the API key comes from the environment and is written nowhere.
+    """A model behind an OpenAI-compatible endpoint; the API key is read from the environment and never written.
 
     Attributes:
-        base_url: Such as "http://localhost:8000/v1".
-        model: The model's name there.
-        timeout_s: Longest wait for an answer.
-        wait_s: First pause before another try; it doubles.
+        base_url: Address, such as "http://localhost:8000/v1".
+        model: Name of the model at the endpoint.
+        timeout_s: Maximum time to wait for an answer.
+        wait_s: First pause before a retry; it doubles with each retry.
     """
 
     base_url: str
@@ -78,19 +78,19 @@ class ChatEndpoint:
 
     @property
     def name(self) -> str:
-        """Endpoint and model."""
+        """Name of the model, and endpoint."""
         return f"{self.model} at {self.base_url.rstrip('/')}"
 
     @property
     def model_name(self) -> str:
-        """The model without its address."""
+        """Name of the model without its address."""
         return self.model
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Send a request.
+        """Send a request and return the answer.
 
         Raises:
-            BuildError: There is no valid answer after several tries.
+            BuildError: Several attempts returned no valid answer.
         """
         body = {
             "model": self.model,
@@ -130,17 +130,17 @@ class ChatEndpoint:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect, which would send the key to another address."""
+    """Handler that does not follow redirects, which would send the key to another address."""
 
     def redirect_request(self, *given: Any) -> None:
-        """Turn the redirect into an error."""
+        """Treat the redirect as an error."""
 
 
 OPENER = urllib.request.build_opener(_Stay)
 
 
 def _read(response: Any, seconds: float) -> bytes:
-    """Read an answer of limited size in limited time, even if its bytes arrive slowly."""
+    """Read an answer of limited size within a time limit, even if its bytes arrive slowly."""
     end, found = time.monotonic() + seconds, bytearray()
     while len(found) < LARGEST_ANSWER and (piece := response.read1(LARGEST_ANSWER - len(found))):
         found += piece
@@ -154,24 +154,24 @@ class LocalModel:
     """A causal language model of transformers, by folder or name.
 
     Attributes:
-        path: Folder, or name on the hub.
+        path: Folder, or name on the Hub.
     """
 
     path: str
 
     @property
     def name(self) -> str:
-        """The hashes of the model's weights and settings, since folders of the same name may hold different models."""
+        """Hashes of the model's weights and settings, since folders of the same name may contain different models."""
         files = _local_files(self.path).identity()
         return f"transformers weights {files['weights']} settings {files['settings']}"
 
     @property
     def model_name(self) -> str:
-        """The model's name and the hash of its weights."""
+        """Name of the model and hash of its weights."""
         return f"{Path(self.path).name} (weights {_local_files(self.path).identity()['weights'][:12]})"
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Decode greedily; later attempts take the next best beams."""
+        """Return the greedily decoded answer; later attempts return the next best beams."""
         tokenizer, model = _load_local(self.path)
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
         if tokenizer.chat_template:
@@ -209,10 +209,10 @@ def _load_local(path: str) -> tuple[Any, Any]:
 
 
 def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
-    """Return the fault of a confusion; "" if there is none.
+    """Return the defect of a confusion, or "" if it has none.
 
-    A negation changes the number of negations and no name; a swap keeps both but moves names. Both keep the final
-    punctuation and about the length of the correct answer, and differ from every other option.
+    A negation changes the number of negations and no name; a swap preserves both but moves names. Both preserve the
+    final punctuation and approximately the length of the correct answer, and differ from every other option.
     """
     if not made or "\n" in made:
         return "it is not one line of text"
@@ -241,14 +241,14 @@ def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, opti
 def ask(
     right: str, generator: Generator, cast: Cast, folder: Path, *, tries: int = 2
 ) -> dict[ConfusionKind, Confusion | Unconfused]:
-    """Ask a model for both confusions of a text, unless its answers are cached.
+    """Return both confusions of a text, from the cache or from a model.
 
     Args:
         right: The correct answer.
         generator: The model.
         cast: The names that may occur.
-        folder: The cache.
-        tries: Attempts until an answer passes the check.
+        folder: The cache folder.
+        tries: Maximum attempts until an answer passes the check.
 
     Raises:
         BuildError: See `ChatEndpoint.answer`.
@@ -270,7 +270,7 @@ def ask(
 def ask_all(
     texts: Sequence[str], generator: Generator, cast: Cast, folder: Path, at_once: int = AT_ONCE
 ) -> Iterator[tuple[str, Mapping[ConfusionKind, Confusion | Unconfused]]]:
-    """Ask for many texts in order; an endpoint gets several requests at once."""
+    """Yield the confusions of many texts in order; an endpoint receives several requests in parallel."""
     with ThreadPoolExecutor(at_once if isinstance(generator, ChatEndpoint) else 1) as pool:
         yield from zip(texts, pool.map(lambda text: ask(text, generator, cast, folder), texts), strict=True)
 
@@ -291,7 +291,7 @@ def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: P
         try:
             return str(parse_json(path.read_text(encoding="utf-8"))["answer"])
         except (ValueError, KeyError, TypeError):
-            pass  # request again if the file is damaged
+            pass  # damaged file: request again
     answer = generator.answer(instructions, right, attempt)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"text": right, "kind": kind, "model": generator.name, "answer": answer})
@@ -299,7 +299,6 @@ def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: P
 
 
 def _tidy(answer: str, right: str) -> str:
-    """Remove quotes and spaces, and adopt the capital and final stop of the correct answer."""
     text = answer.strip().strip('"“”').strip()
     if text and right[:1].isupper():
         text = text[:1].upper() + text[1:]

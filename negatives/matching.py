@@ -1,11 +1,10 @@
-"""Choose one of several option sets for each question so that correct options and distractors have the same cues.
+"""Choice of one of several option sets per question so that correct options and distractors have the same cues.
 
-Where the cues of correct options have the same means over all questions as those of distractors, no weighted sum of
-them separates the two. For models that combine cues, such as trees, random conjunctions ("among the longest, and
-without a counterpart") count as cues too. Questions change their sets one by one, each to the set that brings the
-means closest together. No model is trained, so there is none to overfit: what is minimised is the maximum mean
-discrepancy of correct options and distractors (Gretton et al. 2012, "A Kernel Two-Sample Test", section 2)
-over hand-made features.
+If the cues of correct options have the same means over all questions as those of distractors, no weighted sum of them
+separates the two. To cover models that combine cues, such as trees, random conjunctions ("among the longest, and
+without a counterpart") count as cues too. Questions change their sets one by one, each to the set that brings the means
+closest together. No model is trained, so none can be overfitted: the procedure minimizes the maximum mean discrepancy
+of correct options and distractors (Gretton et al. 2012, "A Kernel Two-Sample Test", section 2) over hand-made features.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 CONJUNCTIONS = 1500
-WEIGHT = 2.0  # of a conjunction, and of how often a text is an option
+WEIGHT = 2.0  # weight of conjunctions, and of the number of times that a text is an option
 SWEEPS = 6  # passes over all questions
-SAMPLE = 1000  # questions whose sets thresholds are drawn from
+SAMPLE = 1000  # questions from whose sets thresholds are sampled
 LOSS_DIGITS = 6
-NUDGE = 1e-6  # distance of a threshold below the value that it was drawn from
+NUDGE = 1e-6  # distance of a threshold below the sampled value
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateSets:
-    """The option sets that a question may have.
+    """The possible option sets of a question.
 
     Attributes:
-        id: The question.
-        cues: float64 of shape (sets, options, cues); the correct option comes first.
-        keys: Numbers of the texts, int64 of shape (sets, options), to count how often a text is an option.
-        wanted: Which sets are of the kind that must not become rarer.
-        start: The set to start from.
+        id: Id of the question.
+        cues: float64 of shape (sets, options, cues); the correct option is first.
+        keys: Text numbers, int64 of shape (sets, options), for counting the uses of a text as an option.
+        wanted: Whether each set is of the kind that must not become rarer.
+        start: Index of the initial set.
     """
 
     id: str
@@ -50,12 +49,12 @@ class CandidateSets:
 
 
 def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> list[int]:
-    """Return the number of the set of each question.
+    """Return the index of the chosen set of each question.
 
     Args:
-        questions: Questions of one split; their order does not matter.
+        questions: Questions of one split, in any order.
         seed: The dataset's seed.
-        kind: Key of the draws.
+        kind: Key of the random numbers.
     """
     if not questions:
         return []
@@ -70,7 +69,7 @@ def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> l
 
 
 class _State:
-    """The sets chosen so far, and how often each text is an option in them."""
+    """The currently chosen sets, and the number of times that each text is an option in them."""
 
     def __init__(self, questions: Sequence[CandidateSets], rng: np.random.Generator):
         self.questions = questions
@@ -80,17 +79,17 @@ class _State:
             self._count(n, 1)
         some = range(0, len(questions), len(questions) // SAMPLE + 1)
         seen = np.concatenate([self._cues(n, [self.chosen[n]])[0] for n in some])
-        # A conjunction is two cues, and for each a threshold drawn from its values.
+        # A conjunction consists of two cues, each with a threshold sampled from its values.
         self._columns = rng.integers(0, seen.shape[1], (2, CONJUNCTIONS))
         self._least = seen[rng.integers(0, len(seen), (2, CONJUNCTIONS)), self._columns] - NUDGE
 
     @property
     def wanted(self) -> int:
-        """Number of chosen sets of the wanted kind."""
+        """Number of chosen sets of the required kind."""
         return sum(int(one.wanted[chosen]) for one, chosen in zip(self.questions, self.chosen, strict=True))
 
     def sweep(self, order: Sequence[int], fewest: int) -> None:
-        """Choose for each question, in an order, the set with which correct options and distractors differ least."""
+        """Choose for each question in turn the set with the smallest difference of correct options and distractors."""
         differ = np.stack([self._differences(n, [self.chosen[n]])[0] for n in range(len(self.questions))])
         total, wanted = differ.sum(0), self.wanted
         for n in order:
@@ -117,7 +116,7 @@ class _State:
         return np.concatenate([one.cues[sets], np.stack(relative(WEIGHT * np.log(often)), axis=2)], axis=2)
 
     def _differences(self, n: int, sets: Sequence[int]) -> Doubles:
-        """Return how the correct option of each set differs from its distractors, float64 of shape (sets, features)."""
+        """Return the difference of each set's correct option and its distractors, float64 of shape (sets, features)."""
         cues = self._cues(n, sets)
         one, other = (cues[:, :, columns] > least for columns, least in zip(self._columns, self._least, strict=True))
         features = np.concatenate([cues, WEIGHT * (one & other)], axis=2)

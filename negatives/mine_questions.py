@@ -1,4 +1,4 @@
-"""Mine distractors for a file of questions: check, mine, arrange and write."""
+"""Mining of distractors for a file of questions: check, mine, arrange and write."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .options import Mined, MinedOptions, QuestionRow, option_sets
 from .settings import MineSettings, MiningSettings, advice, hard, strict
 
 TRAIN = ("train", "training")
-MUCH = 1.5  # times chance
+MUCH = 1.5  # threshold as a multiple of chance
 CONCENTRATED = 0.35
 SOURCE_COLUMNS = {
     "id": "string",
@@ -46,12 +46,12 @@ class MinedQuestions(Result):
     """Questions with mined distractors.
 
     Attributes:
-        rows: A row for each question as written: its options in random order, the position of the correct one, and the
-            source of each option.
-        options: The options side by side, the correct one first: a row for each question, and for each explanation.
+        rows: A row per question as written: options in random order, position of the correct option, and source of each
+            option.
+        options: Options side by side, the correct one first, with one row per question and per explanation.
         lines: A summary.
-        notes: Warnings where options alone reveal the correct one.
-        out: The file that was written; None if none was.
+        notes: Warnings if the options alone reveal the correct one.
+        out: The file written, or None.
         written: Further files.
     """
 
@@ -82,11 +82,11 @@ def mine_questions(
 
     Args:
         questions: The questions; all have the same targets.
-        kept_apart: By id, the ids of questions that must not be donors.
-        choice: How to choose.
+        kept_apart: Ids of questions that must not be donors, by question id.
+        choice: Settings of mining.
 
     Raises:
-        UsageError: The split to train on does not exist.
+        UsageError: The training split does not exist.
         InputError: There are too few distractors.
     """
     kinds: tuple[str, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
@@ -204,7 +204,7 @@ def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice:
 
 
 def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> None:
-    """Write a random sample of questions with their options side by side, to be read for second correct answers.
+    """Write a random sample of questions with their options side by side, for review of second correct answers.
 
     Raises:
         OutputError: The file cannot be written.
@@ -223,7 +223,7 @@ def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> Non
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as Parquet or JSON lines, depending on the file's ending; the file appears complete or not at all.
+    """Write rows as Parquet or JSON lines, depending on the file suffix; the file is written atomically.
 
     Raises:
         OutputError: The file cannot be written.

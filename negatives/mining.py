@@ -1,13 +1,13 @@
-"""Mine distractors from the answers to other questions: balanced, hardest by score, or random.
+"""Mining of distractors from the answers to other questions: balanced, hardest by score, or random.
 
 Parmar et al. 2024, "CausalChaos!", §3.3 (Vanilla Hard Negative mining): the answers of the ten most similar questions
 are scored by α·cos(questions) · β·cos(answers), and the best four become options. A constant β would only scale all
-scores, so β applies where the answers have a cosine of τ or more, which is its purpose ("heavily penalises answers with
-a high similarity").
+scores, so it is applied if the cosine of the answers is τ or more, which matches its purpose ("heavily penalises
+answers with a high similarity").
 
-Where we differ: an answer that says the same as the correct one, or as a distractor chosen before it, is never taken;
-nor is one whose question asks the same. No answer is used much more often than the others; otherwise the option that is
-rarest among all options would be the correct one. Where ten questions are too few, more are considered.
+Differences from the paper: answers equivalent to the correct one or to a previously chosen distractor are excluded, as
+are those of equivalent questions. No answer is used much more often than the others; otherwise the rarest option would
+be the correct one. If ten questions are too few, more are considered.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ Rows = NDArray[np.int64]
 Draws = NDArray[np.uint64]
 
 SCORE_DIGITS = 8
-JITTER = 1e-9  # below the last digit of a score: a seeded draw decides between equal offers
-REACH = 4  # a search returns this many times top_k questions, so that widening seldom needs the whole pool
-FAR = 16  # among this many times top_k questions a row that finds no free text may exceed the limit
-FEW = 64  # numbers that are drawn one by one before the pool is permuted
+JITTER = 1e-9  # below the last digit of a score; a seeded draw decides between equal offers
+REACH = 4  # a search returns this multiple of top_k questions, so that widening seldom needs the entire pool
+FAR = 16  # a row without a free text among this multiple of top_k questions may exceed the limit
+FEW = 64  # numbers drawn individually before the pool is permuted
 
 
 def mine(
@@ -52,15 +52,15 @@ def mine(
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
 ) -> MinedOptions:
-    """Choose the distractors of every question, as `stressreel mine` and `build-causal` do.
+    """Return the distractors of every question, as chosen by `stressreel mine` and `build-causal`.
 
     Args:
         rows: The questions; all have the same targets.
         settings: Settings with `mining`, `rank_by` and `seed` of a `PoolSettings`.
-        embed: Embeds texts.
-        texts: The texts of the questions, for balanced options.
-        train: The split whose correct texts are no distractors elsewhere; None if there is none.
-        kept_apart: By id, the ids of questions that must not be donors.
+        embed: Function that embeds texts.
+        texts: Texts of the questions, for balanced options.
+        train: Split whose correct texts must not be distractors elsewhere, or None.
+        kept_apart: Ids of questions that must not be donors, by question id.
 
     Raises:
         InputError: Balanced options are requested without `texts`.
@@ -93,11 +93,11 @@ class Item:
     """A question with one correct text.
 
     Attributes:
-        id: Unique.
+        id: Unique id.
         question: The question.
         text: The correct text.
-        pool: Items borrow from one another within a pool only, such as a split.
-        is_donor: Whether its text may be borrowed.
+        pool: Pool, such as a split; items borrow only within their pool.
+        is_donor: Whether the text may be borrowed.
     """
 
     id: str
@@ -108,7 +108,7 @@ class Item:
 
 
 def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> list[Item]:
-    """Return the correct texts of one target; outside train, those that are also correct in train are not borrowed."""
+    """Return the correct texts of one target; texts outside train that are also correct in train are not donors."""
     trained = {text_key(row.texts[target]) for row in rows if row.split == train} if train else set()
     return [
         Item(
@@ -134,36 +134,36 @@ def mine_by_score(
 ) -> tuple[Mined, ...]:
     """Choose the distractors of every item by score, or at random.
 
-    Candidates come from the `top_k` questions of the pool with the largest cosine (`ties` breaks ties), excluding those
-    that ask the same (`same_question`) or are kept apart. Their texts are scored by
-    `alpha·cos_question · cos_text · (beta if cos_text >= tau else 1)`, with negative cosines counted as 0, and taken in
-    the order of their scores; ties are broken by the cosine of the question, then by a seeded draw. A text that says
-    the same as the correct one or as one taken before is never taken: equal after `text_key`, with a cosine of
-    `same_text` or more, or with content words that are a subset of the other's, unless only one of them is negated.
+    Candidates are taken from the `top_k` questions of the pool with the largest cosine (`ties` breaks ties), excluding
+    equivalent ones (`same_question`) and those kept apart. Their texts are scored by `alpha·cos_question · cos_text ·
+    (beta if cos_text >= tau else 1)`, with negative cosines counted as 0, and taken in order of score; ties are broken
+    by the cosine of the question, then by a seeded draw. Texts equivalent to the correct one or to a previous one are
+    excluded: those that are equal after `text_key`, have a cosine of `same_text` or more, or have content words that
+    are a subset of the other's, unless only one of them is negated.
 
-    If too few are left, as many questions again are considered, the next most similar, then twice as many and so on up
-    to the whole pool; their texts rank behind the previous ones.
+    If too few remain, the next most similar questions are considered, doubling the number up to the entire pool; their
+    texts rank after the previous ones.
 
     A text is used at most `max_lend` times its even share, rounded up: the distractors that the pool needs, divided by
-    the donors, times the rows that the text is correct for. If more rows want it, those with the best scores get it,
-    with ties broken by a seeded draw; the others take their next best among up to 16·top_k questions. Rows that then
-    still have too few take their best regardless of the limit.
+    the donors, times the rows for which the text is correct. If more rows request it, those with the best scores
+    receive it, with ties broken by a seeded draw; the others use their next best among up to 16·top_k questions. Rows
+    that still have too few take their best regardless of the limit.
 
     Args:
-        items: The questions; their order does not matter.
+        items: The questions, in any order.
         questions: Embeddings of the questions, float32 of shape (items, dimensions), each of length 1.
-        texts: Embeddings of the correct texts, likewise.
-        settings: How to choose.
+        texts: Embeddings of the correct texts, in the same form.
+        settings: Settings of mining.
         seed: The dataset's seed, for ties and random distractors.
-        kept_apart: By id, the ids of items that must not be donors, such as those about the same part of a video.
-        ranked_by: Embeddings whose cosines score the texts instead of their own. In the released CausalChaos, answers
-            were ranked by their explanations.
+        kept_apart: Ids of items that must not be donors, such as those about the same part of a video, by item id.
+        ranked_by: Embeddings used to score the texts in place of their own. In the released CausalChaos, answers were
+            ranked by their explanations.
 
     Returns:
         The distractors of each item, in the order of `items`.
 
     Raises:
-        InputError: Two items share an id.
+        InputError: Two items have the same id.
     """
     if len({item.id for item in items}) < len(items):
         raise InputError("two questions have the same id. Question ids must be unique.")
@@ -187,7 +187,7 @@ def mine_by_score(
 
 
 class _Pool:
-    """Items that borrow from one another, in the order of their ids; an item's place is its row."""
+    """Items that borrow from one another, sorted by id; the position of an item is its row."""
 
     def __init__(
         self,
@@ -207,7 +207,7 @@ class _Pool:
         self._uses = use_limits(self.text_of.tolist(), [item.is_donor for item in items], settings)
         self._words = [content_words(item.text) if settings.same_text <= 1 else frozenset[str]() for item in items]
         row_of = {item.id: row for row, item in enumerate(items)}
-        # The items of a large group share one list, and then the set made from it.
+        # The items of a large group share one list, and the set derived from it.
         lists = [kept_apart.get(item.id, ()) for item in items]
         distinct = {id(some): some for some in lists}
         apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in distinct.items()}
@@ -236,9 +236,9 @@ class _Pool:
         return self._shared(askers)
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
-        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used above its limit."""
+        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used beyond its limit."""
         holders: list[list[tuple[float, int]]] = [[] for _ in self._uses]
-        bars = np.where(np.array(self._uses) > 0, -np.inf, np.inf)  # the smallest offer that a text accepts
+        bars = np.where(np.array(self._uses) > 0, -np.inf, np.inf)  # smallest offer that each text accepts
         waiting = list(reversed(askers))
         while waiting:
             asker = waiting.pop()
@@ -252,10 +252,10 @@ class _Pool:
                     waiting.append(loser)
                 if len(holders[text]) >= self._uses[text]:
                     bars[text] = holders[text][0][0]
-        return [asker.fill().mined() for asker in askers]  # rows with too few exceed the limits
+        return [asker.fill().mined() for asker in askers]  # rows with too few distractors exceed the limits
 
     def random(self, seed: int) -> Iterator[Mined]:
-        """Yield random distractors of each row."""
+        """Yield random distractors for each row."""
         used = [0] * len(self._uses)
         for row, item in enumerate(tracked(self.items, "sampling distractors", "question")):
             taken: list[int] = []
@@ -293,16 +293,16 @@ class _Pool:
         return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
 
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
-        """Return the first `count` rows by the cosine of their questions, these cosines, and whether there are no more.
+        """Return the first `count` rows by question cosine, their cosines, and whether the pool is exhausted.
 
         Args:
-            row: The row that looks for distractors.
-            near: Its nearest distinct questions, as far as they were searched.
-            count: Number of rows wanted.
+            row: The row that needs distractors.
+            near: Its nearest distinct questions found so far.
+            count: Number of rows requested.
         """
         known = near[near >= 0].astype(np.int64)
         found, cosines = self._nearest_rows(row, known, count)
-        every = len(known) < len(near)  # a search that returns fewer than requested has returned all
+        every = len(known) < len(near)  # a search with fewer results than requested has returned everything
         if len(found) < count and not every:
             others = np.delete(np.arange(len(self._donors)), self._question_of[row])
             found, cosines = self._nearest_rows(row, others, count)
@@ -310,10 +310,10 @@ class _Pool:
         return found[:count], cosines[:count], every and len(found) <= count
 
     def _nearest_rows(self, row: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
-        """Return at least `count` rows, if there are as many, of these questions."""
+        """Return at least `count` rows of these questions, if the pool has as many."""
         number = int(self._question_of[row])
         cosines = _cosines(self._asked[others], self._asked[number])
-        if self._limit is None:  # then rows with the very same question count as well
+        if self._limit is None:  # rows with the identical question then count as well
             others, cosines = np.append(others, number), np.append(cosines, 1.0)
         else:
             others, cosines = others[cosines < self._limit], cosines[cosines < self._limit]
@@ -321,7 +321,7 @@ class _Pool:
         others, cosines = others[order], cosines[order]
         sizes = self._sizes[others]
         enough = int(np.searchsorted(np.cumsum(sizes), count + len(self._apart[row]) + 1))
-        if enough < len(others):  # include all ties with the last one wanted
+        if enough < len(others):  # include all ties with the last requested one
             enough = int(np.searchsorted(-cosines, -cosines[enough], side="right"))
         rows = np.concatenate([np.empty(0, np.int64), *(self._donors[other] for other in others[:enough])])
         repeated = np.repeat(cosines[:enough], sizes[:enough])
@@ -336,7 +336,7 @@ class _Pool:
         return rows if self.settings.ties == "id" else self.tie_breakers(row, rows)
 
     def tie_breakers(self, row: int, rows: Rows) -> Draws:
-        """Return the number drawn for each pair of a row and others, by the finaliser of splitmix64 (Steele 2014)."""
+        """Return a random number for each pair of a row and others, by the finalizer of splitmix64 (Steele 2014)."""
         mixed = self._draws[rows] ^ (self._draws[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -344,7 +344,7 @@ class _Pool:
         return found
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
-        """Return the rows that do not say the same as a row, best first, with question cosines and scores."""
+        """Return the rows that are not equivalent to a row, best first, with question cosines and scores."""
         same = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
         same |= self.text_of[rows] == self.text_of[row]
         words = self._words[row]
@@ -356,7 +356,7 @@ class _Pool:
         return rows[order], cosines[order], scores[order]
 
     def says_the_same(self, one: int, other: int) -> bool:
-        """Return whether the texts of two rows say the same."""
+        """Return whether the texts of two rows are equivalent."""
         return (
             self.text_of[one] == self.text_of[other]
             or says_no_more(self._words[one], self._words[other])
@@ -364,7 +364,7 @@ class _Pool:
         )
 
     def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
-        """Count the rows that a row could not use, each under the first rule of `REFUSALS` that applies."""
+        """Count the rows that a row could not use, each under the first applicable rule of `REFUSALS`."""
         left = np.ones(len(self.items), np.bool_)
         left[[row, *taken]] = False
         same = np.zeros(len(self.items), np.bool_)
@@ -375,7 +375,7 @@ class _Pool:
             np.isin(np.arange(len(self.items)), list(self._apart[row])),
             same,
             ~np.fromiter((item.is_donor for item in self.items), np.bool_, len(self.items)),
-            np.ones(len(self.items), np.bool_),  # the rest says the same as the correct text, or as one taken
+            np.ones(len(self.items), np.bool_),  # the others are equivalent to the correct text, or to one taken before
         )
         counts = {}
         for name, barred in zip(REFUSALS, rules, strict=True):
@@ -399,9 +399,9 @@ class _Pool:
 
 
 class _Asker:
-    """A row that looks for distractors: its candidates, best first, and those that it holds.
+    """A row that needs distractors: its candidates, best first, and those that it currently holds.
 
-    `held` maps the place of a held candidate to the places of those that it excludes because they say the same.
+    `held` maps the position of a held candidate to the positions of those that it excludes as equivalent.
     """
 
     def __init__(self, pool: _Pool, row: int, near: Indices):
@@ -413,7 +413,7 @@ class _Asker:
         self._widen()
 
     def next(self, bars: Cosines | None) -> int | None:
-        """Return the place of the best candidate available; `bars` holds the smallest offer that each text accepts."""
+        """Return the position of the best available candidate; `bars` are the smallest offers that texts accept."""
         while True:
             free = np.ones(len(self.rows), np.bool_) if bars is None else self.offers > bars[self.says]
             for place, excluded in self.held.items():
@@ -433,7 +433,7 @@ class _Asker:
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
-        """Hold as many as are needed, if there are."""
+        """Hold as many candidates as needed, if available."""
         while len(self.held) < self.pool.need and (place := self.next(None)) is not None:
             self.held[place] = []
         return self
@@ -454,7 +454,7 @@ class _Asker:
         )
 
     def _widen(self) -> bool:
-        """Append as many candidates as were considered before; return whether there were any."""
+        """Double the number of candidates; return whether there were any new ones."""
         if self._whole:
             return False
         count = 2 * self.looked_at or self.pool.settings.top_k
@@ -480,7 +480,7 @@ def _cosine(one: Floats, other: Floats) -> float:
 
 
 def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
-    """Yield every number below `size` once in random order, the first ones without a permutation of all."""
+    """Yield every number below `size` once in random order, the first ones without permuting all."""
     seen: set[int] = set()
     for number in rng.integers(0, size, FEW).tolist():
         if number not in seen:
@@ -490,12 +490,12 @@ def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def use_limits(text_of: Sequence[int], is_donor: Sequence[bool], settings: MiningSettings) -> list[float]:
-    """Return how often each text may be used: `max_lend` times its even share, rounded up.
+    """Return the maximum number of uses of each text: `max_lend` times its even share, rounded up.
 
     Args:
-        text_of: The text of each row, by number from 0.
+        text_of: Text number of each row, from 0.
         is_donor: Whether the text of each row may be borrowed.
-        settings: How to choose.
+        settings: Settings of mining.
     """
     if settings.max_lend == 0:
         return [np.inf] * (max(text_of, default=-1) + 1)

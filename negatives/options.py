@@ -1,4 +1,4 @@
-"""Questions, their distractors, and the order of the options."""
+"""Questions, their distractors, and the order of options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Floats]
 """Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
 
-COSINE_DIGITS = 4  # cosines are rounded before anything is decided, so that rounding errors decide nothing
+COSINE_DIGITS = 4  # digits of cosines used in decisions, so that rounding errors have no effect
 REFUSALS = {
     "about the same part of a video": "--no-keep-apart",
     "asking the same": "a higher --same-question",
@@ -30,11 +30,11 @@ class QuestionRow:
     """A question with its correct texts.
 
     Attributes:
-        id: Unique.
+        id: Unique id.
         question: The question.
-        texts: The correct texts by target: "answer", and "explanation" if there is one.
-        pool: Unchanged texts are borrowed within a pool only, such as a split.
-        group: Questions that belong together, such as those of a video.
+        texts: Correct texts by target: "answer", and "explanation" if there is one.
+        pool: Pool, such as a split; unchanged texts are borrowed only within a pool.
+        group: Group of related questions, such as those of a video.
         split: The split.
     """
 
@@ -51,11 +51,11 @@ class Negative:
     """A distractor and its source.
 
     Attributes:
-        id: The question whose correct text this is, or was before it was changed.
+        id: Id of the question whose correct text this is, or from which it was derived.
         text: The distractor.
         cos_question: Cosine of the two questions, rounded to four decimals.
-        cos_text: Cosine with the correct text, likewise.
-        score: The score it was chosen by; for a random distractor the score it would have had.
+        cos_text: Cosine with the correct text, rounded to four decimals.
+        score: Score by which the distractor was chosen; for random distractors, the score that it would have had.
         kind: "hard", "carried" (adapted from another question), "random", "negation" or "swap".
     """
 
@@ -72,10 +72,10 @@ class Mined:
     """The distractors of a question.
 
     Attributes:
-        id: The question.
-        negatives: The best first; fewer than requested if the pool has no more.
+        id: Id of the question.
+        negatives: Distractors, best first; fewer than requested if the pool is too small.
         looked_at: Number of candidates considered.
-        refused: If there are too few, how many of the pool each rule of `REFUSALS` excluded.
+        refused: If there are too few, the number of pool items that each rule of `REFUSALS` excluded.
     """
 
     id: str
@@ -89,9 +89,9 @@ class MinedOptions:
     """The distractors of all questions.
 
     Attributes:
-        texts: By target and id, the correct texts as written among the options.
-        mined: By target, the distractors in the order of the questions.
-        guessable: The questions outside the balanced subset; None where options are not balanced.
+        texts: Correct texts as written among the options, by target and id.
+        mined: Distractors by target, in the order of the questions.
+        guessable: Questions outside the balanced subset; None if options are not balanced.
     """
 
     texts: Mapping[str, Mapping[str, str]]
@@ -101,11 +101,11 @@ class MinedOptions:
 
 @dataclass(frozen=True)
 class OptionSet:
-    """A question's options in their order.
+    """A question's options in order.
 
     Attributes:
         options: The correct option and the distractors.
-        answer_index: Position of the correct one.
+        answer_index: Position of the correct option.
         sources: Source of each distractor; None for the correct option.
     """
 
@@ -115,13 +115,13 @@ class OptionSet:
 
 
 def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[str, int]:
-    """Return a position of the correct option for each question, all positions equally often up to a remainder.
+    """Return a position of the correct option for each question, such that all positions are equally frequent (±1).
 
     Args:
-        ids: The questions of one split; their order does not matter.
-        options: Options of a question.
+        ids: Ids of the questions of one split, in any order.
+        options: Number of options per question.
         seed: The dataset's seed.
-        kind: Key of the draw, such as "ud/answer".
+        kind: Key of the random numbers, such as "ud/answer".
     """
     drawn = sorted(ids, key=lambda name: digest_for(seed, "places", kind, name))
     return {name: number % options for number, name in enumerate(drawn)}
@@ -136,8 +136,8 @@ def arrange(
         right: The correct option.
         negatives: The distractors.
         seed: The dataset's seed.
-        item_id: The question.
-        kind: "answer" or "explanation", each of which has its own order.
+        item_id: Id of the question.
+        kind: "answer" or "explanation", which are shuffled independently.
         place: Position of the correct option; uniformly random if None or out of range.
     """
     sources: list[Negative | None] = [None, *negatives]
@@ -152,15 +152,15 @@ def arrange(
 def option_sets(
     rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = ""
 ) -> dict[str, dict[str, OptionSet]]:
-    """Return the options of each question in their order, by target and id.
+    """Return the ordered options of each question by target and id.
 
-    Correct options of balanced questions occur equally often at each position of a split.
+    Correct options of balanced questions occur equally often at each position within a split.
 
     Args:
         rows: The questions.
-        found: Their options.
+        found: Their mined options.
         settings: Settings with `mining` and `seed`.
-        draw: Prefix of the keys of the draws, such as "ud/".
+        draw: Prefix for the keys of random numbers, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
     for kind, mined in found.mined.items():

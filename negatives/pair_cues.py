@@ -17,14 +17,14 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 DIGITS = 4
-NEAR = 5.0  # this and the next three bring the cues to about the same size
+NEAR = 5.0  # scale factors, which give all cues about the same size
 PLACED = 8.0  # similarity of a pair to the question, relative to its set
 LETTERS = 20
 SHARED = 3
 FLAG = 2.0  # a yes/no cue
-PAIRED = 6.0  # whether there are counterparts, the most visible cue
-ORDERED = 2  # counterparts that an option shares its order of words with
-IN_WORDS = 10.0  # words against their order
+PAIRED = 6.0  # whether there are counterparts, the strongest cue
+ORDERED = 2  # counterparts with which an option shares word order
+IN_WORDS = 10.0  # words relative to word order
 DENIED = 0.3
 
 Pair = tuple[int, int]  # positions of two counterparts
@@ -48,14 +48,14 @@ def measure_sets(
     """Return the cues of options within their sets, float64 of shape (sets, options, cues).
 
     The cues are similarity to the question and to the other options, length, words shared with the question, overlap
-    with the other options in words and in their order, negation, and whether an option has a counterpart: by the number
-    of pairs in the set, and by which of the two is closer to the question.
+    with the other options in words and in word order, negation, and whether an option has a counterpart (by the number
+    of pairs in the set, and by which of the two is more similar to the question).
 
     Args:
         question: The question.
         texts: All options of all sets.
-        sets: Numbers of texts, of shape (sets, options).
-        pairs: For each set the positions of counterparts.
+        sets: Text numbers, of shape (sets, options).
+        pairs: Positions of counterparts in each set.
         negated: Whether each text is negated.
         vectors: Embeddings of texts and question, each of length 1.
         weights: Weights of the words of questions.
@@ -95,7 +95,7 @@ def measure_sets(
 
 
 def _with_others(table: Doubles, sets: Indices) -> Doubles:
-    """Return the entries of each option with the others of its set, of shape (sets, options, options - 1)."""
+    """Return the table entries of each option with the others of its set, of shape (sets, options, options - 1)."""
     block = table[sets[:, :, None], sets[:, None, :]]
     others = ~np.eye(sets.shape[1], dtype=np.bool_)
     return block[:, others].reshape(len(sets), sets.shape[1], -1)

@@ -1,4 +1,4 @@
-"""Find the predicate of a question, and where an answer restates it: "chop up carrots", "by chopping carrots"."""
+"""Detection of a question's predicate and its restatement in an answer: "chop up carrots", "by chopping carrots"."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Predicate:
     """The predicate of a question.
 
     Attributes:
-        verb: The base form of its verb.
-        rest: The text after the verb.
-        words: The words of the rest in lower case, without articles.
+        verb: Base form of the verb.
+        rest: Text after the verb.
+        words: Words of the rest in lower case, without articles.
     """
 
     verb: str
@@ -35,7 +35,7 @@ class Predicate:
     words: frozenset[str]
 
     def written(self, form: Tag) -> str:
-        """Return its text with another form of the verb."""
+        """Return the text of the predicate with another form of the verb."""
         return f"{inflect(self.verb, form)} {self.rest}".rstrip()
 
 
@@ -44,9 +44,9 @@ class Restated:
     """The part of an answer that restates its question.
 
     Attributes:
-        first: The token of the verb.
-        stop: The token after the last.
-        form: The form of the verb.
+        first: Index of the verb.
+        stop: Index after the last token.
+        form: Form of the verb.
     """
 
     first: int
@@ -56,7 +56,7 @@ class Restated:
 
 @cache
 def around(name: str) -> frozenset[str]:
-    """Return a list of words before or after a verb."""
+    """Return a list of words that occur before or after a verb."""
     lists = yaml.safe_load((Path(__file__).parent / "tables" / "restating.yaml").read_text(encoding="utf-8"))
     return frozenset(str(lists[name]).split())
 
@@ -66,10 +66,11 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
 
     Args:
         caption: The question.
-        place: The token after its subject.
+        place: Index of the token after the subject.
 
     Returns:
-        None where it is not a plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom say?".
+        The predicate, or None if it is not a plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom
+        say?".
     """
     tokens = caption.tokens
     if tokens[0].lower != "why":
@@ -96,7 +97,7 @@ def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Resta
 
     Args:
         caption: The answer.
-        predicate: The predicate of its question.
+        predicate: The predicate of the question.
         subject: The last word of the subject, in lower case.
     """
     tokens = caption.tokens
@@ -117,7 +118,7 @@ def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Resta
 
 
 def _ends(tokens: Sequence[Token], stop: int) -> bool:
-    """Return whether the predicate ends here: not before "to the door" or "for Jerry"."""
+    """Return whether the predicate ends at a token: not before "to the door" or "for Jerry"."""
     if stop == len(tokens) or not tokens[stop].is_word:
         return True
     after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
@@ -127,7 +128,7 @@ def _ends(tokens: Sequence[Token], stop: int) -> bool:
 
 
 def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
-    """Return the form of a verb; None where it may be a noun, passive or perfect."""
+    """Return the form of a verb; None if it may be a noun, passive or perfect."""
     word, before = tokens[place].lower, tokens[place - 1].lower
     if before in ARTICLES:
         return None  # "their barking"

@@ -1,4 +1,4 @@
-"""Swap the agent and the patient of a text: "Tom was hitting Jerry" becomes "Jerry was hitting Tom"."""
+"""Swap of the agent and the patient of a text: "Tom was hitting Jerry" becomes "Jerry was hitting Tom"."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def exchange_roles(caption: Caption, cast: Cast) -> Confusion | Unconfused:
     """Swap agent and patient in every mention.
 
     The agent is the subject of the main clause if it is an entity, else that of the first clause with such a subject.
-    The patient is the next other entity after the agent's verb, including "by" phrases. Coordinated entities move
-    together. Pronouns follow where the genders are known and differ, and verbs agree with their new subject.
+    The patient is the next other entity after the agent's verb, including "by" phrases. Coordinated entities are moved
+    together. Pronouns are changed if the genders are known and differ, and verbs agree with their new subject.
     """
     found = tuple(entities(caption, cast))
     if len({entity.key for entity in found}) < 2:
@@ -89,7 +89,7 @@ def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) 
 
 
 def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether "and" coordinates a name that is not in the cast: "Jerry and Lilli"."""
+    """Return whether "and" coordinates an entity with a name outside the cast: "Jerry and Lilli"."""
     tokens, after = caption.tokens, entity.stop + 1
     if after >= len(tokens) or tokens[entity.stop].lower != "and" or any(e.first == after for e in found):
         return False
@@ -97,7 +97,7 @@ def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) ->
 
 
 def _is_alternative(caption: Caption, entity: Entity) -> bool:
-    """Return whether "or" offers an alternative: "the goldfish or canary"."""
+    """Return whether "or" presents an entity as an alternative: "the goldfish or canary"."""
     around = [caption.tokens[n].lower for n in (entity.first - 1, entity.stop) if 0 <= n < len(caption.tokens)]
     return bool({"or", "nor"} & set(around))
 
@@ -109,7 +109,7 @@ def _holds_of_several(caption: Caption) -> bool:
 
 
 def _is_explained(caption: Caption, entity: Entity) -> bool:
-    """Return whether an apposition follows: "his girlfriend, Toots"."""
+    """Return whether an apposition follows an entity: "his girlfriend, Toots"."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or tokens[after].text != "," or tokens[after + 1].tag != "NNP":
         return False
@@ -125,11 +125,11 @@ def _modifies(caption: Caption, entity: Entity) -> bool:
 
 
 def _is_restricted(caption: Caption, entity: Entity) -> bool:
-    """Return whether a relative clause without "that" follows, which a name cannot take: "the fish he had"."""
+    """Return whether a relative clause without "that" follows, which is impossible after a name: "the fish he had"."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
-    # "the fish Tom", which "the cat Butch" looks like
+    # "the fish Tom" may be a name like "the cat Butch"
     apposed = tokens[after - 1].tag == "NNP" and tokens[after - 2].tag in ("NN", "NNS")
     if apposed and tokens[after].tag in FINITE:
         before = tokens[entity.first - 1]

@@ -1,4 +1,4 @@
-"""Exact nearest neighbours by cosine."""
+"""Exact nearest-neighbour search by cosine."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from ..core.progress import tracked
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int32]
 
-TILE = 1024  # queries per tile, fewer where there are many vectors
-CELLS = 1 << 23  # of a tile of cosines
+TILE = 1024  # queries per tile; fewer if there are many vectors
+CELLS = 1 << 23  # cells per tile of cosines
 ROUNDED = 1e5
-EXCLUDED = -2.0  # in place of a cosine
+EXCLUDED = -2.0  # replaces a cosine
 
 
 def nearest(
     queries: Floats, vectors: Floats | None, k: int, *, below: float | None = None, tile: int | None = None
 ) -> Indices:
-    """Return for each query the k vectors with the largest cosine.
+    """Return the k vectors with the largest cosine for each query.
 
     Args:
         queries: float32 of shape (n, dimensions), each of length 1.
         vectors: Vectors to search, shape (m, dimensions), each of length 1; None to search the other queries.
         k: Number of neighbours.
-        below: Leave out vectors with this cosine or a larger one.
+        below: Exclude vectors with a cosine of this value or more.
         tile: Queries per tile, which does not affect the result.
 
     Returns:
-        int32 of shape (n, k): indices by falling cosine, rounded to five digits, then by index; -1 where fewer than k
-        are left.
+        int32 of shape (n, k): indices by decreasing cosine, rounded to five digits, then by index; -1 if fewer than k
+        remain.
     """
     offered = queries if vectors is None else vectors
     found = np.full((len(queries), k), -1, np.int32)
@@ -46,7 +46,7 @@ def nearest(
         last = cosines.shape[1] - wanted
         rows, ids = np.nonzero(cosines >= np.partition(cosines, last, axis=1)[:, last, None])
         values = cosines[rows, ids]
-        order = np.lexsort((ids, -values, rows))  # at least `wanted` of each row, more where the last are equal
+        order = np.lexsort((ids, -values, rows))  # at least `wanted` per row, more if the last ones tie
         best = order[np.searchsorted(rows, np.arange(len(cosines)))[:, None] + np.arange(wanted)]
         found[first : first + tile, :wanted] = np.where(values[best] <= EXCLUDED * ROUNDED, -1, ids[best])
     return found

@@ -14,39 +14,39 @@ from ..language.words import TaggerKind
 
 
 def hard(settings: Any) -> bool:
-    """Whether distractors are chosen by score, for the settings of mining or of a build."""
+    """Return whether distractors are chosen by score, for settings of mining or of a build."""
     mining = getattr(settings, "mining", settings)
     return bool(mining.negatives == "hard" and mining.balance == "none")
 
 
 def mined(settings: Any) -> bool:
-    """Whether distractors are hard negatives, not random ones."""
+    """Return whether distractors are hard negatives rather than random."""
     return bool(getattr(settings, "mining", settings).negatives == "hard")
 
 
 def strict(settings: Any) -> bool:
-    """Whether distractors are balanced against blind baselines."""
+    """Return whether distractors are balanced against blind baselines."""
     return mined(settings) and bool(getattr(settings, "mining", settings).balance == "strict")
 
 
 @dataclass(frozen=True)
 class MiningSettings:
-    """How distractors are chosen.
+    """Settings for choosing distractors.
 
     Attributes:
         negatives: "hard", or "random" as a baseline with the same exclusions.
-        balance: "strict": sample distractors that models without video cannot separate from the correct option; see
-            `negatives.balance`. "none": choose by score, as in the paper.
-        style: "one": write the options of a question in one style if they are balanced. "keep": as annotated.
-        num_options: Options of a question, including the correct one.
+        balance: "strict" to sample distractors that models without video cannot separate from the correct option (see
+            `negatives.balance`); "none" to choose by score, as in the paper.
+        style: "one" to write the options of balanced questions in one style; "keep" to leave them as annotated.
+        num_options: Options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
-        alpha: Weight of the questions' cosine. It scales all scores, so it changes no choice.
-        beta: Factor for candidates with a cosine of at least tau with the correct option.
+        alpha: Weight of the questions' cosine. It scales all scores and thus does not affect the choice.
+        beta: Factor for candidates whose cosine with the correct option is at least tau.
         tau: Cosine from which beta applies.
-        same_question: Cosine from which two questions ask the same, so that neither is a donor of the other.
-        same_text: Cosine from which two texts say the same, so that they are never options of one question. So do texts
-            whose content words are a subset of the other's; above 1, only equal words count.
-        max_lend: Most uses of a text, relative to its even share; 0: no limit.
+        same_question: Cosine from which two questions are equivalent, so that neither is a donor of the other.
+        same_text: Cosine from which two texts are equivalent, so that they are never options of the same question.
+            Texts whose content words are a subset of the other's are also equivalent; above 1, only equal words count.
+        max_lend: Maximum uses of a text, relative to its even share; 0 for no limit.
         ties: Order of equal candidates: "drawn", a seeded draw for each pair of questions, or "id".
     """
 
@@ -89,10 +89,10 @@ class MiningSettings:
     )
 
     def __post_init__(self) -> None:
-        """Check the values.
+        """Validate the values.
 
         Raises:
-            UsageError: One is out of range.
+            UsageError: A value is out of range.
         """
         checks = {
             f"negatives is hard or random, not {self.negatives!r}": self.negatives in ("hard", "random"),
@@ -115,16 +115,16 @@ class MiningSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings:
-    """Where distractors come from.
+    """Settings for the source of distractors.
 
     Attributes:
         imitate_release: Whether to choose options as in the released CausalChaos.
         model: The sentence encoder; None for the default.
-        pool: "split": correct options of the same split, and in validation and test none that is also correct in train.
-            "all": of all splits, as in the release.
-        rank_by: "own", or "explanation": score answers by the cosine of their explanations, as in the release.
+        pool: "split" for correct options of the same split, excluding in validation and test those also correct in
+            train; "all" for those of all splits, as in the release.
+        rank_by: "own", or "explanation" to score answers by the cosine of their explanations, as in the release.
         keep_apart: Whether to exclude questions of the same group or moment as donors.
-        apart_frames: Two clips show the same moment if fewer frames lie between them.
+        apart_frames: Two clips show the same moment if they are fewer frames apart.
     """
 
     model: str | None = option(
@@ -167,13 +167,13 @@ class MineSettings(PoolSettings):
     Attributes:
         questions: The file of questions, or "sample".
         out: The file to write; None to write nothing.
-        columns: The file's names of columns, such as "question=Q".
-        mining: How distractors are chosen.
-        train_split: The split whose correct answers are no distractors elsewhere; None for train, if it exists.
-        seed: Seed of every draw.
+        columns: Column names of the file, such as "question=Q".
+        mining: Settings for choosing distractors.
+        train_split: Split whose correct answers must not be distractors elsewhere; None for train, if it exists.
+        seed: Seed of all random numbers.
         tagger: The part-of-speech tagger.
-        review: CSV for a random sample of questions; None to write none.
-        review_count: Questions in it.
+        review: CSV file for a random sample of questions; None to write none.
+        review_count: Number of questions in the sample.
         progress: Whether to show progress.
     """
 
@@ -211,7 +211,7 @@ RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
 
 
 def released(settings: Any) -> Any:
-    """Return the settings of the release if `imitate_release` is set, else the settings themselves."""
+    """Return the settings of the release if `imitate_release` is set, else the settings unchanged."""
     if not settings.imitate_release:
         return settings
     return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
@@ -224,7 +224,7 @@ def refuse_unused(settings: Any) -> None:
     """Refuse options that have no effect on balanced options.
 
     Raises:
-        UsageError: One of them is not at its default.
+        UsageError: Such an option differs from its default.
     """
     if not strict(settings):
         return
@@ -239,7 +239,7 @@ def refuse_unused(settings: Any) -> None:
 
 
 def advice(settings: Any) -> str:
-    """Return advice on options that leave a question more distractors."""
+    """Return advice on options that provide more distractors per question."""
     pool = "--pool all, " if settings.pool == "split" else ""
     apart = "--no-keep-apart, " if settings.keep_apart else ""
     plain = "--balance none, " if strict(settings) else ""
@@ -252,7 +252,7 @@ def read_columns(given: Any) -> tuple[str, ...]:
     """Parse "question=Q,answer=A", given once or several times, or a dictionary, as ("question=Q", "answer=A").
 
     Raises:
-        ValueError: The form differs, or a column is named twice.
+        ValueError: The form is invalid, or a column is specified twice.
     """
     texts = [f"{name}={column}" for name, column in given.items()] if isinstance(given, Mapping) else given
     pairs = [part.partition("=") for part in comma_separated(texts)]

@@ -1,4 +1,4 @@
-"""Find the statement of an answer: its main clause, or the one after "because", with coordinated verbs."""
+"""Detection of the statement in an answer: its main clause, or the one after "because", with coordinated verbs."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def stated_clause(caption: Caption) -> Clause | None:
 
 
 def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the finite clauses coordinated with a clause that share its subject, from left to right.
+    """Return the finite clauses that are coordinated with a clause and share its subject, from left to right.
 
-    After a clause with another subject, a verb may belong to either: in "Tom knew that Jerry was there and wanted to
-    catch him" it belongs to the main clause if it is a mental verb (`joined_minds` of `confusion.yaml`) and only an
+    After a clause with another subject, a verb may belong to either. In "Tom knew that Jerry was there and wanted to
+    catch him" it belongs to the main clause, if it is a mental verb (`joined_minds` of `confusion.yaml`) and only an
     object clause intervenes, or if a comma ends that clause. After a relative clause, or a clause of reason or time
-    without a comma, it is left unchanged. A clause that repeats the subject counts too: "Tom saw Spike and Tom ran".
+    without a comma, the verb is left out. A clause that repeats the subject also counts: "Tom saw Spike and Tom ran".
     """
     found: list[Clause] = []
     if not main.finite:
         return found
-    holder, inside = main, False  # the last clause of the subject, and whether an object clause follows it
+    holder, inside = main, False  # last clause of the subject, and whether an object clause follows it
     for clause in clauses(caption):
         if not clause.finite or clause.verb.main <= main.verb.main:
             continue
@@ -54,7 +54,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether "and" adds a verb of the same subject, not a participle: "being chased and caught"."""
+    """Return whether "and" adds a verb with the same subject rather than a participle: "being chased and caught"."""
     joint = clause.verb.tokens[0] - 1
     if holder.subject is not None and clause.subject is not None and clause.role != "coordinate":
         again = [token.lower for token in tokens[clause.subject.first : clause.subject.stop]]
@@ -91,14 +91,14 @@ def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) ->
 
 
 def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
-    """Return whether a verb states a wish or feeling: "wanted to run", "was afraid"."""
+    """Return whether a verb expresses a wish or feeling: "wanted to run", "was afraid"."""
     minds = confusion_table()["joined_minds"]
     behind = [token.lower for token in tokens[clause.verb.main : clause.verb.main + 3]]
     return clause.verb.lemma in minds or (clause.verb.copula and any(word in minds for word in behind))
 
 
 def _opens_object_clause(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether a clause is an object clause, with "that", "how" or nothing before its subject."""
+    """Return whether a clause is an object clause, introduced by "that", "how" or no word before its subject."""
     if clause.subject is None or clause.role == "relative":
         return False
     between = tokens[holder.verb.main + 1 : clause.subject.first]

@@ -1,4 +1,4 @@
-"""One style for all options of a question, so that annotators' habits do not reveal the correct one."""
+"""A uniform style for all options of a question, so that annotators' habits do not reveal the correct one."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MARK = re.compile(r"\s+([,.;:!?])")
 
 
 def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
-    """Capitalise the first letter and the names of a text, and remove an initial "because" and the final stop.
+    """Capitalize the first letter and the names in a text, and remove an initial "because" and the final stop.
 
     Args:
         text: An answer or an explanation.
         names: Names with their capitals.
 
     Returns:
-        The text, unchanged if nothing would be left.
+        The text, unchanged if the result would be empty.
     """
     found = ENDINGS.sub("", BECAUSE.sub("", SPACES.sub(" ", text.replace("’", "'")).strip()))
     found = MARK.sub(r"\1", found)

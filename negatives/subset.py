@@ -17,11 +17,11 @@ Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MOST_LEFT_OUT = 0.25
-REPEATS = 2  # fits within a split, each with other folds
-MOST_ROWS = 12_000  # rows that a model learns from
-LIMIT = 4.0  # largest distance of a feature from its mean, in standard deviations
-STEPS = 400  # rows are flagged one by one, or as many at once as keep the number of steps below this
-WEIGHT = 2.0  # of the cues against the baselines
+REPEATS = 2  # fits within a split, each with different folds
+MOST_ROWS = 12_000  # maximum rows that a model learns from
+LIMIT = 4.0  # maximum distance of a feature from its mean, in standard deviations
+STEPS = 400  # maximum number of steps; rows are flagged individually, or several per step to stay below it
+WEIGHT = 2.0  # weight of the cues relative to the baselines
 LOSS_DIGITS = 9
 DIGITS = 4
 
@@ -31,12 +31,12 @@ class SampledRows:
     """Rows with their options.
 
     Attributes:
-        rows: Their numbers.
-        places: Places of their options, the correct one first, of shape (rows, options).
-        features: By target, features of question and option.
-        counts: How often texts are options.
-        splits: The split of each row.
-        ids: Their ids.
+        rows: Numbers of the rows.
+        places: Positions of their options, the correct one first, of shape (rows, options).
+        features: Features of question and option, by target.
+        counts: Counts of texts as options.
+        splits: Split of each row.
+        ids: Ids of the rows.
         folds: Several assignments of the rows to folds.
     """
 
@@ -52,14 +52,14 @@ class SampledRows:
 def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) -> Flags:
     """Flag the rows outside the balanced subset of each split.
 
-    The baselines: networks on texts; the option closest to the question, and the one that shares most words with it;
-    and for each target, and for all together, models of cues and counts, fitted on all splits or on the row's own. None
-    was trained on a row that it answers.
+    The baselines are networks on texts, the option most similar to the question, the one that shares most words with
+    it, and models of cues and counts. The latter are fitted for each target and for all together, on all splits or on
+    the split of the row. No baseline was trained on a row that it answers.
 
     Args:
         sampled: The rows.
         seed: The dataset's seed.
-        learnt: Called after each model.
+        learnt: Callback after each model.
     """
     tables = {name: _cue_table(sampled, name) for name in sampled.features}
     rates = [_text_hits(sampled, name, seed, learnt) for name in sampled.features]
@@ -128,21 +128,22 @@ def _text_hits(sampled: SampledRows, name: str, seed: int, learnt: Callable[[], 
 
 
 def leave_out(differ: Doubles, hits: Doubles, ids: Sequence[str], chance: float) -> Flags:
-    """Choose the rows to leave out, until no baseline is above chance or a quarter of the rows is gone.
+    """Choose the rows to exclude, until no baseline is above chance or a quarter of the rows is excluded.
 
-    Each step removes the row without which the rest is closest to balance: the sum over the baselines of their squared
-    excess over chance, plus the mean over the cues of the squared difference between correct options and distractors. A
-    conditional logit learns nothing from cues that do not differ. Without the second term the first would invert the
-    cues: among rows that no baseline guesses, the option closest to the question would be a distractor.
+    Each step removes the row whose removal brings the others closest to balance. The measure is the sum over the
+    baselines of their squared excess over chance, plus the mean over the cues of the squared difference between correct
+    options and distractors. A conditional logit learns nothing from cues that do not differ. Without the second term,
+    the first would invert the cues: in rows that no baseline answers correctly, the option most similar to the question
+    would be a distractor.
 
     Args:
         differ: Difference between the correct option of each row and its distractors, of shape (rows, cues).
         hits: Probability that each baseline is correct, of shape (rows, baselines).
-        ids: The rows.
-        chance: Probability of a correct guess.
+        ids: Ids of the rows.
+        chance: Accuracy of random choice.
 
     Returns:
-        Whether each row is left out, in the order of `ids`.
+        Whether each row is excluded, in the order of `ids`.
     """
     out = np.zeros(len(ids), np.bool_)
     most = int(MOST_LEFT_OUT * len(ids))

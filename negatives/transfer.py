@@ -1,4 +1,4 @@
-"""Adapt an answer to another question: people and things of its own question are replaced by those of the other.
+"""Adaptation of an answer to another question: people and things of the original question are replaced.
 
 "Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
 """
@@ -39,11 +39,11 @@ AUXILIARIES = frozenset(
 
 @dataclass(frozen=True)
 class Player:
-    """A person or thing that a question names.
+    """A person or thing mentioned in a question.
 
     Attributes:
-        key: Its names in lower case.
-        written: As written in the middle of a sentence: "Tom", "the car".
+        key: Names in lower case.
+        written: Text in the middle of a sentence: "Tom", "the car".
         plural: Whether it is plural.
         gender: "female", "male", "plural", "" (unknown) or "thing".
     """
@@ -64,9 +64,9 @@ class Roles:
     """The roles in a question.
 
     Attributes:
-        subject: Its subject; None if uncertain.
-        others: The other people and things, in the order in which they are named.
-        predicate: What the subject does; None if uncertain.
+        subject: The subject; None if uncertain.
+        others: The other people and things, in order of mention.
+        predicate: The action of the subject; None if uncertain.
     """
 
     subject: Player | None
@@ -81,7 +81,7 @@ class Roles:
 
 @cache
 def no_things() -> frozenset[str]:
-    """Return the nouns that cannot be handled, such as abstract ones."""
+    """Return nouns that are not concrete objects, such as abstract ones."""
     path = Path(__file__).parent / "tables" / "no_things.yaml"
     return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
 
@@ -94,7 +94,7 @@ def read_roles(caption: Caption, cast: Cast) -> Roles:
     phrase = _subject(caption, place) if place is not None else None
     named = next((e for e in found if e.first == place), None)
     if named is not None and phrase is not None and named.stop > phrase.stop and not named.parts:
-        named = None  # "the store owner bang" of "Why did the store owner bang his head"
+        named = None  # "the store owner bang" in "Why did the store owner bang his head"
     if named is not None:  # "Why did Jerry jump": the verb is often tagged as a noun
         subject = _somebody(caption, named)
     elif phrase is not None:
@@ -137,7 +137,7 @@ def _subject(caption: Caption, place: int) -> NounPhrase | None:
 def _somebody(caption: Caption, entity: Entity) -> Player | None:
     tokens = caption.tokens
     if entity.parts and not entity.plural:
-        return None  # "Tom's owner": two are named
+        return None  # "Tom's owner" mentions two
     start = entity.first
     words = caption.text[tokens[start].start : tokens[entity.stop - 1].end]
     if tokens[start].lower in ARTICLES and entity.stop > start + 1:
@@ -219,14 +219,14 @@ def carry_over(
 
     Args:
         caption: The answer.
-        found: The people in it.
-        source: The roles in its own question.
+        found: The people in the answer.
+        source: The roles in the original question.
         target: The roles in the other question.
-        inject: Whether unused people and things of the other question replace those that only the answer names.
-        restated: The part of the answer that restates its question, to be replaced by what the other question states.
+        inject: Whether unused people and things of the other question replace those that only the answer mentions.
+        restated: The part of the answer that restates its question, to be replaced by the other question's predicate.
 
     Returns:
-        The adapted answer, unchanged if it names none of them; None where no grammatical text results.
+        The adapted answer, unchanged if it mentions none of them; None if no grammatical text results.
     """
     pairs = pairing(source, target)
     if not pairs:
@@ -235,7 +235,7 @@ def carry_over(
     moved = {key: player for key, player in pairs.items() if key != player.key}
     if inject:
         _inject(caption, found, pairs, moved, known, target)
-    for key, player in list(moved.items()):  # a displaced one takes the free place
+    for key, player in list(moved.items()):  # a displaced one takes the free position
         if player.key not in pairs and key in known:
             moved[player.key] = known[key]
             pairs[player.key] = known[key]
@@ -264,7 +264,7 @@ def carry_over(
         if entity.parts and not entity.plural:
             return None
         if entity.first and tokens[entity.first - 1].lower == "to" and is_verb_form(tokens[entity.first].text, "VB"):
-            return None  # "to cook" is not to the cook
+            return None  # "to cook" is not "to the cook"
         player = moved[entity.key]
         if entity.plural != player.plural:
             return None
@@ -274,7 +274,7 @@ def carry_over(
         if owns(tokens, entity):
             mark = tokens[entity.stop].text[0]
             changes[entity.stop] = mark if player.written.endswith("s") and player.plural else f"{mark}s"
-    for entity in found:  # "Tom and Jerry" where Tom alone is moved
+    for entity in found:  # "Tom and Jerry" if only Tom is replaced
         if entity.first in gone:
             continue
         if entity.parts and entity.key not in moved and any(part.key in moved for part in entity.parts):
@@ -321,7 +321,7 @@ def _put_things(
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
-    """Replace things by things; return False where that is impossible."""
+    """Replace things with things; return False if that is impossible."""
     tokens = caption.tokens
     things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
     for number, token in enumerate(tokens):
