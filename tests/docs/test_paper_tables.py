@@ -38,7 +38,7 @@ def rows() -> Iterator[tuple[str, str, str]]:
     for line in SECTION.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ", 1)]
         if line.startswith("| ") and len(cells) == 2:
-            if cells[1].rstrip(" |") == "made by":
+            if cells[1].rstrip(" |") == "reproduced by":
                 paper = cells[0]
             else:
                 yield paper, cells[0], cells[1].rstrip(" |")
