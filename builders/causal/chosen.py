@@ -36,21 +36,22 @@ def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[F
     for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):
         for row in output.rows(table):
             asked.setdefault(row["qid"], row["question"])
-        for row in output.rows(table):
+        rows = list(output.rows(table))
+        texts = [text for row in rows for options, *_ in NAMES.values() for text in row[options]]
+        texts = list(dict.fromkeys([*texts, *asked.values(), *(row["question"] for row in rows)]))
+        vectors = dict(zip(texts, embed(texts, settings.model).astype(np.float64), strict=True))
+        for row in rows:
             for options, index, sources in NAMES.values():
                 others: list[str] = [asked.get(source["qid"], str(row["question"])) for source in row[sources]]
-                found = embed([row[options][row[index]], *row[options], row["question"], *others], settings.model)
-                vectors = found.astype(np.float64)
-                count = len(others)
-                texts = vectors[1 : count + 1] @ vectors[0]
-                questions = vectors[count + 2 :] @ vectors[count + 1]
+                right, own = vectors[row[options][row[index]]], vectors[row["question"]]
                 for place, source in enumerate(row[sources]):
                     if source["kind"] == RIGHT:
                         continue
                     known = source["qid"] in asked
                     if source["kind"] in MINED and not _allowed(source, settings.mining):
                         yield f"{table}: {row['qid']}: option {place}, or its question, is too similar"
-                    for name, cosine in (("cos_text", texts[place]), ("cos_question", questions[place])):
+                    text, question = vectors[row[options][place]], vectors[others[place]]
+                    for name, cosine in (("cos_text", text @ right), ("cos_question", question @ own)):
                         if (name == "cos_text" or known) and abs(source[name] - cosine) > ROOM:
                             yield f"{table}: {row['qid']}: option {place}: {name} is {source[name]}, not {cosine:.4f}"
 

@@ -10,9 +10,10 @@ import pytest
 import stressreel
 from commands import run
 from endpoint import running
+from extras import needs
 from stressreel.core.errors import UsageError
 
-pytest.importorskip("openai", reason="the extra ask is not installed")
+pytestmark = needs("openai")
 
 
 def test_answers_are_what_the_command_writes_and_prints(built: Path, tmp_path: Path) -> None:

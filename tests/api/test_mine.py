@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import run
+from extras import needs
 from stressreel.core.errors import UsageError
 from stressreel.core.options import options_of
 from stressreel.negatives.settings import MineSettings
 
-pytest.importorskip("sentence_transformers")
+pytestmark = needs("sentence_transformers")
 
 
 def test_questions_are_those_that_the_command_writes(tmp_path: Path) -> None:

@@ -10,9 +10,10 @@ import pytest
 import stressreel
 import tiny_models
 from commands import run
+from extras import needs
 from stressreel.core.errors import UsageError
 
-pytest.importorskip("transformers", reason="the extra probes is not installed")
+pytestmark = needs("transformers")
 
 
 def test_losses_are_what_the_command_prints(

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 import stressreel
 from commands import refuses, run
+from extras import needs
 from stressreel.core.errors import UsageError
 
-pytest.importorskip("torch", reason="the simulation needs torch: pip install 'stressreel[probes]'")
+pytestmark = needs("torch")
 
 
 @pytest.mark.full

@@ -57,7 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-BY_DEFAULT = ("given pairs", "a file with spaces", "own columns and names")
+BY_DEFAULT = ("given pairs", "a file with spaces")
 
 
 @pytest.mark.parametrize(

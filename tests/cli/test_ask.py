@@ -13,9 +13,10 @@ import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run, start, wait_until
 from endpoint import Body, Slow, Status, completion, running
+from extras import needs
 from stressreel.annotations.samples.cache import cached_sample
 
-pytest.importorskip("openai", reason="the extra ask is not installed")
+pytestmark = needs("openai")
 KEY = "sk-very-secret-0123456789"
 
 

@@ -9,18 +9,24 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from commands import refuses, run
+from extras import needs
+from stressreel.core.files import user_cache
 from stressreel.language.text_key import text_key
 
-pytest.importorskip("sentence_transformers")
+pytestmark = needs("sentence_transformers")
 
 QUIET = "--no-progress"
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """One cache for all, so that the sample is embedded once."""
-    folder = tmp_path_factory.mktemp("home")
-    return {**os.environ, "XDG_CACHE_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
+    """A cache with the embeddings that others made, so that the sample is embedded once."""
+    embeddings = user_cache() / "embeddings"
+    embeddings.mkdir(parents=True, exist_ok=True)
+    cache = tmp_path_factory.mktemp("home") / "cache"
+    (cache / "stressreel").mkdir(parents=True)
+    (cache / "stressreel" / "embeddings").symlink_to(embeddings)
+    return {**os.environ, "XDG_CACHE_HOME": str(cache), "HF_HUB_OFFLINE": "1"}
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 import tiny_models
 from commands import Ran, refuses, rows, run
+from extras import needs
 from stressreel.builders.clavi.items import complements
 from stressreel.core.output import open_output
 
-pytest.importorskip("transformers", reason="the extra probes is not installed")
+pytestmark = needs("transformers")
 SHORT = ("unimodal", "crossmodal", "video", "text")
 SUITE = (
     *("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all"),

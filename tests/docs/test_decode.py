@@ -43,6 +43,7 @@ def torchcodec_fault() -> str:
     return done.stderr.strip().splitlines()[-1][:80] if done.returncode else ""
 
 
+@pytest.mark.full
 def test_every_snippet_runs_and_decodes_only_where_it_says(folder: Path) -> None:
     assert len(SNIPPETS) >= 10
     fault = torchcodec_fault()

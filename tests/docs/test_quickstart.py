@@ -28,6 +28,7 @@ def printed(command: str) -> list[str]:
     return [" ".join(line.split()) for line in out.splitlines()]
 
 
+@pytest.mark.full
 def test_quickstart_and_readme_print_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "cache")  # else another run's rows are read

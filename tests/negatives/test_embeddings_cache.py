@@ -7,12 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from extras import needs
 from numpy.typing import NDArray
 from stressreel.core.errors import OutputError
 from stressreel.negatives import embeddings_cache
 from stressreel.negatives.embeddings_cache import cache_folder, embed
 
-pytest.importorskip("sentence_transformers")
+pytestmark = needs("sentence_transformers")
 
 TEXTS = ["Pip ran.", "Bramble wanted to catch Pip by surprise.", "why", "Pip ran.", "", "Où est le chat ?"]
 

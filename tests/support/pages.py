@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +37,15 @@ class Block:
         return [line.strip() for line in self.text.replace("\\\n", " ").splitlines() if line.strip()]
 
 
-def blocks() -> Iterator[Block]:
-    """Yield every block of every page; directives of Sphinx (`{toctree}`) are none."""
-    for page, path in PAGES.items():
-        for token in MarkdownIt().parse(path.read_text("utf-8")):
-            if token.type == "code_block" or (token.type == "fence" and not token.info.startswith("{")):
-                yield Block(page, token.info.strip(), token.content)
+@cache
+def blocks() -> tuple[Block, ...]:
+    """Read every block of every page; directives of Sphinx (`{toctree}`) are none."""
+    return tuple(
+        Block(page, token.info.strip(), token.content)
+        for page, path in PAGES.items()
+        for token in MarkdownIt().parse(path.read_text("utf-8"))
+        if token.type == "code_block" or (token.type == "fence" and not token.info.startswith("{"))
+    )
 
 
 def python_blocks(page: str) -> list[str]:

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 from changed import columns, derived, other, put
+from extras import needs
 from forger import Change, Forgery, Row
 from stressreel.builders.causal.settings import CausalSettings
 from stressreel.builders.causal.tables import causal_configs
 
-pytest.importorskip("sentence_transformers")
+pytestmark = needs("sentence_transformers")
 
 # Mining decides who lends an option and who is easily guessed, copies where frames are.
 FREE = {
@@ -22,15 +23,8 @@ FREE = {
 LIKE = "ps", "un"  # the division before
 
 
-@pytest.fixture(scope="module")
-def out(build_once: Callable[..., Path]) -> Path:
-    """Every table; read only."""
-    fast = ("--preset", "ultrafast", "--tagger", "pattern")
-    return build_once("build-causal", "--annotations", "sample", "--balance", "none", *fast)
-
-
-def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, built_causal: Path) -> None:
-    assert derived(out) == derived(built_causal) == []
+def test_nothing_is_found_in_an_output_as_it_was_built(built_causal: Path) -> None:
+    assert derived(built_causal) == []
 
 
 TABLES = [config for config in causal_configs(CausalSettings(annotations="sample")) if config.name not in LIKE]
@@ -45,8 +39,8 @@ def another(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("place", columns(TABLES, FREE))
-def test_another_value_is_found(out: Path, place: str) -> None:
-    assert derived(out, put(place, value=another))
+def test_another_value_is_found(built_causal: Path, place: str) -> None:
+    assert derived(built_causal, put(place, value=another))
 
 
 def in_test(change: Callable[[Row], object]) -> Change:
@@ -83,9 +77,5 @@ def to_the_train(forged: Forgery) -> None:
         put("causal_confusion.options", value=lambda texts: ["It rained all day.", *texts[1:]]),
     ],
 )
-def test_a_contradiction_is_found(out: Path, change: Change) -> None:
-    assert derived(out, change)
-
-
-def test_the_places_of_balanced_options_are_found_again(built_causal: Path) -> None:
-    assert derived(built_causal, in_test(exchanged))
+def test_a_contradiction_is_found(built_causal: Path, change: Change) -> None:
+    assert derived(built_causal, change)

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 from endpoint import Behave, Body, Endless, Slow, Status, Truncated, completion, running
+from extras import needs
 from stressreel.core.errors import InputError, UsageError
 from stressreel.evaluation.models.clips import View
 from stressreel.evaluation.models.endpoint import Endpoint, check_address, content_of, parsed_request
 from stressreel.evaluation.models.models import AnswerError, Reply, Request
 from stressreel.evaluation.tasks import prompts
 
-pytest.importorskip("openai", reason="the extra ask is not installed")
+pytestmark = needs("openai")
 ASKED = Request("Is it so?", None, 16)
 KEY = "sk-very-secret-0123456789"
 ODD = "not a chat completion"
