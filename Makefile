@@ -21,7 +21,7 @@ PYTEST := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BI
 test: .venv/dev
 	$(PYTEST)
 
-# Sweeps, simulations, killed builds and clusters, which take more than an hour.
+# Sweeps, simulations, killed builds and clusters, which take about half an hour on two cores.
 test-full: .venv/dev
 	$(PYTEST) -m full
 

@@ -1,28 +1,38 @@
 """The examples run on the built-in samples as their texts say, and what they write is scored."""
 
+import io
 import json
+import runpy
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from commands import run
+from commands import Ran, run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def start(name: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, EXAMPLES / f"{name}.py", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+def start(name: str, *arguments: object) -> Ran:
+    """Run a script in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", [f"{name}.py", *map(str, arguments)])
+        patch.syspath_prepend(str(EXAMPLES))
+        try:
+            runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        except SystemExit as ended:
+            return Ran(int(bool(ended.code)), out.getvalue(), f"{err.getvalue()}{ended.code or ''}\n")
+    return Ran(0, out.getvalue(), err.getvalue())
 
 
 def example(name: str, *arguments: object) -> str:
     done = start(name, *arguments)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    assert done.code == 0, done.err
+    return done.out
 
 
 def scores(*arguments: object) -> dict[str, float]:
@@ -133,10 +143,10 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(
     recipes: dict[str, Path], tmp_path: Path, name: str, arguments: tuple[str, ...], says: str
 ) -> None:
     done = start(name, *(recipes.get(each, each) for each in arguments), "--to", tmp_path / "new" / "place")
-    assert done.returncode == 1
-    assert says in done.stderr
-    assert done.stderr.startswith("Error: ")
-    assert done.stderr.count("\n") == 1
+    assert done.code == 1
+    assert says in done.err
+    assert done.err.startswith("Error: ")
+    assert done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
 
 
@@ -150,6 +160,6 @@ def test_an_empty_table_is_said(recipes: dict[str, Path], tmp_path: Path) -> Non
     info["counts"]["questions"]["train"] = 0
     (out / "build.json").write_text(json.dumps(info))
     done = start("clavi", out, "--to", tmp_path / "to")
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "table questions, split train: no rows." in done.stderr
+    assert (done.code, done.out) == (1, "")
+    assert "table questions, split train: no rows." in done.err
     assert not (tmp_path / "to").exists()

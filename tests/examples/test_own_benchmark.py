@@ -5,47 +5,56 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from commands import Ran
+from commands import Ran, run, run_process
 from datasets import load_dataset
+from forgeries import EXAMPLE, know_the_example
+from stressreel import builders
 from stressreel.core.shards import open_shard
 
-START = "import sys; sys.argv[0] = 'stressreel'; from stressreel.cli.main import main; main()"
-PACKAGE = Path(__file__).parents[2] / "examples" / "own_benchmark"
 MOST_LINES = 160  # the issue of a short example: with its pyproject.toml, but not much more than 150 lines
 
 Command = Callable[..., Ran]
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """The `stressreel` command, in an environment in which the package is installed."""
-    here = tmp_path_factory.mktemp("own")
-    source = shutil.copytree(PACKAGE, here / "source")  # setuptools writes beside what it builds
-    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
-    install = [sys.executable, "-m", "pip", "install", *options, "--target", str(here / "site"), str(source)]
-    subprocess.run(install, check=True, capture_output=True)
-    path = os.pathsep.join(filter(None, (str(here / "site"), os.environ.get("PYTHONPATH"))))
+def command() -> Iterator[Command]:
+    """The `stressreel` command, in this process, as if the package were installed."""
 
-    def run(*arguments: object, code: int = 0) -> Ran:
-        started = [sys.executable, "-c", START, *map(str, arguments)]
-        done = subprocess.run(
-            started, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
-        )
-        assert done.returncode == code, done.stderr
-        return Ran(done.returncode, done.stdout, done.stderr)
+    def call(*arguments: object, code: int = 0) -> Ran:
+        done = run("stressreel", *arguments)
+        assert done.code == code, done.err
+        return done
 
-    return run
+    with pytest.MonkeyPatch.context() as patch:
+        know_the_example(patch)
+        yield call
+    builders.load_benchmark.cache_clear()
 
 
 @pytest.fixture(scope="module")
 def built(command: Command, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("backwards") / "out"
-    command("build", "backwards", "--captions", "sample", "--limit", 2, "--workers", 1, "--out", out)
+    command("build", "backwards", "--captions", "sample", "--limit", 2, "--out", out)
     return out
+
+
+@pytest.mark.full
+def test_the_installed_package_is_found_by_another_process(tmp_path: Path) -> None:
+    source = shutil.copytree(EXAMPLE, tmp_path / "source")  # setuptools writes beside what it builds
+    options = ["--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check"]
+    install = [sys.executable, "-m", "pip", "install", *options, "--target", str(tmp_path / "site"), str(source)]
+    subprocess.run(install, check=True, capture_output=True)
+    path = os.pathsep.join(filter(None, (str(tmp_path / "site"), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path}
+    build = ("build", "backwards", "--captions", "sample", "--limit", 2, "--out", tmp_path / "out")
+    for arguments in (("list", "benchmarks"), build, ("verify", tmp_path / "out")):
+        done = run_process("stressreel", *arguments, env=environment)
+        assert done.code == 0, done.err
+        assert arguments[0] != "list" or "backwards" in done.out
 
 
 def rows(out: Path, config: str, columns: Sequence[str]) -> list[dict[str, str]]:
@@ -57,7 +66,7 @@ def rows(out: Path, config: str, columns: Sequence[str]) -> list[dict[str, str]]
 
 
 def test_it_is_short() -> None:
-    files = [PACKAGE / "pyproject.toml", *PACKAGE.glob("*.py")]
+    files = [EXAMPLE / "pyproject.toml", *EXAMPLE.glob("*.py")]
     assert sum(len(file.read_text("utf-8").splitlines()) for file in files) <= MOST_LINES
 
 
@@ -78,7 +87,7 @@ def test_it_is_listed_builds_loads_and_has_a_card(command: Command, built: Path)
 @pytest.mark.full
 def test_it_resumes_with_the_same_content(command: Command, built: Path, tmp_path: Path) -> None:
     again = tmp_path / "out"
-    arguments = ("build", "backwards", "--captions", "sample", "--limit", 2, "--workers", 1, "--out", again)
+    arguments = ("build", "backwards", "--captions", "sample", "--limit", 2, "--out", again)
     command(*arguments, "--dry-run")
     assert not again.exists()
     command(*arguments)
@@ -88,17 +97,17 @@ def test_it_resumes_with_the_same_content(command: Command, built: Path, tmp_pat
 
 
 def test_it_verifies_and_is_not_fooled(command: Command, built: Path, tmp_path: Path) -> None:
-    command("verify", built, "--workers", 1)
+    command("verify", built)
     changed = shutil.copytree(built, tmp_path / "out")
     shard = next((changed / "videos").glob("*.parquet"))
     shard.write_bytes(shard.read_bytes()[:-1000])
-    command("verify", changed, "--workers", 1, code=1)
+    command("verify", changed, code=1)
 
 
 @pytest.mark.full
 def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_path: Path) -> None:
     assert command("diff", built, built).out.startswith("The same content")
-    given = ("--captions", "sample", "--limit", 1, "--workers", 1, "--out", tmp_path / "out")
+    given = ("--captions", "sample", "--limit", 1, "--out", tmp_path / "out")
     command("build", "backwards", *given)
     assert command("diff", built, tmp_path / "out", code=1).out.startswith("questions: 2 gone; videos: 2 gone.\n")
 

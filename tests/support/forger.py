@@ -126,7 +126,7 @@ def forge(out: Path, copy: Path, change: Change, *, card: bool = True) -> Path:
 
 def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
     """Write what was changed with everything that follows from it; see `forge`."""
-    out = forged.out
+    out, canary = forged.out, str(forged.info.get("canary", ""))
     shutil.copytree(out, copy, ignore=shutil.ignore_patterns("*.parquet", *["figures"] * card))
     configs = [config for config in configs_of(open_output(out)) if config.name in forged.tables]
     tables: dict[str, tuple[Config, list[Any]]] = {}
@@ -137,11 +137,11 @@ def write(forged: Forgery, copy: Path, *, card: bool = True) -> Path:
                 _follow(config, rows, forged.kept)
                 tables[f"{config.name}/{split}"] = config, rows
                 counts.setdefault(config.name, {})[split] = len(rows)
-                _write(copy, config, split, rows, forged.shards.get((config.name, split), []))
+                _write(copy, config, split, rows, forged.shards.get((config.name, split), []), canary)
     fingerprint, units = Fingerprint(), list(_units(forged, tables))
     for unit in units:
         fingerprint.add(unit)
-    write_units(copy, units)
+    write_units(copy, units, canary)
     hashes = {"counts": counts, "fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
     forged.info |= hashes
     if card:
@@ -167,7 +167,7 @@ def _follow(config: Config, rows: list[Any], kept: frozenset[str]) -> None:
                 row[name] = {**row[name], "path": config.file_name(row)}
 
 
-def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list[int]) -> None:
+def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list[int], canary: str) -> None:
     """Write the shards of a split, with the borders that they had."""
     videos, left, pieces = config.videos, rows, []
     for size in shards[:-1]:
@@ -176,7 +176,7 @@ def _write(copy: Path, config: Config, split: str, rows: list[Any], shards: list
     for number, piece in enumerate(pieces):
         path = copy / shard_path(config.name, split, number, len(pieces))
         sized = [(row, len(plain_json(config, row)) + sum(len(row[name]["bytes"]) for name in videos)) for row in piece]
-        write_shard(path, config, sized)
+        write_shard(path, config, sized, canary)
 
 
 def _units(forged: Forgery, tables: Mapping[str, tuple[Config, list[Any]]]) -> Iterator[UnitRows]:

@@ -457,10 +457,3 @@ def forgeries(out: Path, copy: Path, kinds: Iterable[str], seed: object) -> Iter
             if made := make(out, copy, kind, place, seed):
                 yield made
                 shutil.rmtree(copy)
-
-
-def draw(out: Path, copy: Path, number: int, seed: int = 0) -> Forged:
-    """Make one of a row of forgeries, each of another kind than those before it."""
-    kinds = Random(f"{seed} {forger.load(out).info['builder']}").sample(list(KINDS), len(KINDS))
-    start = number % len(kinds)
-    return next(forgeries(out, copy, kinds[start:] + kinds[:start], f"{seed} {number}"))

@@ -10,9 +10,9 @@ from stressreel.core.schema import Config, Row
 from stressreel.core.shards import ShardWriter
 
 
-def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]]) -> None:
+def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]], canary: str = "") -> None:
     """Write storage rows, each given with its size in bytes."""
-    writer = ShardWriter(path, config)
+    writer = ShardWriter(path, config, canary)
     try:
         for row, size in rows:
             writer.add(row, size)
@@ -22,8 +22,8 @@ def write_shard(path: Path, config: Config, rows: Iterable[tuple[Row, int]]) -> 
         raise
 
 
-def write_units(folder: Path, units: Iterable[UnitRows]) -> None:
+def write_units(folder: Path, units: Iterable[UnitRows], canary: str = "") -> None:
     """Write `units.parquet`."""
-    with writing_units(folder) as add:
+    with writing_units(folder, canary) as add:
         for unit in units:
             add(unit)
