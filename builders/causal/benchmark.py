@@ -1,4 +1,4 @@
-"""The registration of CausalChaos as a benchmark."""
+"""Registration of CausalChaos as a benchmark."""
 
 from __future__ import annotations
 

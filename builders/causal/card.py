@@ -1,4 +1,4 @@
-"""The figures, tables and fields of the card of a CausalChaos build; its text is in `card.md.j2`."""
+"""Figures, tables and fields for the card of a CausalChaos build; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ class BaselineShare:
 
     @property
     def share(self) -> float:
-        """The accuracy."""
+        """Accuracy of the baseline."""
         return self.right / self.total
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the accuracy, by Wilson's score (binomial)."""
+        """95 % interval of the accuracy, by Wilson's score (binomial)."""
         middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
         half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
         return max(0.0, middle - half), min(1.0, middle + half)
 
     @property
     def verdict(self) -> str:
-        """How the interval lies relative to chance."""
+        """Position of the interval relative to chance."""
         low, high = self.interval
         return "above chance" if low > self.chance else "below chance" if high < self.chance else "chance"
 
@@ -93,11 +93,11 @@ class Wrong:
         table: Name of the table.
         target: "answer" or "explanation".
         kinds: Number of distractors of each kind.
-        cos_text: Their cosines with the correct option.
+        cos_text: Cosines of distractors with the correct option.
         cos_question: Cosines of the questions, for mined distractors.
         places: Number of questions by the index of the correct option.
-        most: The most frequent donor, and how often it is one.
-        letters: Mean characters of correct options and of distractors.
+        most: The most frequent donor, and its number of uses.
+        letters: Mean number of characters of correct options and of distractors.
     """
 
     table: str
@@ -119,8 +119,8 @@ class CausalStatistics:
         words: Numbers of words of questions, answers and explanations.
         wrong: Statistics of the distractors, by table and target.
         episodes: Number of episodes in each split, by division.
-        examples: The first rows of the test.
-        confused: Rows of `causal_confusion` for examples.
+        examples: The first rows of the test split.
+        confused: Example rows of `causal_confusion`.
         questions: Number of questions.
     """
 
@@ -134,7 +134,7 @@ class CausalStatistics:
 
 
 def measure_causal(output: FinishedOutput) -> CausalStatistics:
-    """Compute the statistics of the card."""
+    """Return the statistics for the card."""
     every = list(output.whole(OPEN))
     clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
     texts = ("question", "answer", "explanation")
@@ -165,7 +165,7 @@ def _shows(row: Row) -> bool:
 
 
 def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
-    """Compute the statistics of the distractors of one table, for one target."""
+    """Return the statistics of one table's distractors for one target."""
     options, index, sources = NAMES[target]
     wrong = [
         (text, source)
@@ -191,7 +191,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
 
 
 def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[BaselineShare]]]]:
-    """Return the accuracy of the blind baselines, by table, split and target."""
+    """Return the accuracy of blind baselines by table, split and target."""
     return {
         table: {
             split: {
@@ -211,7 +211,7 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Basel
 
 
 def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
-    """Return the cells of the tables of blind baselines, for the test, or the last split if there is no test."""
+    """Return the table cells for blind baselines on the test split, or on the last split if there is no test split."""
     found = {}
     for table, splits in guesses(info).items():
         split = "test" if "test" in splits else list(splits)[-1]
@@ -241,7 +241,7 @@ def card() -> Card:
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
-    """Describe the accuracy of the best blind baseline on every table, split and target."""
+    """Return sentences on the accuracy of the best blind baseline for every table, split and target."""
     found = []
     for table, parts in guesses(output.info).items():
         for split, targets in parts.items():
@@ -257,7 +257,7 @@ def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the metadata fields that depend on the benchmark."""
+    """Return the benchmark-specific fields of the YAML header."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -267,12 +267,12 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
-    """Return the variables of the template."""
+    """Return the fields of the card template."""
     info = output.info
     plain = {
         name: count
         for name, count in info["notes"].items()
-        if isinstance(count, int) and not name.startswith("blind_guessable/")  # in a table of its own
+        if isinstance(count, int) and not name.startswith("blind_guessable/")  # in a separate table
     }
     settings = settings_of(info)
     return {
@@ -295,7 +295,7 @@ def figures(output: FinishedOutput, measured: CausalStatistics) -> dict[str, byt
 
 
 def clips_png(frames: Sequence[int]) -> bytes:
-    """Draw the lengths of the clips."""
+    """Draw a histogram of clip lengths."""
 
     def draw(figure: Figure) -> None:
         spread = Distribution.of(frames)
@@ -313,7 +313,7 @@ def clips_png(frames: Sequence[int]) -> bytes:
 
 
 def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineShare]]]]) -> bytes:
-    """Draw the accuracy of blind baselines on the test of every table, with 95 % intervals; the line is chance."""
+    """Draw the accuracy of blind baselines on each table's test split, with 95 % intervals; the line marks chance."""
     tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
     there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}
     names = [name for name in MEANINGS if name in there]

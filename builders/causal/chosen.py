@@ -1,4 +1,4 @@
-"""Check options that another engine chose, where rounding may change the choice, against the rules of mining."""
+"""Verification of options chosen on another engine, where rounding may change the choice, against the mining rules."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from .settings import CausalSettings
 from .tables import CONFUSED, NAMES, OPEN, RIGHT, causal_configs
 
 FREE = ("blind_guessable", *(name for names in NAMES.values() for name in names))
-ROOM = 1.5e-4  # of a cosine that is rounded to four decimals, on another processor
+ROOM = 1.5e-4  # tolerance for a cosine rounded to four decimals on another processor
 
 
 MINED = ("hard", "carried")
 
 
 def chosen(settings: CausalSettings) -> Chosen:
-    """Return the columns that cosines determine, and their check."""
+    """Return the columns that depend on cosines, and their check."""
     columns = {scheme: FREE for scheme in settings.splits} | {CONFUSED: (*FREE, "confusions")}
     return Chosen(columns, lambda output: check_chosen(output, settings))
 
 
 def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[Finding]:
-    """Yield options that do not follow from their donors, or whose cosines are wrong."""
+    """Yield options that do not follow from their donors, or whose cosines are incorrect."""
     yield from check_derived(output, causal_configs(settings), derived(output))
     asked: dict[str, str] = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
     for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):

@@ -1,7 +1,7 @@
-"""The three 70:15:15 divisions of CausalChaos, and the leaks between their splits.
+"""The three 70:15:15 divisions of CausalChaos, and the overlap between their splits.
 
-Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD, uniformly at random; PS, by the position in the
-episode; UN, by episode, so that those of validation and test are unseen in training.
+Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD samples uniformly at random; PS divides by position
+in the episode; UN divides by episode, so that episodes of validation and test are unseen in training.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
         scheme: "ud", "ps" or "un".
         rows: The rows.
         seed: The dataset's seed; PS does not depend on it.
-        places: The order that PS uses; see `by_place`.
+        places: Order used by PS; see `by_place`.
     """
     if scheme == "ud":
         return at_random(rows, seed)
@@ -35,25 +35,25 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
 
 
 def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """UD: sample rows regardless of their order. Of 4,945 rows 3,462, 741 and 742, as released."""
+    """Divide by UD: rows sampled at random, whatever their order; 4,945 rows yield 3,462, 741 and 742 as released."""
     return _drawn(sorted(row.qid for row in rows), seed, "ud")
 
 
 def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """UN: sample whole episodes. Of 161 episodes 113, 24 and 24, as released."""
+    """Divide by UN: entire episodes sampled at random; 161 episodes yield 113, 24 and 24, as released."""
     split_of = _drawn(sorted({row.episode for row in rows}), seed, "un")
     return {row.qid: split_of[row.episode] for row in rows}
 
 
 def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
-    """PS: the first 70 % of an episode are train, up to 85 % validation, the rest test.
+    """Divide by PS: the first 70 % of an episode are train, up to 85 % validation, the rest test.
 
     Args:
         rows: The rows.
-        places: "frames": a row's position is the middle of its clip, and an episode ends with the last annotated frame,
-            so no video is needed. "rows": its position is its order among its episode's rows in the file, which is how
-            the released split was made (3,460/757/728 rows; released were 3,459/757/728). Clips from the beginning
-            of an episode are then in its test, because the file is not in temporal order.
+        places: "frames": the position of a row is the middle of its clip, and an episode ends with the last annotated
+            frame, so no video is needed. "rows": the position is the row's order among those of its episode in the
+            file, as in the released split (3,460/757/728 rows; the release has 3,459/757/728). Clips from the beginning
+            of an episode may then be in its test split, because the file is not in temporal order.
     """
     members: dict[str, list[CausalRow]] = {}
     for row in rows:
@@ -83,9 +83,9 @@ class Leak:
 
     Attributes:
         rows: Rows of the split.
-        same: Rows whose clip is that of a row of train.
+        same: Rows whose clip also belongs to a row of train.
         overlapping: Rows whose clip shares a frame with one of train, including `same`.
-        episode: Rows whose episode is in train.
+        episode: Rows whose episode occurs in train.
     """
 
     rows: int
@@ -95,7 +95,7 @@ class Leak:
 
 
 def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, Leak]:
-    """Count for validation and test the rows with frames that train contains."""
+    """Count the validation and test rows that share frames with train."""
     by_id = {row.qid: row for row in rows}
     others = overlaps(rows)
     seen = {row.episode for row in rows if split_of[row.qid] == "train"}

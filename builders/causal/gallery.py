@@ -28,7 +28,7 @@ ASKED_FACETS = (Facet("asked", "Asked"), Facet("chosen", "Chosen", ("kind",)))
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Show the questions of every table with options; see `data_cards.gallery.exhibits`."""
+    """Return a gallery of the questions in every table with options; see `data_cards.gallery.exhibits`."""
     tables = question_tables(output.info)
     counts = [sum(output.info["counts"][table].values()) for table in tables]
     films: dict[str, Film] = {}

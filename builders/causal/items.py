@@ -1,4 +1,4 @@
-"""The items of a CausalChaos output: questions with answers to choose from, and explanations for audits."""
+"""The items of a CausalChaos output: questions with answers to choose from, and with explanations for audits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COLUMNS = ("qid", "episode", "clip_id", "question", "options", "answer_index")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the questions of a table and split, with their answers."""
+    """Return the questions of a table and split with their answer options."""
     rows, _ = read_columns(output, config, COLUMNS, split)
     return items_of(
         output,
@@ -29,7 +29,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the questions of a table and split twice, with the options of answers and of explanations.
+    """Return the questions of a table and split twice, with answer options and with explanation options.
 
     A question is in the balanced subset if its `blind_guessable` is false.
     """

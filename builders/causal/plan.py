@@ -1,4 +1,4 @@
-"""Plan a CausalChaos build: five options for the answer and the explanation of every why-question, in three divisions.
+"""Planning of a CausalChaos build: five answer and five explanation options per why-question, in three divisions.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
 Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4.
@@ -60,7 +60,7 @@ Choices = Mapping[str, Mapping[str, OptionSet]]
 Generated = Mapping[str, Results]
 """Confusions of texts by a language model."""
 NOT_DRAWN = "enough others are there"
-SCORED = ("hard", "random")  # kinds of options that were chosen by a score
+SCORED = ("hard", "random")  # kinds of options chosen by score
 
 
 @dataclass(frozen=True)
@@ -68,9 +68,9 @@ class Timing:
     """Position of annotated frames in the video files.
 
     Attributes:
-        offsets: By episode, frames to add to the annotated numbers.
-        rates: By episode, frames per second that the annotators counted at, to find frames by their time. Without, an
-            annotated number is the number of the frame in the file.
+        offsets: Frames to add to the annotated numbers, by episode.
+        rates: Frames per second at which annotators counted, by episode, for locating frames by time. Without a rate,
+            an annotated number is the frame number in the file.
     """
 
     offsets: Mapping[str, int] = field(default_factory=dict)
@@ -89,24 +89,24 @@ def plan_causal(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a build before any video is read: divide, mine, arrange and confuse options, and count leaks.
+    """Plan a build before any video is read: divide, mine, arrange and confuse options, and count overlaps.
 
     Args:
-        rows: The annotations, in the order of their file, which the tables keep.
+        rows: The annotations in file order, which the tables preserve.
         settings: See `CausalSettings`.
-        embed: Embeds texts.
-        confuser: Reads and confuses texts; not needed if `settings.confuse` is 0 and options are not balanced.
+        embed: Function that embeds texts.
+        confuser: Parser and confuser of texts; not needed if `settings.confuse` is 0 and options are not balanced.
         generated: Confusions by a language model.
         timing: Position of annotated frames in the files.
-        limit: Use only the first rows by id.
-        identity: What else determines the content: dataset version, tool versions, hashes of inputs.
-        notes: Counts from reading.
+        limit: Maximum number of rows, which are the first by id.
+        identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
+        notes: Counts from loading.
 
     Returns:
-        The plan: a unit for each clip, and one for each table and split.
+        The plan: a unit per clip, and one per table and split.
 
     Raises:
-        InputError: A question has no distractor, because its split is too small.
+        InputError: A question has no distractor because its split is too small.
     """
     planner = _Planner(list(first_by_id(rows, limit)), settings, embed, confuser)
     units: list[Unit] = []
@@ -141,7 +141,7 @@ def _refusal(target: str, reason: str) -> str:
 
 
 class _Planner:
-    """The rows of a build, and what is counted while they are planned."""
+    """The rows of a build, and counts collected during planning."""
 
     def __init__(self, rows: Sequence[CausalRow], settings: CausalSettings, embed: Embed, confuser: Confuser | None):
         self.rows, self.settings, self._embed, self._confuser = rows, settings, embed, confuser
@@ -205,7 +205,7 @@ class _Planner:
                 some = [row.id for row in asked if row.split == split]
                 self.counts[f"blind_guessable/{scheme}/{split}"] = sum(qid in found.guessable for qid in some)
         elif self.settings.pool == "all":
-            self._one_pool = found  # mining by scores does not depend on the division then
+            self._one_pool = found  # mining by score is then independent of the division
         for target, mined in found.mined.items():
             bare = [one for one in mined if not one.negatives]
             if bare:
@@ -236,7 +236,7 @@ class _Planner:
     def confused(
         self, scheme: Scheme, choices: Choices, confuser: Confuser, generated: Generated
     ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
-        """Replace distractors of the test by confusions; return the options, and by id the column `confusions`."""
+        """Replace distractors of the test split by confusions; return the options, and column `confusions` by id."""
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
         found: dict[str, dict[str, OptionSet]] = {}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
@@ -319,7 +319,7 @@ class _Planner:
     def choice_units(
         self, config: str, scheme: Scheme, choices: Choices, outcomes: Mapping[str, list[Row]] | None = None
     ) -> Iterator[Unit]:
-        """Yield a unit for each split of a table with options."""
+        """Yield a unit per split of a table with options."""
         guessable = self._guessable.get(config)
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
@@ -338,7 +338,7 @@ class _Planner:
         yield from _table_units(config, rows)
 
     def open_units(self) -> Iterator[Unit]:
-        """Yield a unit for each split of the open-ended table."""
+        """Yield a unit per split of the open-ended table."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
@@ -350,13 +350,13 @@ class _Planner:
         yield from _table_units(OPEN, rows)
 
     def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
-        """Count what untrained blind baselines get right, and how many options are correct in train.
+        """Count the correct answers of untrained blind baselines, and the options that are correct in train.
 
         Args:
-            config: The table.
+            config: Name of the table.
             scheme: The division.
             choices: The options of the table.
-            learnt: The options of the division, whose train split the baselines know.
+            learnt: The options of the division, whose train split is known to the baselines.
         """
         split_of = self.split_of[scheme]
         for target in TARGETS:
@@ -399,7 +399,7 @@ def _table_units(config: str, rows: Mapping[str, list[Row]]) -> Iterator[Unit]:
 
 
 def text_of(row: CausalRow, target: Target) -> str:
-    """Return the correct text."""
+    """Return the correct text for a target."""
     return row.answer if target == "answer" else row.explanation
 
 
@@ -409,13 +409,13 @@ def clip_id(row: CausalRow) -> str:
 
 
 def causal_row(row: Row) -> CausalRow:
-    """Return the annotation that a row of `open_ended` was made from."""
+    """Return the annotation from which a row of `open_ended` was made."""
     texts = (row["question"], row["answer"], row["explanation"])
     return CausalRow(row["qid"], row["episode"], row["start_frame"], row["end_frame"], *texts)
 
 
 def asked_of(row: CausalRow) -> Row:
-    """Return the columns `ASKED`."""
+    """Return the values of the columns `ASKED`."""
     return {
         "qid": row.qid,
         "episode": row.episode,
@@ -454,7 +454,7 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
 
 
 def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Count by target and kind the confusions that are options, the ambiguous ones, and why others failed."""
+    """Count by target and kind the confusions used as options, the ambiguous ones, and the reasons for failures."""
     counts: dict[str, Any] = {}
     for target in TARGETS:
         for results in outcomes.values():
@@ -473,7 +473,7 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
-    """Yield a unit for each clip that rows of the units are about."""
+    """Yield a unit per clip used by rows of the units."""
     wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
     for name, row in {clip_id(row): row for row in rows}.items():
         if name not in wanted:

@@ -1,4 +1,4 @@
-"""Prepare a CausalChaos build: read its files, plan it, and find the episodes."""
+"""Preparation of a CausalChaos build: loading of its files, planning, and location of the episodes."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ from .tables import TARGETS
 
 
 def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read the annotations, mine and confuse options, plan the build and find the episodes.
+    """Load the annotations, mine and confuse options, plan the build and locate the episodes.
 
     Raises:
-        UsageError: Options do not go together.
-        InputError: The annotations cannot be read, or hold too few questions.
+        UsageError: Options are incompatible.
+        InputError: The annotations cannot be read, or contain too few questions.
     """
     if settings.llm_base_url and not settings.llm_model:
         raise UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
@@ -147,7 +147,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
 
 
 def annotation_file(settings: CausalSettings) -> Path:
-    """Return the annotations; the sample's videos are only rendered if needed."""
+    """Return the path of the annotations; the sample's videos are only rendered if needed."""
     if settings.annotations == SAMPLE:
         return cached_sample("causal" if settings.render else "causal-annotations") / ANNOTATIONS
     path = Path(settings.annotations)
@@ -159,7 +159,7 @@ def annotation_file(settings: CausalSettings) -> Path:
 
 
 def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: TaggerKind) -> Confuser:
-    """Derive the cast from the annotations, add the cast file, and load the tagger."""
+    """Return a confuser whose cast is derived from the annotations and the cast file."""
     cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
     if cast_file:
         cast = join_casts(cast, read_cast(cast_file))
@@ -172,14 +172,14 @@ def generator_of(model: str, base_url: str | None) -> Generator:
 
 
 def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
-    """Return the texts to confuse: the correct options of the test."""
+    """Return the texts to confuse: the correct options of the test split."""
     split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
     tested = [row for row in rows if split_of[row.qid] == "test"]
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 
 
 def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
-    """Ask the language model to confuse every correct option of the test."""
+    """Request confusions of every correct option of the test split from the language model."""
     texts = confused_texts(rows, settings)
     made = {}
     with Progress("asking the language model", len(texts), "text", brief=True) as progress:
@@ -191,7 +191,7 @@ def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generato
 
 
 def confusions(plan: Plan) -> list[str]:
-    """Return lines with the number of confusions of each kind, and why others are missing."""
+    """Return lines with the number of confusions of each kind, and the reasons for missing ones."""
     return [
         f"{target}s confused by {kind}: {counts['placed']:,}; not "
         + (", ".join(f"{number:,} ({why})" for why, number in counts["not_placed"].items()) or "0")
@@ -207,7 +207,7 @@ def describe(
     looked: Callable[[], Sequence[str]] = tuple,
     cost: str = "",
 ) -> str:
-    """Return a summary of what a build would do; `cost` is that of the language model."""
+    """Return a summary of a build for a dry run; `cost` describes the language model's."""
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
         if "config" in unit.payload:

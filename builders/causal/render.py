@@ -1,4 +1,4 @@
-"""Cut the clips of CausalChaos and write their rows."""
+"""Cutting of CausalChaos clips, and their rows."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
 
 
 def clip_footage(plan: Plan) -> list[Footage]:
-    """List the clips of a plan."""
+    """Return the clips of a plan as footage."""
     found = []
     for unit in plan.units:
         if unit.source_id:
@@ -87,7 +87,7 @@ def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
 
 @dataclass(frozen=True)
 class CausalBuilder(SourceVideos):
-    """Cuts the clips of a plan and returns its rows.
+    """Builder that cuts the clips of a plan and yields its rows.
 
     Attributes:
         settings: See `CausalSettings`.

@@ -37,13 +37,13 @@ def count(
     Args:
         sources: The source video of each question.
         answer: Picks (-1 unreadable, -2 missing) and correct options, for answers.
-        explanation: The same for explanations; None if they are not asked.
-        kinds: By "A" and "E", for each question the kind of each option, such as "hard" or "negation"; that of the
-            correct option is ignored.
-        balanced: Whether each question is in the balanced subset; None if there is none.
+        explanation: The same for explanations; None if there are none.
+        kinds: Kind of each question's options, such as "hard" or "negation", under "A" and "E"; that of the correct
+            option is ignored.
+        balanced: Whether each question is in the balanced subset, or None.
 
     Returns:
-        Cells "A", "E" and "A+E" (both correct; questions with a missing pick are left out), the same over the balanced
+        Cells "A", "E" and "A+E" (both correct; questions with a missing pick are excluded), the same over the balanced
         subset as "A, balanced", and "A chose <kind>" over the questions with an option of the kind.
     """
     names = sorted(set(sources))
@@ -110,7 +110,7 @@ def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Return a table of how often each kind of distractor was chosen where offered."""
+    """Return a table of the rate at which each kind of distractor was chosen when offered."""
     means = counted.means(np.ones((1, len(counted.sources))))
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -124,12 +124,12 @@ def tables(counted: Tally) -> tuple[Table, ...]:
 
 
 def scoring() -> BenchmarkScoring:
-    """Return how predictions on CausalChaos are scored."""
+    """Return the scoring of predictions on CausalChaos."""
     return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score chosen answers, and explanations where they are given, on a table of an output."""
+    """Score chosen answers, and explanations if present, on a table of an output."""
     rows, splits = read_whole(output, config)
     return score_rows(rows, splits, predictions, options)
 
@@ -146,12 +146,12 @@ def score_rows(
     """Score multiple choice about causes.
 
     Args:
-        rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and where explanations are asked
-            `explanation_options` and `explanation_index`; `sources` and `explanation_sources` hold for each option
-            a `kind` and the `qid` it comes from; `blind_guessable` says what is outside of the balanced subset.
+        rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and for explanations
+            `explanation_options` and `explanation_index`; `sources` and `explanation_sources` contain a `kind` and the
+            source `qid` of each option; `blind_guessable` is true outside the balanced subset.
         splits: The split of each row.
         predictions: `id`, `answer` and, for protocol 2, `explanation`.
-        options: How to score.
+        options: Options of scoring.
     """
     mine = [options.split in (ALL, split) for split in splits]
     others = frozenset(str(row["qid"]) for row, keep in zip(rows, mine, strict=True) if not keep)

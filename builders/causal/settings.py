@@ -18,7 +18,7 @@ SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
 
 
 def read_schemes(given: Any) -> tuple[Scheme, ...]:
-    """Parse "UD,PS" or ("UD", "PS"); the order is always UD, PS, UN.
+    """Parse divisions such as "UD,PS" or ("UD", "PS"), in the order UD, PS, UN.
 
     Raises:
         ValueError: A division is unknown.
@@ -31,24 +31,24 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
 
 
 def annotations_written(given: str) -> str:
-    """Return the annotations as written in the recorded command."""
+    """Return the annotations in the form of the recorded command."""
     if given != SAMPLE and Path(given).is_dir():
         return "ANNOTATIONS_DIR"
     return f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name
 
 
 def rendered(settings: Any) -> bool:
-    """Whether clips are cut."""
+    """Return whether clips are cut."""
     return bool(settings.render)
 
 
 def confused(settings: Any) -> bool:
-    """Whether the config with confusions is built."""
+    """Return whether the config with confusions is built."""
     return bool(settings.confuse) and settings.split in ("test", "all")
 
 
 def read_texts(settings: Any) -> bool:
-    """Whether texts are parsed, to confuse or adapt them."""
+    """Return whether texts are parsed, for confusion or adaptation."""
     return confused(settings) or strict(settings)
 
 
@@ -58,26 +58,26 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     Attributes:
         annotations: CausalChaos' `Annotations.csv`, a file in its layout, or the word `sample`.
-        columns: Columns with other names in the file, such as "question=Q".
+        columns: Column names that differ in the file, such as "question=Q".
         videos: Folder of the episodes.
-        fps_map: Frames per second that annotated frames were counted at, by episode.
+        fps_map: Frames per second at which annotated frames were counted, by episode.
         offsets: Frames to add to the annotated ones, by episode.
-        released_offsets: The reference of `offsets`.
+        released_offsets: Reference for `offsets`.
         splits: Divisions to build.
-        places: The order that PS uses; see `builders.causal.divisions.by_place`.
-        mining: How distractors are chosen.
-        confuse: Largest number of distractors that `causal_confusion` replaces in a question; 0 omits that config.
-        twins: "balanced": distractors are confused too, see `negatives.confused_options`. "right": the correct option
-            only.
+        places: Order used by PS; see `builders.causal.divisions.by_place`.
+        mining: Settings for choosing distractors.
+        confuse: Maximum number of distractors per question that `causal_confusion` replaces; 0 omits that config.
+        twins: "balanced" to confuse distractors too (see `negatives.confused_options`), "right" to confuse only the
+            correct option.
         cast: File of names in addition to those found in the annotations.
         tagger: Part-of-speech tagger.
         llm_base_url: An OpenAI-compatible endpoint that generates confusions.
-        llm_model: Its model, or the folder of a transformers model.
-        render: Whether clips are cut.
+        llm_model: Model at the endpoint, or the folder of a transformers model.
+        render: Whether to cut clips.
         crf: x264's constant rate factor.
         preset: x264's preset.
         audio: "drop" or "keep".
-        only: The split that is written, or "all": a copy of `split` that the plan records.
+        only: The split to write, or "all"; a copy of `split` that is stored in the plan.
     """
 
     annotations: str = option(
@@ -183,7 +183,7 @@ class CausalSettings(PoolSettings, BuildSettings):
 
 
 def decided(settings: CausalSettings) -> CausalSettings:
-    """Return the settings of the plan, with the split, and without confusions where no test is built.
+    """Return the settings for the plan, with the split, and without confusions if no test split is built.
 
     Raises:
         UsageError: An option of mining by score is combined with balanced options.

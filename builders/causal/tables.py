@@ -1,4 +1,4 @@
-"""The tables of CausalChaos."""
+"""CausalChaos tables."""
 
 from __future__ import annotations
 
@@ -121,10 +121,10 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def choice_tables() -> tuple[str, ...]:
-    """Name the tables with options to choose from."""
+    """Return the names of the tables with options to choose from."""
     return (*SCHEMES, CONFUSED)
 
 
 def question_tables(info: Mapping[str, Any]) -> list[str]:
-    """List the tables of an output that hold multiple-choice questions, the first division first."""
+    """Return the names of an output's multiple-choice tables, the first division first."""
     return [name for name in choice_tables() if name in info["counts"]]

@@ -1,7 +1,7 @@
 """The audit: the accuracy of all blind baselines, and the highest of them.
 
-Blind accuracy is reported as the highest of several baselines, trained and untrained, because a data set that was tuned
-against one model looks better to that model than it is (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020,
+Blind accuracy is reported as the highest of several baselines, trained and untrained, because a dataset tuned against
+one model appears more difficult to that model than it is (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020,
 "Adversarial Filters of Dataset Biases").
 """
 
@@ -22,7 +22,7 @@ from .questions import BlindQuestion, Embed, remembering
 from .yes_no import guess_yes_no, on_pairs
 
 BOTH = "both"
-MOST_OPTIONS = 200  # of a question
+MOST_OPTIONS = 200  # per question
 LONGEST = 20_000  # characters of a question with its options
 
 
@@ -38,19 +38,20 @@ def audit(
     """Run all baselines and compute their accuracies.
 
     Args:
-        asked: The questions of one split, of one or several parts. Their order does not matter; the order of options
-            matters to the baseline of positions only.
-        train: Questions that trained baselines learn from; if there are none, they learn from other source videos of
+        asked: The questions of one split, of one or several parts, in any order. The order of options only affects the
+            baseline of positions.
+        train: Training questions for the trained baselines; if there are none, they learn from other source videos of
             `asked`.
-        embed: Embeds texts (`negatives.embeddings_cache.embed`); baselines that need embeddings are left out if None.
-        complements: Pairs of yes/no questions by their kind, such as a question and its opposite; each kind gets an
-            audit of how often both are correct.
-        seed: Seed of all draws.
+        embed: Function that embeds texts (`negatives.embeddings_cache.embed`); if None, baselines that need embeddings
+            are omitted.
+        complements: Pairs of yes/no questions by kind, such as a question and its opposite; for each kind, the audit
+            reports how often both are answered correctly.
+        seed: Seed of all random numbers.
         resamples: Resamples of the bootstrap over source videos.
 
     Returns:
-        An audit for each part; one of "both" where each question has two parts, such as answer and explanation; and
-        one for each kind of complement pairs.
+        An audit for each part; one of "both" if each question has two parts, such as answer and explanation; and one
+        for each kind of complement pairs.
 
     Raises:
         InputError: Two questions of a part share an id, or have no correct option, too many options or too much text.
@@ -101,7 +102,7 @@ def audit(
 
 
 def part_of(asked: BlindQuestion) -> str:
-    """Return the part of a question, by default whether it is a choice or a yes/no question."""
+    """Return the part of a question; by default "yes/no" or "choice"."""
     return asked.part or ("yes/no" if asked.yes_no else "choice")
 
 

@@ -1,4 +1,4 @@
-"""Cues: numbers measured on each option without the video, and the untrained baselines that follow one of them."""
+"""Cues, which are numbers measured on each option without the video, and untrained baselines that use one cue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...language.text_key import text_key
 from .questions import Arranged, Embedded, Floats
 
-DIGITS = 4  # of a cosine, so that rounding errors decide nothing
+DIGITS = 4  # digits of a cosine, so that rounding errors have no effect
 SCORE_DIGITS = 9
 NEGATED = re.compile(r"\b(?:not|no|never|cannot)\b|n['’]t\b", re.IGNORECASE)
 AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
@@ -31,27 +31,27 @@ MARKS = (".", "?", "!", "…", ";", ":")
 
 @dataclass(frozen=True)
 class TrainCounts:
-    """How often each text, folded by `text_key`, is correct and wrong in train."""
+    """Number of times that each text, normalized by `text_key`, is correct and incorrect in train."""
 
     right: Mapping[str, int]
     wrong: Mapping[str, int]
 
 
 def train_counts(rows: Arranged) -> TrainCounts:
-    """Count how often each text is correct and wrong."""
+    """Count how often each text is correct and incorrect."""
     right = Counter(rows.keys[np.arange(len(rows.right)), rows.right].tolist())
     return TrainCounts(right, Counter(rows.keys[rows.there].tolist()) - right)
 
 
 def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
-    """Measure every cue except those of `TRAINING`.
+    """Return every cue except those of `TRAINING`.
 
     Args:
         rows: The questions.
-        vectors: Their embeddings; cues that need them are left out if None.
+        vectors: Embeddings of the questions; if None, cues that need them are omitted.
 
     Returns:
-        For each cue an array of shape (questions, most options), 0 where there is no option.
+        For each cue an array of shape (questions, most options), 0 where a question has no option.
     """
     asks = any(one.question for one in rows.asked)
     found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items() if asks or name not in ASKING}
@@ -66,7 +66,7 @@ def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
 
 
 def training_cues(rows: Arranged, learnt: TrainCounts) -> dict[str, Floats]:
-    """Count how often each option is correct, and wrong, in train; shapes as in `cues`."""
+    """Return how often each option is correct, and incorrect, in train; shapes as in `cues`."""
     return {
         name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
         for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
@@ -81,7 +81,7 @@ def _of_text(measure: Callable[[str], float]) -> Measure:
 
 
 def _as_question(measure: Callable[[str], bool]) -> Measure:
-    """Measure whether something holds of an option as of its question."""
+    """Return a measure of whether a property of an option equals that of its question."""
     return lambda rows: [
         [float(measure(text) == measure(one.question)) for text in texts]
         for one, texts in zip(rows.asked, rows.texts(), strict=True)
@@ -111,7 +111,7 @@ def _shared_words(rows: Arranged) -> list[list[float]]:
 
 
 def _rare_word(rows: Arranged) -> list[list[float]]:
-    """Measure whether an option alone repeats the rarest word of the question that a single option repeats."""
+    """Measure whether an option is the only one to repeat the rarest such word of the question."""
     weights = rarity(one.question for one in rows.asked)
     found = []
     for one, texts in zip(rows.asked, rows.texts(), strict=True):
@@ -131,10 +131,10 @@ def rarity(texts: Iterable[str]) -> dict[str, float]:
 
 
 def twin_scores(texts: Sequence[str]) -> list[float]:
-    """Return how much each option looks like the original of two others, its negation and its swap of roles.
+    """Return how much each option resembles the original of two others, a negation and a role swap.
 
-    A negation keeps the words and their order, a swap keeps the words. The original is not negated, has the counterpart
-    closest in words and those closest in order.
+    A negation keeps the words and their order; a swap keeps the words. The original is not negated, and has the most
+    similar counterparts in words and in word order.
     """
     bags = [Counter(_twin_stems(text)) for text in texts]
     pairs = [Counter(pairwise(_twin_stems(text))) for text in texts]
@@ -164,7 +164,7 @@ LEXICAL: dict[str, Measure] = {
 
 @lru_cache(maxsize=1 << 16)
 def stems(text: str) -> tuple[str, ...]:
-    """Return the words of a text without common endings, cut to five letters."""
+    """Return the words of a text without common endings, truncated to five letters."""
     return tuple(ENDINGS.sub("", word)[:STEM] for word in text_key(text).split())
 
 
@@ -180,12 +180,12 @@ def _dice(one: Counter[Any], other: Counter[Any]) -> float:
 
 @dataclass(frozen=True)
 class Rule:
-    """A baseline that takes the option with the largest, or the smallest, value of a cue.
+    """A baseline that chooses the option with the largest or smallest value of a cue.
 
     Attributes:
-        cue: The cue, of `cues`.
-        most: Whether it takes the largest.
-        meaning: The option that it takes.
+        cue: Name of the cue in `cues`.
+        most: Whether the largest value is chosen.
+        meaning: Description of the chosen option.
     """
 
     cue: str
@@ -217,15 +217,15 @@ RULES = {
 
 
 def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Take the option with the largest score.
+    """Choose the option with the largest score.
 
     Args:
         rows: The questions.
-        scores: A number for each option, shape (questions, most options).
+        scores: Score of each option, shape (questions, most options).
 
     Returns:
-        The place of the option, the first of equally good ones; and the probability that it is correct, shape
-        (questions,): 1/2 if the correct option is one of two equally good ones.
+        The position of the chosen option, the first of ties, and the probability that it is correct, shape
+        (questions,): 1/2 if the correct option is one of two tied options.
     """
     masked = np.where(rows.there, np.round(scores, SCORE_DIGITS), -np.inf)
     best = masked == masked.max(axis=1, keepdims=True)

@@ -23,11 +23,11 @@ class Guess:
     """The choices of one baseline.
 
     Attributes:
-        name: The baseline.
-        meaning: What it does.
-        family: Whether it learns from questions with known answers.
-        choices: The number of the chosen option of each question, as given; for pairs of shape (questions, 2).
-        right: Whether it is correct, shape (questions,); a probability where several options are equally good.
+        name: Name of the baseline.
+        meaning: Description of the baseline.
+        family: Whether the baseline learns from questions with known answers.
+        choices: Original number of the chosen option of each question; for pairs of shape (questions, 2).
+        right: Whether the choice is correct, shape (questions,); a probability if several options are tied.
     """
 
     name: str
@@ -43,10 +43,10 @@ class Figure:
 
     Attributes:
         guesser: Name of the baseline.
-        meaning: What it does.
-        family: Whether it learns from questions with known answers.
+        meaning: Description of the baseline.
+        family: Whether the baseline learns from questions with known answers.
         share: Accuracy on all questions, with its interval over source videos.
-        balanced: Accuracy on the balanced subset; None where there is none.
+        balanced: Accuracy on the balanced subset; None if there is no such subset.
     """
 
     guesser: str
@@ -58,10 +58,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Worth:
-    """The contribution of a cue to the baseline that combines all.
+    """The contribution of a cue to the baseline that combines all cues.
 
     Attributes:
-        cue: The cue, or the group of them.
+        cue: Name of the cue or group of cues.
         alone: Accuracy with this cue only.
         lost: Accuracy with all cues minus that with all others.
     """
@@ -77,16 +77,16 @@ class Audited:
 
     Attributes:
         part: The kind of choice: "answer", "explanation", "both", "choice" or "yes/no".
-        ids: The questions.
+        ids: Ids of the questions.
         sources: Number of source videos.
-        learnt: Number of questions of train that trained baselines learnt from; 0 if they were cross-fitted.
-        chance: Accuracy of chance.
-        num_balanced: Number of questions in the balanced subset; None where there is none.
+        learnt: Number of training questions for trained baselines; 0 if they were cross-fitted.
+        chance: Accuracy of random choice.
+        num_balanced: Number of questions in the balanced subset; None if there is no such subset.
         figures: The accuracy of each baseline.
         elsewhere: Accuracy of the baseline that is best on other source videos, free of selection bias.
         choices: The choices of each baseline, in the order of `ids`.
         worth: The contribution of each cue.
-        left_out: Baselines that could not run, and why.
+        left_out: Reasons by name for baselines that could not run.
     """
 
     part: str
@@ -103,12 +103,12 @@ class Audited:
 
     @property
     def best(self) -> Figure:
-        """The baseline with the highest accuracy, the first of equal ones."""
+        """The baseline with the highest accuracy, the first of ties."""
         return max(self.figures, key=lambda figure: figure.share.value)
 
     @property
     def best_balanced(self) -> Figure | None:
-        """The baseline with the highest accuracy on the balanced subset; None where there is none."""
+        """The baseline with the highest accuracy on the balanced subset; None if there is no such subset."""
         there = [figure for figure in self.figures if figure.balanced is not None]
         return max(there, key=lambda figure: figure.balanced.value if figure.balanced else 0.0, default=None)
 
@@ -157,7 +157,7 @@ def audited(
 
 
 def _best_elsewhere(guesses: Sequence[Guess], divided: Sequence[Fold]) -> NDArray[np.float64]:
-    """Return what is correct if each fold is answered by the baseline that is best on the other folds."""
+    """Return the correctness of answering each fold with the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)

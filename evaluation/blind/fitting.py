@@ -23,7 +23,7 @@ def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
     """Split questions by source video into up to five folds with about equally many videos.
 
     Returns:
-        For each fold the numbers of the questions outside and inside of it; nothing for a single source video.
+        For each fold, the numbers of the questions outside and inside; empty for a single source video.
     """
     names = sorted({one.cluster for one in rows.asked})
     parts = min(FOLDS, len(names))
@@ -40,7 +40,8 @@ def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArra
 
     Args:
         divided: The folds.
-        guess: Learns from questions and scores others; gets the numbers of both and the name of the fold.
+        guess: Function that learns from questions and scores others; its arguments are the numbers of both and the name
+            of the fold.
 
     Returns:
         The scores, in the order of the questions.
@@ -56,11 +57,11 @@ def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
     """Return three features of a score: its distance to the mean of its row, and whether it is the largest or smallest.
 
     Args:
-        there: Where there is an option, shape (questions, most options).
-        scores: A number for each option, likewise.
+        there: Whether each option exists, shape (questions, most options).
+        scores: Score of each option, shape (questions, most options).
 
     Returns:
-        Shape (questions, most options, 3), 0 where there is no option. Ties share the second and third.
+        Shape (questions, most options, 3), 0 for missing options. Ties share the second and third feature.
     """
     counts = np.maximum(there.sum(axis=1, keepdims=True), 1)
     centred = np.where(there, scores - np.where(there, scores, 0).sum(axis=1, keepdims=True) / counts, 0)
@@ -76,8 +77,8 @@ def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> F
 
     Args:
         values: Features, shape (questions, most options, features).
-        there: Where there is an option.
-        right: The place of the correct option of each question.
+        there: Whether each option exists.
+        right: Position of the correct option of each question.
 
     Returns:
         A weight for each feature.

@@ -1,4 +1,4 @@
-"""Read questions with options from a file."""
+"""Loading of questions with options from a file."""
 
 from __future__ import annotations
 
@@ -36,21 +36,21 @@ Table = tuple[str, str]
 def read_asked(
     path: Path, columns: Mapping[str, str] | None = None, first: int = 0
 ) -> dict[Table, list[BlindQuestion]]:
-    """Read questions with options from a CSV, JSON, JSON-lines or Parquet file.
+    """Load questions with options from a CSV, JSON, JSON-lines or Parquet file.
 
     Args:
-        path: The file: `id`, `question`, `options` (or a0, a1, …; without, answers are yes or no), `answer` (or
-            `answer_index`); where there are some `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
-            `explanation_options` with `explanation_index`, as `stressreel mine` writes them.
-        columns: The file's names of columns, by ours.
-        first: Number of the first option, in answers that are numbers; `answer_index` counts from 0.
+        path: File with `id`, `question`, `options` (or a0, a1, …; without options, answers are yes or no) and `answer`
+            (or `answer_index`); optional are `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
+            `explanation_options` with `explanation_index`, as written by `stressreel mine`.
+        columns: Column names of the file, by the names above.
+        first: Number of the first option in numeric answers; `answer_index` counts from 0.
 
     Returns:
-        The questions by config and split, in the order of the file.
+        The questions by config and split, in file order.
 
     Raises:
-        UsageError: The file does not exist, or `columns` names an unknown column.
-        InputError: It cannot be read, or a row has no id or correct option.
+        UsageError: The file does not exist, or `columns` contains an unknown column.
+        InputError: The file cannot be read, or a row has no id or correct option.
     """
     unknown = sorted(set(columns or ()) - set(NAMES))
     if unknown:

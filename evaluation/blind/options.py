@@ -32,8 +32,8 @@ class Guessed:
         guesses: The choices.
         groups: Features by cue or baseline, as inputs of the models that combine them.
         divided: The folds for cross-fitting.
-        learnt: Number of questions of train that were learnt from.
-        left_out: Baselines that could not run, and why.
+        learnt: Number of training questions.
+        left_out: Reasons by name for baselines that could not run.
     """
 
     rows: Arranged
@@ -56,9 +56,9 @@ def guess_options(
 
     Args:
         asked: The questions.
-        train: Questions to learn from; if there are none, baselines learn from the other source videos of `asked`.
-        embed: Embeds texts; baselines that need embeddings are left out if None.
-        seed: Seed of all draws.
+        train: Training questions; if there are none, baselines learn from the other source videos of `asked`.
+        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
+        seed: Seed of all random numbers.
         trained: Whether to run trained baselines.
     """
     view = measured(arrange(asked), embed)
@@ -79,7 +79,7 @@ def guess_options(
         for name, scores in _scores(view, learnt, divided, seed, left_out):
             meaning = GUESSERS[name].meaning
             guesses.append(_guess(rows, name, meaning, "trained", scores))
-            if learnt:  # scores that were learnt in these rows would reveal their correct options
+            if learnt:  # scores learnt from these rows would reveal their correct options
                 groups[name] = features(rows.there, scores)
                 if name in COMBINED:
                     guesses += _with_the_rule(rows, name, meaning, scores, values_of["right_in_train"])
@@ -111,7 +111,7 @@ def _rules_on(*names: str) -> list[str]:
 def _scores(
     view: Measured, learnt: Measured | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
-    """Yield the scores of each trained baseline that can run; note why others cannot."""
+    """Yield the scores of each trained baseline that can run; record why others cannot."""
     for name, baseline in GUESSERS.items():
         if name in left_out:
             continue
@@ -143,7 +143,7 @@ def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floa
 
 
 def worth(guessed: Guessed) -> list[Worth]:
-    """Measure the accuracy of each cue and trained baseline alone, and what the combination of all loses without it."""
+    """Measure the accuracy of each cue and trained baseline alone, and the loss of the combination without it."""
     rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
     if not divided:
         return []

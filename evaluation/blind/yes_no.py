@@ -1,4 +1,4 @@
-"""Blind baselines for yes/no questions, which see the words of questions only."""
+"""Blind baselines for yes/no questions, which use only the words of questions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], emb
 
 
 def _by_kind(answer: Answers) -> Answers:
-    """Train a baseline on each kind of question separately; unseen kinds get the most frequent answer."""
+    """Train a baseline on each kind of question separately; for unknown kinds, predict the most frequent answer."""
 
     def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
         usual = question_only.commonest(learnt)
@@ -78,7 +78,7 @@ def _ngrams(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed
     weigh = text.TfidfVectorizer(analyzer="char_wb", ngram_range=CHARACTERS, sublinear_tf=True)
     try:
         bags = weigh.fit_transform([one.text for one in learnt])
-    except ValueError:  # questions without any character
+    except ValueError:  # questions without any characters
         return _majority(learnt, asked, embed)
     return _logistic(learnt, bags, weigh.transform([one.text for one in asked]))
 
@@ -100,9 +100,9 @@ def guess_yes_no(
 
     Args:
         asked: Yes/no questions.
-        train: Questions to learn from; if there are none, baselines learn from the other source videos of `asked`.
-        embed: Embeds texts; baselines that need embeddings are left out if None.
-        seed: Seed of all draws.
+        train: Training questions; if there are none, baselines learn from the other source videos of `asked`.
+        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
+        seed: Seed of all random numbers.
 
     Returns:
         The questions by id, the answers, and the baselines that could not run, with the reason.
@@ -145,12 +145,12 @@ def guess_yes_no(
 def on_pairs(
     rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
 ) -> tuple[Arranged, list[Guess]]:
-    """Return the choices on pairs of questions, such as a question and its complement: both correct, or not.
+    """Return the choices on pairs of questions, such as a question and its complement; both must be correct.
 
     Args:
         rows: The questions.
         guesses: The choices.
-        pairs: Ids of questions; pairs with an unknown id are left out.
+        pairs: Pairs of question ids; pairs with an unknown id are omitted.
     """
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
