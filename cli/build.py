@@ -1,4 +1,4 @@
-"""Commands whose options are the fields of settings classes: `build-NAME` and `stressreel mine`."""
+"""Commands whose options are fields of settings classes: `build-NAME` and `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Examples:
 
 
 def build_command(name: str, program: str) -> click.Command:
-    """Make the command that builds a benchmark; `program` is the command's own name."""
+    """Return the command that builds a benchmark; `program` is the name of the command."""
     kind, text = build_options(name)
 
     def run(**values: Any) -> None:
@@ -48,7 +48,7 @@ def build_command(name: str, program: str) -> click.Command:
         options = from_values(RunOptions, values)
         done = run_build(benchmark, settings, options, say=lambda text: echo(text, err=True), show=echo)
         if done is not None and options.out is not None:
-            with fitting(options.out):  # an output that was complete before may come from anyone
+            with fitting(options.out):  # an existing complete output is untrusted
                 text = report(benchmark, options.out, done)
             echo(text)
 
@@ -56,7 +56,7 @@ def build_command(name: str, program: str) -> click.Command:
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
-    """Describe what was built and how to load it."""
+    """Describe the output and how to load it."""
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]
@@ -87,7 +87,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
 
 
 class BuildGroup(click.Group):
-    """A group with a command for each benchmark, imported when it runs."""
+    """A group with one command per benchmark, each imported when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the benchmarks."""
@@ -96,7 +96,7 @@ class BuildGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the benchmark, or suggest the closest name."""
+        """Return the command of a benchmark; raise an error with the most similar name if it is unknown."""
         names = benchmark_names()
         if args and args[0] not in names:
             near = difflib.get_close_matches(args[0].removeprefix("build-"), names, 1)
@@ -105,7 +105,7 @@ class BuildGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make the command of a benchmark; None if the name is unknown."""
+        """Return the command of a benchmark; None if the name is unknown."""
         return build_command(cmd_name, cmd_name) if cmd_name in benchmark_names() else None
 
 
@@ -115,7 +115,7 @@ def command() -> None:
 
 
 def mine_command() -> click.Command:
-    """Make `stressreel mine`."""
+    """Return the command `stressreel mine`."""
     from ..api.mine import mine, run_mine
     from ..negatives.settings import MineSettings
 

@@ -1,4 +1,4 @@
-"""The commands of `stressreel`: one table, by task, of what the command line adds to the functions of the API."""
+"""The table of `stressreel` commands by task, with what the command line adds to the API functions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def modality_files(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def default_out(values: dict[str, Any]) -> dict[str, Any]:
-    """Without --out, write the scores next to the predictions."""
+    """Set the default of --out: the scores are written next to the predictions."""
     from ..api.score import default_folder
 
     given = values["predictions"] or values.get("similarity")
@@ -37,7 +37,7 @@ def default_out(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
-    """Parse words such as `--charades DIR` into options of the build that made the output."""
+    """Parse words such as `--charades DIR` into options of the build that produced the output."""
     inputs: dict[str, list[str]] = {}
     name = ""
     for text in values.pop("given"):
@@ -67,7 +67,7 @@ HARNESSES = {
 
 
 def harness_command(harness: str, what: str) -> Command:
-    """Return the command that exports tasks of a harness."""
+    """Return the command that exports tasks for an evaluation harness."""
     text = f"Export `out` as tasks of {what}.\n\nScore its logs with `stressreel score OUT --predictions LOGS`."
     return Command(function="export_tasks", fixed={"harness": harness}, help=text)
 
@@ -206,7 +206,7 @@ COMMANDS = {name: command for commands in TASKS.values() for name, command in co
 
 
 def load_command(name: str) -> click.Command:
-    """Make a command of `stressreel`, or a program such as `build-clavi`."""
+    """Return a command of `stressreel`, or a program such as `build-clavi`."""
     from . import build
 
     if name.startswith("build-"):
@@ -221,19 +221,19 @@ def load_command(name: str) -> click.Command:
 
 
 class Subcommands(click.Group):
-    """A command that holds others. `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
+    """A command with subcommands; `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the subcommands."""
         return list(COMMANDS[str(self.name)].subcommands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make a subcommand; None if the name is unknown."""
+        """Return a subcommand; None if the name is unknown."""
         found = COMMANDS[str(self.name)].subcommands.get(cmd_name)
         return function_command(f"{self.name} {cmd_name}", found) if found else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert `answers` in front of arguments that do not start with the name of a subcommand."""
+        """Insert `answers` before arguments that do not start with the name of a subcommand."""
         known = self.list_commands(ctx)
         if "answers" in known and args and args[0] not in (*known, *ctx.help_option_names):
             args = ["answers", *args]
@@ -241,20 +241,20 @@ class Subcommands(click.Group):
 
 
 class Stressreel(click.Group):
-    """The group of all commands, each of which is made when it runs."""
+    """The group of all commands, each of which is created when it runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, by task."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Make a command; None if the name is unknown."""
+        """Return a command; None if the name is unknown."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or suggest the closest name."""
+        """Return the command; raise an error with the most similar name if it is unknown."""
         if args and args[0] not in COMMANDS:
             raise click.UsageError(f"there is no command {args[0]!r}. {_closest_command(args[0])}", ctx)
         return super().resolve_command(ctx, args)

@@ -24,21 +24,21 @@ def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
 
 
 def complete_tables(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a table of the output that the command line names."""
+    """Complete the name of a table in the output given on the command line."""
     return [name for name in _counts(ctx) if name.startswith(incomplete)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a split of the output that the command line names."""
+    """Complete the name of a split in the output given on the command line."""
     splits = dict.fromkeys(split for table in _counts(ctx).values() for split in table)
     return [split for split in (*splits, "all") if split.startswith(incomplete)]
 
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    """Return the row counts, by table and split, of the output named on the command line; empty if there is none."""
+    """Return the row counts, by table and split, of the output given on the command line; empty if there is none."""
     from ..core.documents import parse_json, read_own
 
-    named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, where the last option has no value
+    named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, if the last option has no value
     for out in filter(None, named):
         try:
             content = parse_json(read_own(Path(out) / "build.json"))

@@ -1,4 +1,4 @@
-"""Click commands made from functions of the API: options from signature and docstring, output from the result."""
+"""Click commands generated from API functions: options from signature and docstring, output from the result."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ FORMATS = {"json": "Print JSON.", "markdown": "Print Markdown.", "dot": "Print a
 
 @dataclass(frozen=True)
 class Command:
-    """A command of the command line that calls a function of the API.
+    """A command that calls an API function.
 
     Attributes:
-        summary: Its line in `stressreel --help`.
+        summary: Line in `stressreel --help`.
         function: Name of the function, if it differs from the command's, such as `list_`.
         formats: Output formats in addition to text, from `FORMATS`.
         examples: Command lines for the help.
-        flags: Positional parameters that are options on the command line.
-        fixed: Arguments that the command sets, which are not its options.
-        names: Option names of keywords that have another name on the command line.
-        given: Metavar of the remaining words, which are passed to `adapt` as `given`; "" if there are none.
-        loose: Whether these words may be missing, and may be options that are not declared.
-        adapt: Converts the values from click into the arguments of the function.
-        other: A keyword of another function, and the name of that function. The command also has its options, and calls
-            it if that keyword is given.
-        help: Its help; by default the function's description.
+        flags: Positional parameters that become options on the command line.
+        fixed: Arguments set by the command, which are not options.
+        names: Option names of keywords that differ on the command line.
+        given: Metavar of the remaining words, which are passed to `adapt` as `given`; "" if not allowed.
+        loose: Whether these words are optional and may be undeclared options.
+        adapt: Function that converts the values from click into the arguments of the function.
+        other: A keyword of another function, and the name of that function. The command also has the options of that
+            function, and calls it if the keyword is given.
+        help: Help text; by default the function's description.
         subcommands: The commands of the group.
     """
 
@@ -58,11 +58,11 @@ class Command:
 
 
 def function_command(words: str, command: Command) -> click.Command:
-    """Make the command of an API function: positional parameters become arguments, keywords become options.
+    """Return the command for an API function: positional parameters become arguments, keywords become options.
 
     Args:
         words: Name of the command with its groups, such as "score open-ended".
-        command: Its entry in the table of commands.
+        command: The entry in the table of commands.
     """
     function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
@@ -140,7 +140,7 @@ def _api_function(name: str) -> Callable[..., Any]:
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
     """Call an API function, print its result, and return the exit code.
 
-    If the function has a parameter `each`, it gets a callback that prints parts of the result as they arrive.
+    A function with a parameter `each` receives a callback that prints parts of the result as they arrive.
     """
     live = "each" in inspect.signature(function).parameters and form == "text"
     if live:
@@ -157,5 +157,5 @@ def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int
 
 
 def _in_flags(text: str, words: Mapping[str, str]) -> str:
-    """Replace parameter names in backticks by the command line's names for them."""
+    """Replace parameter names in backticks by their names on the command line."""
     return re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""The programs `stressreel` and `build-NAME`, their exit codes and how they report errors."""
+"""The programs `stressreel` and `build-NAME`, with their exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..core.progress import Working, forget, kept, showing
 from .commands import Stressreel, load_command
 from .terminal import CONTEXT, echo
 
-GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens took a sixth of the time
+GARBAGE = (50_000, 20, 20)  # collecting cycles among millions of tokens takes a sixth of the time
 INTERRUPTED = 130
 
 
@@ -39,13 +39,13 @@ def main() -> NoReturn:
 
 
 def build() -> NoReturn:
-    """Run `build-NAME`; the name of the program says which benchmark."""
+    """Run `build-NAME`; the name of the program identifies the benchmark."""
     name = Path(sys.argv[0]).stem
     run(load_command(name), name)
 
 
 def run(command: click.Command, name: str) -> NoReturn:
-    """Run a command and leave with its exit code."""
+    """Run a command and exit with its exit code."""
     listen()
     own_process()
     gc.set_threshold(*GARBAGE)
@@ -60,7 +60,7 @@ def run(command: click.Command, name: str) -> NoReturn:
 def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
 
-    Wrong usage is found before any work: an unknown option or value, or a path that does not exist. Errors are one
+    Wrong usage is detected before any work: an unknown option or value, or a path that does not exist. Errors are one
     paragraph on standard error; `--debug` adds the traceback.
     """
     debug = "--debug" in arguments
@@ -82,7 +82,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     except Exception as error:
         if debug:
             traceback.print_exc()
-        if asked():  # a library may turn the interrupt into an error of its own
+        if asked():  # a library may convert the interrupt to its own exception
             return _stopped()
         echo(f"Error: {_message(error)}", err=True)
         return 2 if isinstance(error, UsageError) else 1

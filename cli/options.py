@@ -1,4 +1,4 @@
-"""Click options made from the fields of settings classes, and YAML files that set their defaults."""
+"""Click options generated from the fields of settings classes, and YAML files that set their defaults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 
 def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
-    """Make settings from the values that click passes to a command."""
+    """Return settings built from the values that click passes to a command."""
     found = {}
     for each in options_of(settings):
         value = values["_".join(each.path)]
@@ -33,12 +33,12 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
 
 
 def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str) -> click.Command:
-    """Make a command whose options are the fields of settings classes.
+    """Return a command whose options are the fields of settings classes.
 
     Args:
         name: Name of the command.
-        run: Called with the values from click; see `from_values`.
-        settings: The classes.
+        run: Callback for the values from click; see `from_values`.
+        settings: The settings classes.
         help: Help of the command.
     """
     decorators: list[Callable[[Any], Any]] = []
@@ -52,7 +52,7 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
 
 
 def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
-    """Join the words of `--splits UD PS`, of which click passes the first as the option and the rest separately."""
+    """Join the words of `--splits UD PS`: click passes the first as the option and the others separately."""
     if not more:
         return value
     if value == each.default:
@@ -67,12 +67,12 @@ def _extra_words(each: Field) -> str:
 def make_option(
     each: Field, help: str | None = None, complete: Callable[..., Any] | None = None
 ) -> Callable[[Any], Any]:
-    """Make the click option of a field.
+    """Return the click option for a field.
 
     Args:
         each: The field.
-        help: Help text; by default the field's.
-        complete: Shell completion; by default that of the field's names.
+        help: Help text; by default that of the field.
+        complete: Shell completion; by default for the names of the field.
     """
     option = each.option
     shown: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
@@ -131,7 +131,7 @@ else:
 
 
 class Raw(_ParamType):
-    """A value for the option's own `read`."""
+    """A value that the option's `read` will parse."""
 
     name = "text"
 
@@ -156,7 +156,7 @@ class NumberRange(Number, click.FloatRange):
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Take defaults from a YAML file: flags override them, they override the built-in ones."""
+    """Set defaults from a YAML file; flags override them, and they override the built-in ones."""
     if path is None:
         return
     from ..core.documents import parse_yaml, read_text, shortened
@@ -186,7 +186,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
-    """Check the type of a value of the YAML file; nothing is converted silently."""
+    """Check the type of a value in the YAML file; values are never converted silently."""
     from ..core.documents import shortened
 
     if option.is_flag:
@@ -218,7 +218,7 @@ config_option = click.option(
 
 
 def _unused(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    """Do nothing: `cli.main.execute` looks for --debug on the command line."""
+    """Do nothing, as `cli.main.execute` searches the command line for --debug."""
 
 
 debug_option = click.option(

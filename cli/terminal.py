@@ -1,4 +1,4 @@
-"""What every command shares: settings of click, and printing with control characters escaped."""
+"""Settings of click shared by all commands, and printing with escaped control characters."""
 
 from __future__ import annotations
 

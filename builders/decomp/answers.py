@@ -1,7 +1,8 @@
-"""Answer all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
+"""Answers to all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
 
-The answers of children that follow from a parent's are logic (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5). Where
-two sources contradict each other, neither is used. `docs/decomp.md` lists where we had to choose.
+The answers of children follow logically from that of their parent (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5). If
+two sources contradict each other, neither is used. `docs/decomp.md` lists our choices where the papers leave a case
+open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .programs.questions import VIDEO, Action, Object, Question, Window, notatio
 
 ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")
-Implied = tuple[int, str, str]  # a node, its answer, and the rule that implies it
+Implied = tuple[int, str, str]  # node, answer, and the rule that implies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +28,9 @@ class Conflict:
     """Two sources that contradict each other.
 
     Attributes:
-        question: The question that they answer.
-        kind: "recomputed": the graph contradicts AGQA's answer to a root; "against_root" and "against_graph": an
-            inferred answer contradicts either; "implied": two inferred answers contradict each other.
+        question: The question concerned.
+        kind: "recomputed" if the graph contradicts AGQA's answer to a root; "against_root" and "against_graph" if an
+            inferred answer contradicts either; "implied" if two inferred answers contradict each other.
         sources: "root", "graph" or the rule of the inference.
         values: The two answers.
     """
@@ -45,10 +46,10 @@ class VideoAnswers:
     """Answers to all questions about one video.
 
     Attributes:
-        answers: By question.
-        sources: Source of each answer: "root", "graph" or the rule that implies it; missing where there is no answer.
+        answers: Answers by question.
+        sources: Source of each answer: "root", "graph" or the rule that implies it; missing for unanswered questions.
         conflicts: Contradictions, in the order of the questions' notation.
-        recomputed: The graph's answers to roots, where it decides them; the root keeps its own.
+        recomputed: The graph's answers to roots, if it decides them; the root keeps its own answer.
     """
 
     answers: Mapping[Question, Answer]
@@ -59,7 +60,7 @@ class VideoAnswers:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Nodes whose answers depend on each other by a rule: the parent, then its children."""
+    """Nodes whose answers depend on each other by a rule: the parent, followed by its children."""
 
     rule: str
     nodes: tuple[int, ...]
@@ -68,13 +69,13 @@ class _Link:
 def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
     """Answer the questions of all graphs of one video: by AGQA, by its scene graph, and by inference.
 
-    Inference runs in rounds in which all consequences of the known answers are drawn at once, so the order of the
-    questions has no effect. Nothing is inferred from a question with contradicting answers.
+    Inference proceeds in rounds, each of which derives all consequences of the known answers at once, so that the order
+    of questions has no effect. Questions with contradicting answers are not used in inference.
 
     Args:
         steps: Questions with their rules, of all graphs; equal questions are merged.
-        given: The roots' own answers, in lower case. They are kept even if others contradict them.
-        graph: Scene graph of the video, if there is one.
+        given: AGQA's answers to the roots, in lower case, which are kept even if others contradict them.
+        graph: Scene graph of the video, or None.
     """
     return _Inference(steps, given, graph).result()
 
@@ -88,14 +89,14 @@ class _Inference:
             if number == len(self.steps):
                 self.steps.append(step)
             elif len(step.rules) > len(self.steps[number].rules):
-                self.steps[number] = step  # as a root it has more rules
+                self.steps[number] = step  # the root occurrence has more rules
         self.evaluator = GraphEvaluator(graph) if graph else None
         self.reasons = ["no_graph"] * len(self.steps)
         self.values: list[str | None] = [None] * len(self.steps)
         self.claims: list[dict[str, str]] = [{} for _ in self.steps]
         self.given = {self.numbers[question]: value for question, value in given.items() if question in self.numbers}
         self.conflicts: list[Conflict] = []
-        # Charades may annotate one object of a verb where there was another, too.
+        # Charades may annotate one object of a verb although there were two.
         self.complete = graph is None or graph.provenance in COMPLETE
         self.recomputed: dict[Question, str] = {}
         self.links: list[list[_Link]] = [[] for _ in self.steps]
@@ -119,7 +120,7 @@ class _Inference:
         return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
-        """Register what depends on the answer of a question."""
+        """Register the dependencies on the answer to a question."""
         for rule, children in step.rules:
             link = _Link(rule, (number, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
@@ -134,7 +135,7 @@ class _Inference:
                 self.referring[thing].append(number)
 
     def look_up(self, number: int, question: Question) -> None:
-        """Take the root's own answer, or the graph's."""
+        """Record the root's own answer, or the graph's."""
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
@@ -153,12 +154,12 @@ class _Inference:
                 self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
 
     def accept(self, implied: set[Implied]) -> list[int]:
-        """Record inferred answers; return the questions that are answered now and were not before."""
+        """Record inferred answers; return the questions that are newly answered."""
         changed = []
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            # "Before or after" is asked only where the other side is certain, or does not exist.
+            # "Before or after" is only asked if the other side is certain, or does not exist.
             sure = value != NO or rule == "Choose"
             if value in claims or (not sure and self.is_open(number)):
                 continue
@@ -168,7 +169,7 @@ class _Inference:
                 self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
                 contradicted.add(number)
             elif sure or self.reasons[number] not in _NOWHERE:
-                # An inferred "no" is not the answer about a part of the video that does not exist; but it contradicts
+                # An inferred "no" is not an answer about a part of the video that does not exist; but it contradicts
                 # an inferred "yes".
                 changed.append(number)
             claims[value] = rule
@@ -179,14 +180,14 @@ class _Inference:
         return [number for number in changed if self.values[number] is not None]
 
     def is_open(self, number: int) -> bool:
-        """Return whether incomplete annotations leave the answer open, so that nothing may imply "no" either."""
+        """Return whether incomplete annotations leave the answer open, so that "no" cannot be implied either."""
         asked = isinstance(
             self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
         )
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def implied(self, number: int) -> Iterator[Implied]:
-        """Yield all consequences of an answer together with the other known answers."""
+        """Yield all consequences of an answer combined with the other known answers."""
         question = self.steps[number].question
         value = self.values[number]
         if value is None:
@@ -197,7 +198,7 @@ class _Inference:
             yield from _LINKS[link.rule](self, link)
 
     def implied_by_name(self, question: Question, value: str) -> Iterator[Implied]:
-        """Yield the consequences of the answer being this object or action."""
+        """Yield the consequences of an answer that is an object or action."""
         therefore: list[Question] = []
         match question:
             case ask.ObjectsOf(relation, window) | ask.EdgeObject(_, relation, window):
@@ -219,7 +220,7 @@ class _Inference:
                 yield self.numbers[each], YES, "answer"
 
     def implied_by_reference(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
-        """Yield the consequences for a question with a reference to an object that is known now."""
+        """Yield the consequences for a question whose reference has been resolved to an object."""
         question = self.steps[node].question
         if not isinstance(question, ask.Interaction | ask.ObjectExists):
             return
@@ -235,14 +236,13 @@ class _Inference:
         yield from _same(self, link)
 
     def name_of(self, part: Object | Action) -> str | None:
-        """Return the name of an object or action; of a reference the answer of its question, if it is known."""
+        """Return the name of an object or action; for a reference, the answer to its question if known."""
         if isinstance(part, str):
             return part
         number = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
         return None if number is None else self.values[number]
 
     def asks_for_action(self, node: int) -> bool:
-        """Return whether a node asks whether an action happens, maybe in the words of an interaction."""
         return isinstance(self.steps[node].question, ask.ActionHappens | ask.Interaction)
 
 
@@ -278,8 +278,8 @@ def _interaction(known: _Inference, link: _Link) -> Iterator[Implied]:
 def _localized(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, everywhere, action = link.nodes
     value = known.values[parent]
-    # AGQA asks about the time of an action only if it happens, and an answer found by the graph was found at that time;
-    # but a "no" that follows from another answer says nothing about the action.
+    # AGQA only asks about the time of an action that happens, and the graph found the answer at that time;
+    # but a "no" implied by another answer says nothing about the action.
     if known.asks_for_action(action) and value is not None and (value != NO or parent in known.given):
         yield action, YES, link.rule
     if value == YES:
@@ -299,7 +299,7 @@ def _between(known: _Inference, link: _Link) -> Iterator[Implied]:
 
 
 def _edge(known: _Inference, link: _Link) -> Iterator[Implied]:
-    # The only object is both first and last. The only action in a part of the video may begin or end outside it.
+    # A single object is both first and last. A single action in a part of the video may begin or end outside it.
     parent, child = link.nodes
     value, other, asked = known.values[child], known.values[parent], known.steps[parent].question
     if value is None or (isinstance(asked, ask.EdgeAction) and asked.window != VIDEO):
@@ -354,7 +354,7 @@ def _action_equals(known: _Inference, link: _Link, question: ask.ActionEquals) -
     value, found = known.values[parent], known.values[other]
     if value is not None:
         if known.asks_for_action(one):
-            yield one, YES, link.rule  # lengths are compared only of actions that happen
+            yield one, YES, link.rule  # lengths are only compared for actions that happen
         answer_is = first if value == YES else second
         if answer_is is not None:
             yield other, answer_is, link.rule
@@ -366,7 +366,7 @@ def _choose(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
     value, question = known.values[parent], known.steps[parent].question
     if isinstance(question, ask.OrderChoose):
-        # The converse does not hold: what holds before the action and not after may hold at its first frame only.
+        # The converse does not hold: what is true only before the action may be true at its first frame only.
         for node, side in ((one, "before"), (other, "after")):
             if value in ("before", "after"):
                 yield node, verdict(value == side), link.rule
@@ -380,7 +380,7 @@ def _choose(known: _Inference, link: _Link) -> Iterator[Implied]:
             yield parent, name, link.rule
         if value is not None and name == value and name != other_name:
             yield rest, NO, link.rule
-            # The object of the two that they touch need not be the only one; but only one object is the first.
+            # The touched object of the two need not be the only one; but only one object is the first.
             if isinstance(question.question, ask.EdgeObject) or known.values[node] == NO:
                 yield node, YES, link.rule
 

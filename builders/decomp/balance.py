@@ -1,8 +1,8 @@
-"""Find pairs of videos in which a question has different answers, so that its text does not reveal the answer.
+"""Pairing of videos in which a question has different answers, so that its text does not reveal the answer.
 
-AGQA balances by dropping frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two
-possible answers is asked about two videos of a split that differ in the answer: a model that sees only the question is
-right half of the time. Questions for a name are dropped until no answer of a group is more frequent than others.
+AGQA balances by removing frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two
+possible answers is asked about two videos of a split that differ in the answer, so that a question-only model is
+correct half of the time. Open questions are removed until no answer in a group is more frequent than the others.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class AskedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Partners:
-    """The videos of a split, indexed by the actions, objects and relations in them.
+    """The videos of a split, indexed by their actions, objects and relations.
 
     Attributes:
         views: The videos.
-        having: Numbers of the videos that have something, ascending.
-        bits: The same as bits of an integer.
+        having: Numbers of the videos that contain a given element, ascending.
+        bits: The same sets as integer bit masks.
         seed: Seed of the dataset.
     """
 
@@ -48,12 +48,12 @@ class Partners:
     seed: int
 
     def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
-        """Yield the other videos that have everything a question needs, from a position sampled by the question.
+        """Yield the other videos that satisfy all needs of a question, from a position sampled by the question.
 
         Args:
             number: Number of the question's video.
             question: The question.
-            free: Videos that may have another question, as bits.
+            free: Bit mask of the videos that may receive another question.
         """
         needs, fitting = sorted(needs_of(question)), free & ~(1 << number)
         for need in needs:
@@ -73,12 +73,12 @@ class Partners:
     def pair(
         self, number: int, asked: AskedQuestion, others: Iterable[int]
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
-        """Find a video in which a question has another answer.
+        """Return a question for two videos in which it has different answers.
 
         Args:
             number: Number of the question's video.
-            asked: The question; one for an object becomes a choice between the two videos' answers.
-            others: Numbers of the videos to try, of which at most `TRIES` are tried.
+            asked: The question; a question for an object becomes a choice between the two videos' answers.
+            others: Numbers of candidate videos, of which at most `TRIES` are tried.
 
         Returns:
             The question for both videos; None if no other video was found.
@@ -86,7 +86,7 @@ class Partners:
         question, answer = asked.question, asked.answer
         for other in islice(others, TRIES):
             if self.views[other].answer(question).value == answer:
-                continue  # the usual case, decided without the rules
+                continue  # the common case, decided without the rules
             contrary = judge(self.views[other], question)
             if contrary is None:
                 continue
@@ -99,7 +99,7 @@ class Partners:
         return None
 
     def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
-        """Make a choice between two objects, whose order does not depend on the video."""
+        """Return a choice between two objects, whose order does not depend on the video."""
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
@@ -123,14 +123,14 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
 def thin(
     asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
 ) -> list[AskedQuestion]:
-    """Drop questions for names until no answer of a group is more frequent than allowed.
+    """Remove open questions until no answer in a group is more frequent than allowed.
 
     Args:
         asked: The questions.
-        group: Group of a question.
-        seed: Seed of the dataset, for the sampling of questions to drop.
-        most: Maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer of the group.
-            Groups with one answer only are dropped, as the question reveals it.
+        group: Function that returns the group of a question.
+        seed: Seed of the dataset, for sampling the questions to remove.
+        most: Maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer in the group.
+            Groups with a single answer are removed, as the question reveals it.
 
     Returns:
         The remaining questions, in the same order.
@@ -154,7 +154,7 @@ def thin(
 
 
 def content_of(asked: AskedQuestion) -> Hashable:
-    """Return the part of a question for a name that is most informative about the answer."""
+    """Return the part of an open question that is most informative about the answer."""
     match asked.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
             return type(asked.question), relation

@@ -1,4 +1,4 @@
-"""Register AGQA-Decomp as a benchmark."""
+"""Registration of AGQA-Decomp as a benchmark."""
 
 from __future__ import annotations
 

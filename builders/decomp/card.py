@@ -1,4 +1,4 @@
-"""Fill the card of question graphs (`card.md.j2`)."""
+"""Fields for the card of question graphs, whose text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def card() -> Card:
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
-    """Describe the best blind baseline for every template."""
+    """Return sentences on the best blind baseline for every template."""
     found = []
     for template, shares in measured.blind.items():
         best = max(shares, key=lambda name: shares[name])
@@ -56,7 +56,7 @@ def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the benchmark's fields of the YAML front matter."""
+    """Return the benchmark-specific fields of the YAML header."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -66,7 +66,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
-    """Return the variables of the template."""
+    """Return the fields of the card template."""
     info = output.info
     return {
         "stats": measured,

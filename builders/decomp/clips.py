@@ -1,4 +1,4 @@
-"""Find the videos of question graphs that are not stored in the dataset."""
+"""Location of the videos of question graphs that the dataset does not contain."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from ...evaluation.models.questions import Question
 
 
 def clips(output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:
-    """Find the videos of questions in a folder of Charades."""
+    """Locate the videos of questions in a Charades folder."""
     return clips_in_folder(questions, folder, CHARADES.video_folders)

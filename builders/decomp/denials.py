@@ -1,9 +1,9 @@
-"""Decide where a missing annotation means "no".
+"""Decision whether a missing annotation means "no".
 
-AGQA's graphs and those of drawn videos are complete. Charades annotates actions; Action Genome adds what the person
-touches and where the person is relative to it. Neither rules out that an object is present, as nobody annotated objects
-that are not used. A relation is not denied either while the person does something that brings it along (`doubtful` in
-`agqa_making.yaml`: throwing a pillow implies holding it) or that looks like it. Annotated times may be off by a second.
+AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
+the person touches and their relative positions. Neither rules out that an object is present, as unused objects were not
+annotated. A relation is also not denied during an action that entails it (`doubtful` in `agqa_making.yaml`: throwing a
+pillow implies holding it) or resembles it. Annotated times may be off by a second.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMPLETE = ("agqa", "drawn")
 
 
 class Denials:
-    """Decides what one graph denies; caches its look-ups."""
+    """Rules on the relations and actions that a graph denies, with cached look-ups."""
 
     def __init__(
         self, graph: SceneGraph, relations: Mapping[str, Mapping[str, Frames]], held: Mapping[str, Frames]
@@ -32,7 +32,7 @@ class Denials:
         """Index a graph, with the frames in which each relation holds to each object, and to any object."""
         self.graph, self.relations, self.held = graph, relations, held
         self.complete = graph.provenance in COMPLETE
-        # For each relation the frames in which it holds, or an action of its verb happens, with each object.
+        # For each relation and object, the frames in which the relation holds or an action with its verb happens.
         self.done: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
         for relation, objects in graph.relations.items():
             for name, frames in objects.items():
@@ -44,11 +44,11 @@ class Denials:
         self._widened: dict[Frames, Frames] = {}
 
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
-        """Return whether a missing annotation means that something is false.
+        """Return whether a missing annotation means that a relation or object is absent.
 
         Args:
-            relation: The relation that is denied; None for the presence of an object.
-            thing: The object; `ANYTHING` for one that the annotation does not name; None for all objects.
+            relation: The denied relation; None for the presence of an object.
+            thing: The object; `ANYTHING` for an unnamed one; None for all objects.
             frames: The frames.
         """
         if self.complete:
@@ -61,15 +61,15 @@ class Denials:
             return False
         held = self.held.get(relation, 0) & part
         if not held and (named is None or not self.likely(relation, part)):
-            return True  # no object has the relation, so this one has it neither
+            return True  # no object has the relation, so this one does not either
         alike = load_rules().alike.get(named, frozenset()) if named else frozenset()
         if named is None or any(objects.get(name, 0) & part for name in (named, ANYTHING, *alike)):
             return False
-        # An object annotated at another time was looked for. One that never is may have been missed beside another.
+        # An object annotated at another time was searched for; one never annotated may have been missed beside another.
         return bool(objects.get(named)) or not (held or any(objects.get(name) for name in alike))
 
     def allow_action(self, phrase: str, frames: Frames) -> bool:
-        """Return whether an action without an object that is not annotated does not happen."""
+        """Return whether an action without an object does not happen if it is not annotated."""
         others = load_rules().doubtful_actions.get(phrase, frozenset())
         part = self.widened(frames)
         return self.complete or not any(bits & part for verb in others for bits in self.done.get(verb, {}).values())
@@ -81,7 +81,7 @@ class Denials:
         return self.graph.provenance == "action_genome" and load_agqa().relation(relation).family != "verb"
 
     def widened(self, frames: Frames) -> Frames:
-        """Return frames with all others that are within the time margin of one of them."""
+        """Return frames together with all others within the time margin."""
         found = self._widened.get(frames)
         if found is None:
             found, left = 0, frames
@@ -94,20 +94,20 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """For each frame those within the time margin."""
+        """Frames within the time margin of each frame."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
-        """Return whether other annotations in a part make a relation likely that is not annotated.
+        """Return whether other annotations make an unannotated relation likely in a part of the video.
 
-        Opening a bag implies holding it, opening a door does not. So only objects count that some action has the
-        relation to, or that look like such an object.
+        Opening a bag implies holding it, but opening a door does not. Therefore only objects count to which some action
+        has the relation, and objects that look similar.
 
         Args:
             relation: The relation.
             part: The frames.
-            thing: An object; only it and its look-alikes count then.
+            thing: If set, only this object and those of similar appearance count.
             besides: An object that does not count.
         """
         rules = load_rules()
@@ -127,9 +127,9 @@ class Denials:
 
 @cache
 def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects that actions have a relation to, their look-alikes, and `ANYTHING`.
+    """Return the objects to which actions have a relation, similar-looking objects, and `ANYTHING`.
 
-    Empty if no action has the relation.
+    The result is empty if no action has the relation.
     """
     known, alike = load_agqa().actions.values(), load_rules().alike
     found = {words.object for words in known if words.verb == relation and words.object and not words.loose}

@@ -1,4 +1,4 @@
-"""Verify question graphs: recompute what follows from the roots' programs, and find contradicting answers."""
+"""Verification of question graphs: consequences of the roots' programs are recomputed, contradictions found."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # not determined by
 ROOTS_OWN = ("question", "novel_composition", "more_steps")  # determined by the source
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
 CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
-IMPLYING = ("Interaction", "After", "Before", "While")  # with any number of children
+IMPLYING = ("Interaction", "After", "Before", "While")  # rules with any number of children
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Recompute all graphs from the roots' programs; of published graphs only check the shape."""
+    """Recompute all graphs from the roots' programs; for published graphs, check only the shape."""
     settings = settings_of(output.info)
     making = MakingOptions(seed=settings.seed) if settings.collection == "charades" else None
     annotated = making is not None or any(name.endswith(".pkl") for name in output.info["inputs"])
@@ -68,7 +68,7 @@ def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated
     Args:
         row: The row as recomputed without annotations.
         split: The split.
-        making: Limits with which roots were generated; these determine their wording and flags.
+        making: Limits used to generate the roots, which determine wording and flags.
         annotated: Whether scene graphs decide answers.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
@@ -96,7 +96,7 @@ def wrongly_answered(row: Row) -> Iterator[str]:
 
 
 def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
-    """Yield what is wrong with a graph: its nodes, the order of children, its depth or its template."""
+    """Yield the defects of a graph in its nodes, the order of children, depth or template."""
     try:
         check_graph(question_graph_from_row(graph), {key: node_from_row(row) for key, row in video.questions.items()})
     except InputError as error:
@@ -114,7 +114,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
 
     Args:
         video: Rows of the video.
-        given: Whether the roots are AGQA's, two of which may contradict each other.
+        given: Whether the roots are AGQA's, which may contradict each other.
     """
     for graph in video.graphs:
         nodes = [video.questions.get(key) for key in graph["nodes"]]
@@ -130,7 +130,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
 
 
 def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
-    """Describe the contradiction between the answers of a parent and its children, in order; "" if there is none."""
+    """Describe the contradiction between the answers of a parent and its ordered children; "" if there is none."""
     answer, answers = parent["answer"], [row["answer"] for row in children]
     if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
         return ""
@@ -150,6 +150,6 @@ def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
             name = named_object(parent["program"]) or answers[0]
             known = parent["kind"] == "Object Equals" and None not in (name, answers[1])
             wrong = known and (answer == YES) != (name == answers[1])
-        case _:  # the only object is both first and last
+        case _:  # a single object is both first and last
             wrong = children[0]["kind"].startswith("Object") and answers[0] not in (None, answer)
     return f"{rule} of {' and '.join(map(str, answers))} is {answer}" if wrong else ""

@@ -1,4 +1,4 @@
-"""Derive scene graphs of the drawn videos from the drawing itself."""
+"""Scene graphs of the animated videos, derived from the animation itself."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ...templates.agqa import load_agqa
 
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
-    """Return the scene graph of a video of the sample.
+    """Return the scene graph of a sample video.
 
-    It has a frame every half second from 0, and is exact: whatever it does not contain is false.
+    The graph has a frame every half second from 0, and is exact: everything that it does not contain is false.
     """
     words, times = load_agqa().by_class, frame_times(video.length_s)
     spans = []
@@ -48,7 +48,7 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
 
 
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
-    """Yield further facts: relation, object and frame number."""
+    """Yield additional facts: relation, object and frame number."""
     table = _table()
     for number, time in enumerate(times):
         for name in sorted(held_at(video.actions, time)):

@@ -1,8 +1,8 @@
-"""Decide which questions may be asked about a video: AGQA's rules, and ours for incomplete annotations.
+"""Rules on the questions that may be asked about a video: AGQA's rules, and ours for incomplete annotations.
 
 Grunde-McLaughlin et al. 2021, supplement, and the benchmark's generator: a question is dropped if its answer is not
-unique, depends on times that are too close, is obvious, or is contained in the question. Answers "no" need more than a
-missing annotation: no look-alike of the object, and no action that implies the relation.
+unique, depends on times that are too close, is obvious, or is contained in the question. The answer "no" requires more
+than a missing annotation: no similar-looking object, and no action that implies the relation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def judge(view: View, question: Question) -> str | None:
 
 @lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
-    """Count steps of reasoning as AGQA does: those of the template, of the window and of references."""
+    """Count the reasoning steps like AGQA: those of the template, the window and the references."""
     window = window_of(question)
     actions = (*actions_in(question), *window.actions)
     references = sum(not isinstance(thing, str) for thing in objects_in(question))
@@ -68,7 +68,7 @@ class _Judge:
     # Parts of questions.
 
     def may_ask_object(self, thing: Object, relation: str, window: Window) -> str | None:
-        """Return the name of an object that may be asked about; else None."""
+        """Return the name of an object if questions may ask about it; else None."""
         name = self.view.thing(thing)
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
             return None
@@ -80,7 +80,7 @@ class _Judge:
         return None if name in self.things_of(window) else name
 
     def sure_reference(self, thing: ask.Reference) -> bool:
-        """Return whether a human would find the same object."""
+        """Return whether a human would identify the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation == INTERACTING:
             return False
@@ -100,7 +100,7 @@ class _Judge:
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
     def may_ask_relation(self, relation: str, window: Window) -> bool:
-        """Return whether a relation may be asked about in a part of the video."""
+        """Return whether questions may ask about a relation in a part of the video."""
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
             return False
         return relation not in {words.verb for words in self.done_in(window)}
@@ -130,7 +130,7 @@ class _Judge:
         return self.view.missing(name, part[1], window == VIDEO)
 
     def may_interact(self, question: ask.Interaction) -> str | None:
-        """Return the object if the relation to it may be asked about; else None."""
+        """Return the object if questions may ask about the relation to it; else None."""
         name = self.may_ask_object(question.object, question.relation, question.window)
         if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
             return None
@@ -215,7 +215,7 @@ class _Judge:
             return False
         if window.word == ("before" if first else "after") or not self.clear_edges(window, first):
             return False
-        # Annotators may have missed an earlier action with an object that is taken, or a later one with one put down.
+        # Annotators may have missed an earlier action with a taken object, or a later one with an object put down.
         return words.verb != ("taking" if first else "putting down")
 
     def clear_edges(self, window: Window, first: bool) -> bool:
@@ -241,7 +241,7 @@ class _Judge:
             return False  # "watching a laptop or something on a laptop or holding a dish" has three options
         if one.verb is None or other.verb is None or one.object != other.object:
             return True
-        # Drinking from a cup implies holding it, whatever length is annotated.
+        # Drinking from a cup implies holding it, regardless of the annotated lengths.
         verbs = {one.verb, other.verb}
         return len(verbs) == 2 and not any(verbs & self.rules.doubtful.get(verb, frozenset()) for verb in verbs)
 
@@ -270,7 +270,7 @@ class _Judge:
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
-        """Return whether it certainly does not hold on the other side of the action as well."""
+        """Return whether the relation or action is certainly absent on the other side of the action as well."""
         other = Window("after" if side.word == "before" else "before", side.actions)
         asked = question.asked
         if isinstance(asked, ask.Interaction):

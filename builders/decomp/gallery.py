@@ -1,4 +1,4 @@
-"""Show question graphs in a gallery: one page per root with all its sub-questions."""
+"""Gallery of question graphs: one page per root with all its sub-questions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Answer questions by a video's scene graph alone.
+"""Answers to questions from a video's scene graph alone.
 
 The rules are those of AGQA 2.0 (Grunde-McLaughlin et al. 2021, section 3 and the templates in the supplement): parts of
-the video are sets of annotated frames, and a question without a single answer has none. `docs/decomp.md` lists where we
-had to choose.
+the video are sets of annotated frames, and a question without a unique answer has none. `docs/decomp.md` lists our
+choices where the paper leaves a case open.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a question.
+    """The answer to a question.
 
     Attributes:
-        value: "yes" or "no", "before" or "after", an object or the phrase of an action; None if it is not known.
-        reason: Why it is not known: a code of `REASONS`; else empty.
+        value: "yes" or "no", "before" or "after", an object, or the phrase of an action; None if unknown.
+        reason: Reason why the answer is unknown, a code of `REASONS`; "" if it is known.
     """
 
     value: str | None
@@ -67,20 +67,20 @@ def answer(question: Question, graph: SceneGraph) -> Answer:
 
     Args:
         question: A question or sub-question of any type.
-        graph: Scene graph of the video. `denials.Denials` decides where a missing annotation means "no".
+        graph: Scene graph of the video; `denials.Denials` decides whether a missing annotation means "no".
     """
     return GraphEvaluator(graph).answer(question)
 
 
 class _UndecidedError(Exception):
-    """The graph does not decide the question."""
+    """The graph does not determine the answer."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
 
 class GraphEvaluator:
-    """Answers questions by one graph, and caches the answers."""
+    """Evaluator of questions on one graph, with cached answers."""
 
     def __init__(self, graph: SceneGraph) -> None:
         """Index a video's graph."""
@@ -102,7 +102,7 @@ class GraphEvaluator:
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
 
     def answer(self, question: Question) -> Answer:
-        """Answer a question."""
+        """Return the answer to a question."""
         found = self.answers.get(question)
         if found is None:
             try:
@@ -121,7 +121,7 @@ class GraphEvaluator:
     # Parts of questions.
 
     def _resolve(self, thing: Object) -> str:
-        """Return the name of an object that is named or referred to."""
+        """Return the name of an object given by name or reference."""
         if isinstance(thing, str):
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
@@ -138,7 +138,7 @@ class GraphEvaluator:
         return self.relations.get(relation, {})
 
     def _phrases(self, action: Action) -> list[str]:
-        """Return the phrases that an action is annotated by: one, or for a replaced object all that match."""
+        """Return the annotated phrases of an action: one, or all that match if its object was replaced."""
         match action:
             case ask.ExtremeAction():
                 found = self.answer(action).value
@@ -152,7 +152,7 @@ class GraphEvaluator:
                     for phrase in self.spans
                     if phrase in known and known[phrase].object == name and known[phrase].verb == meant
                 ]
-                # "Putting something on a table" is putting the table somewhere only if nothing else is.
+                # "Putting something on a table" means putting the table somewhere only if nothing else is put there.
                 return [words.phrase for words in fits if not words.loose] or [words.phrase for words in fits]
         if action not in self.spans and action not in self.words.actions:
             raise _UndecidedError("unknown_word")
@@ -169,7 +169,7 @@ class GraphEvaluator:
         return None
 
     def _instances(self, action: Action) -> list[ActionSpan]:
-        """Return all instances of an action by their start; at least one."""
+        """Return all instances of an action by start; raise an error if there are none."""
         if isinstance(action, str) and action in self.spans:
             found = self.spans[action]
         else:
@@ -185,7 +185,7 @@ class GraphEvaluator:
         return found[0]
 
     def _windows(self, window: Window) -> tuple[Frames, ...]:
-        """Return the frames of a part of the video; several sets if it is ambiguous."""
+        """Return the frames of a part of the video, as several sets if it is ambiguous."""
         found = self.frames.get(window)
         if found is None:
             try:
@@ -208,7 +208,7 @@ class GraphEvaluator:
             case "after":
                 return (self.all & ~_until(self._single(window.actions[0]).frames),)
             case "while":
-                # AGQA takes the first instance, a human all of them: where these differ there is no answer.
+                # AGQA uses the first instance, humans all of them; if the results differ, there is no answer.
                 each = [_range(span.frames) for span in self._instances(window.actions[0])]
                 every = _union(each)
                 return (each[0],) if every == each[0] else (each[0], every)
@@ -219,16 +219,16 @@ class GraphEvaluator:
         return (self.all,)
 
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
-        """Judge a part of the video; all its readings must have the same outcome."""
+        """Judge a part of the video; all its interpretations must have the same outcome."""
         first, *others = [judge(frames) for frames in self._windows(window)]
         if any(other != first for other in others):
             raise _UndecidedError("several_instances")
         return first
 
-    # Questions for yes and no.
+    # Yes/no questions.
 
     def denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Return "no" where `Denials` allows it; every "no" of a graph goes through here."""
+        """Return "no" if `Denials` allows it; every "no" of a graph is produced here."""
         if not self.denials.allow(relation, thing, frames):
             raise _UndecidedError("not_annotated")
         return NO
@@ -277,7 +277,7 @@ class GraphEvaluator:
     def _having(self, relation: str, part: Frames) -> set[str]:
         """Return the objects that have a relation in some frame.
 
-        "Putting something on a table" does not name the object, which may be any: then none is returned.
+        "Putting something on a table" does not name the object, which may be any; in this case the result is empty.
         """
         found = {name for name, frames in self._looked_for(relation).items() if frames & part}
         if ANYTHING in found:
@@ -314,7 +314,7 @@ class GraphEvaluator:
 
         def judge(part: Frames) -> str:
             found = self._having(asked.relation, part)
-            # An object that is not even among several is not the one.
+            # An object that is not among several candidates is not the answer.
             return NO if found and name not in found else verdict(_single_name(found, "object") == name)
 
         return self._over(asked.window, judge)
@@ -354,7 +354,7 @@ class GraphEvaluator:
             when: dict[str, float] = {}
             for span in self._others(question.window, part):
                 at, frame = (span.start, span.frames & -span.frames) if first else (span.end, _top(span.frames))
-                # AGQA's first action of a part starts in it, its last one ends in it.
+                # AGQA's first action of a part starts in it, and its last one ends in it.
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
                     when[span.phrase] = min(at, when.get(span.phrase, at))
@@ -363,7 +363,7 @@ class GraphEvaluator:
         return self._over(question.window, judge)
 
     def _is_within(self, window: Window, moment: float) -> bool:
-        """Return whether a moment, in seconds, lies in a part of the video."""
+        """Return whether a time in seconds lies in a part of the video."""
         each = [self._instances(action) for action in window.actions]
         match window.word:
             case "before":
@@ -378,7 +378,7 @@ class GraphEvaluator:
 
     def _extreme_action(self, question: ask.ExtremeAction) -> str:
         sign = -1 if question.word == "longest" else 1
-        # The length of a repeated action may be that of its longest (shortest) instance or the sum of all.
+        # The length of a repeated action may be that of its longest (shortest) instance or the total of all.
         alone: dict[str, float] = {}
         together: dict[str, float] = {}
         for phrase, spans in self.spans.items():
@@ -402,7 +402,7 @@ class GraphEvaluator:
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
         before, after = _below(during), self.all & ~_until(during)
-        other: Frames = 0  # what must not be on the other side either
+        other: Frames = 0  # must be absent on the other side too
         match question.asked:
             case ask.Interaction(relation, thing):
                 frames = self._looked_for(relation).get(self._resolve(thing), 0)
@@ -444,7 +444,7 @@ _BY_TYPE: Mapping[type, Callable[[GraphEvaluator, Any], str]] = {
 
 
 def verdict(true: bool) -> str:
-    """Return yes or no."""
+    """Return "yes" or "no"."""
     return YES if true else NO
 
 
@@ -475,13 +475,13 @@ def _range(frames: Frames) -> Frames:
 
 
 def _run(frames: Frames, last: bool) -> Frames:
-    """Return the first or last frames of a set that follow one another without a gap."""
+    """Return the first or last run of consecutive frames in a set."""
     if last:
         top = frames.bit_length()
-        gap = (((1 << top) - 1) & ~frames).bit_length()  # the frames below it are of other runs
+        gap = (((1 << top) - 1) & ~frames).bit_length()  # frames below it belong to other runs
         return frames & ~((1 << gap) - 1)
     low = frames & -frames
-    return frames & ~(frames + low)  # the carry clears the first run and sets the bit behind it
+    return frames & ~(frames + low)  # the carry clears the first run and sets the bit after it
 
 
 def _single_name(found: set[str], what: str) -> str:
@@ -491,7 +491,7 @@ def _single_name(found: set[str], what: str) -> str:
 
 
 def _least(measures: Mapping[str, float], margin: float) -> str:
-    """Return the name with the smallest measure, which must be smaller by more than the margin."""
+    """Return the name with the smallest measure, provided the margin to all others is exceeded."""
     if not measures:
         raise _UndecidedError("no_action")
     (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
@@ -501,7 +501,7 @@ def _least(measures: Mapping[str, float], margin: float) -> str:
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:
-    """Return the outcome of "and" or of "but not" (xor) from two answers; None if they do not decide it."""
+    """Return the outcome of "and" or of "but not" (xor) for two answers; None if they do not determine it."""
     refuses = NO if word == "and" else YES
     if first == NO or second == refuses:
         return NO

@@ -1,4 +1,4 @@
-"""Convert between the published layout of AGQA-Decomp and our tables."""
+"""Conversion between the published layout of AGQA-Decomp and the tables of an output."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from .programs.questions import Question, template_of
 from .video_graphs import BEFORE_AFTER, canonical_id, natural_order, options_of
 from .video_rows import by_video
 
-DEEPEST = 100  # rules in a row; published graphs have about ten
+DEEPEST = 100  # consecutive rules; published graphs have about ten
 
 
 @dataclass(frozen=True)
 class PublishedGraphs:
-    """The published graphs of a video, as rows.
+    """The published graphs of a video, converted to rows.
 
     Attributes:
         video_id: Id of the video.
         hierarchies: The graphs of its roots.
-        isolated: Its roots without a graph, as published.
+        isolated: Roots without a graph, as published.
     """
 
     video_id: str
@@ -52,7 +52,7 @@ class PublishedGraphs:
                     yield self._row(node, found if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
-        """Return all graphs, and isolated roots as graphs of one question, by the roots' ids."""
+        """Return all graphs, and isolated roots as graphs of one question, by root id."""
         programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
         graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
         for row in self.isolated:
@@ -124,7 +124,7 @@ def depth_of(count: int, edges: Iterable[Row]) -> int:
 
 
 def _question(program: str) -> Question | None:
-    """Parse a program; None if it is not one of AGQA's, as published graphs are not validated."""
+    """Parse a program; return None if it is not one of AGQA's, as published graphs are not validated."""
     try:
         return parse_program(program) if program else None
     except InputError:
@@ -135,7 +135,7 @@ def order_of(found: Hierarchy) -> list[str]:
     """Return the questions of a published graph, children before parents, the root last.
 
     Raises:
-        InputError: The graph is cyclic, or deeper than any published one.
+        InputError: The graph is cyclic or excessively deep.
     """
     ordered: dict[str, None] = {}
     open_texts: list[str] = []
@@ -163,13 +163,14 @@ def order_of(found: Hierarchy) -> list[str]:
 
 
 def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:
-    """Write the graphs of a split in the layout of AGQA-Decomp, for the authors' scorer.
+    """Yield the graphs of a split in the layout of AGQA-Decomp, for the authors' scorer.
 
     Yields:
         File names and contents: `<video>.json` for each video, then `isolated.json`.
 
     Raises:
-        InputError: Rows are missing, or two questions of a graph have the same text, which identifies questions there.
+        InputError: Rows are missing, or two questions of a graph have the same text, which identifies questions in this
+            layout.
     """
     isolated: list[Row] = []
     for video in by_video(output, split, whole=True):

@@ -1,4 +1,4 @@
-"""Read the questions and annotations of a collection, and plan a build of question graphs."""
+"""Loading of a collection's questions and annotations, and planning of a build of question graphs."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from .readers import AgqaReader, MadeReader, PublishedReader, Reader, root_as_js
 from .settings import SAMPLE, DecompSettings
 from .tables import decomp_configs
 
-USUAL_RATE = 30.0  # frames per second of most of Charades' videos
-EVERY = 4  # questions per template and video, at most
-AMONG = 200  # videos, at least, among which questions are balanced: a few rarely differ in an answer
+USUAL_RATE = 30.0  # frames per second of most Charades videos
+EVERY = 4  # maximum number of questions per template and video
+AMONG = 200  # minimum number of videos for balancing, as few videos rarely differ in an answer
 TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
 REMEDIES = {
     "intervals_of_classes_left_out": "",
@@ -52,13 +52,13 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Collection:
-    """Annotations of a collection, read.
+    """The loaded annotations of a collection.
 
     Attributes:
         units: A unit for each video with questions.
-        reader: Reads the questions of a unit.
+        reader: Reader of a unit's questions.
         source: Source of the videos and questions.
-        places: Folders in which the videos may be.
+        places: Folders that may contain the videos.
         hashes: SHA-256 of the input files by name.
         notes: Counts for the report.
         warnings: Messages to show before work starts.
@@ -74,13 +74,13 @@ class Collection:
 
 
 def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
-    """Read questions and annotations, and plan a build.
+    """Load questions and annotations, and plan a build.
 
     Args:
         settings: Settings as returned by `decided`.
 
     Raises:
-        UsageError: The collection has no such split.
+        UsageError: The collection does not have the requested split.
         InputError: A file is missing or malformed.
     """
     found = _READERS[settings.collection](settings)
@@ -124,7 +124,7 @@ def _of_charades(settings: DecompSettings) -> Collection:
     drawn = {video.id: video for video in sample_videos()} if sample else {}
     genome = read_action_genome(settings.action_genome) if settings.action_genome else {}
     rates: dict[str, float] = {}
-    if genome and settings.videos:  # Action Genome counts frames
+    if genome and settings.videos:  # Action Genome uses frame numbers
         paths = find_videos([video_folder(settings.videos)], set(genome), CHARADES.video_folders)
         shapes = {name: look(path) for name, path in paths.items()}
         rates = {name: shape.fps for name, shape in shapes.items() if shape}

@@ -13,7 +13,7 @@ COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the questions of a split that have two possible answers.
+    """Return the questions of a split that have two possible answers.
 
     Questions for an object or an action have no options. Only `stressreel score` scores them; predictions for them are
     ignored here.

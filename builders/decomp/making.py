@@ -1,7 +1,7 @@
-"""Generate and balance compositional questions about annotated videos (AGQA's 27 templates).
+"""Generation and balancing of compositional questions about annotated videos (AGQA's 27 templates).
 
-Videos take turns, so all get about the same number of questions. Every random choice has a key of its own, so neither
-the order of the videos nor their number changes the wording of a question.
+Questions are assigned to videos in rotation, so that all have about the same number. Every random choice has its own
+key, so that neither the order of the videos nor their number changes the wording of a question.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ PROPOSALS = 12
 
 @dataclass(frozen=True, slots=True)
 class MakingOptions:
-    """Limits for the questions that are generated.
+    """Limits for the generated questions.
 
     Attributes:
         seed: Seed of the dataset.
-        per_video: Maximum number of questions about a video.
-        per_template: Maximum number of questions of a template about a video.
-        held_out: Fraction of compositions that are kept out of `train`.
+        per_video: Maximum number of questions per video.
+        per_template: Maximum number of questions per template and video.
+        held_out: Fraction of compositions excluded from `train`.
         train_steps: Maximum number of reasoning steps of a question in `train`.
-        paired: Whether a question with two possible answers needs another video with the other answer. If not,
-            questions are balanced by template only, for collections of a few videos.
+        paired: Whether a question with two possible answers requires another video with the other answer. Otherwise
+            questions are balanced by template only, which suits collections of a few videos.
     """
 
     seed: int = 0
@@ -59,7 +59,7 @@ class MakingOptions:
     paired: bool = True
 
     def flags(self, question: Question) -> tuple[bool, bool]:
-        """Return whether a question has a held-out composition, and more steps than any question in `train`."""
+        """Return whether a question has a held-out composition, and whether it exceeds the steps allowed in `train`."""
         parts = compositions_of(question)
         return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
 
@@ -69,8 +69,8 @@ class MadeQuestions:
     """The questions of a split.
 
     Attributes:
-        questions: By video, in the order of the videos; those of a video in the order of the templates.
-        lost: Number of valid questions left out, by reason: "no_partner", "held_out", "thinned" or
+        questions: Questions by video, in the order of the videos and, within a video, of the templates.
+        lost: Number of valid questions that were excluded, by reason: "no_partner", "held_out", "thinned" or
             "over_most_per_video".
     """
 
@@ -82,9 +82,9 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) 
     """Generate and balance the questions of a split.
 
     Args:
-        split: "train", "test" or another; only `train` has compositions and steps held out.
-        graphs: Scene graphs of its videos; their order changes only the order of the result.
-        making: Limits.
+        split: Name of the split; compositions and steps are only held out of "train".
+        graphs: Scene graphs of the videos; their order only affects the order of the result.
+        making: Limits for the questions.
     """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
@@ -96,7 +96,7 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) 
         maker.make_open(maker.answered([template for template in TEMPLATES if template in NAME_TEMPLATES]))
         maker.make_alone()
     asked, lost = maker.asked, maker.lost
-    del maker  # and its look-ups, which are large, before the questions are worded
+    del maker  # frees its large cached look-ups before the questions are worded
     questions = {}
     for graph in graphs:
         found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
@@ -111,7 +111,7 @@ class _Maker:
         self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
         self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
-        # Videos that may have another question, and another of a template, as bits.
+        # Bit masks of the videos that may receive another question, and another of a template.
         self.all = self.room = (1 << len(self.numbers)) - 1
         self.room_for = dict.fromkeys(TEMPLATES, self.room)
         self.lost: Counter[str] = Counter()
@@ -130,16 +130,16 @@ class _Maker:
             self.room_for[template] &= ~(1 << self.numbers[name])
 
     def allowed(self, question: Question) -> bool:
-        """Return whether the split may have a question; count it if not."""
+        """Return whether the split may contain a question; count it if not."""
         held_out = self.split == "train" and any(self.making.flags(question))
         self.lost["held_out"] += held_out
         return not held_out
 
     def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
-        """Sample questions and keep those that may be asked about the video, by template and video.
+        """Sample questions and return those that may be asked about the video, by template and video.
 
-        This is most of the work. It uses a view of one video at a time that is then dropped: few proposals have an
-        answer, and the cached look-ups of the others are not needed again.
+        This is most of the work. It uses the view of one video at a time, which is then discarded: few proposals have
+        an answer, and the cached look-ups of the others are not needed again.
         """
         found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
@@ -156,7 +156,7 @@ class _Maker:
         return found
 
     def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Make questions for names; each group is thinned until no answer is more frequent than others."""
+        """Generate open questions; each group is thinned until no answer is more frequent than others."""
         for template, found in answered.items():
             pool = [
                 asked
@@ -175,7 +175,7 @@ class _Maker:
                     self.lost["over_most_per_video"] += 1
 
     def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Make questions with two possible answers, each about two videos, one question per video and turn."""
+        """Generate questions with two possible answers, each about two videos, one question per video in rotation."""
         waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
         for _ in range(self.making.per_template):
             for number, view in enumerate(self.partners.views):
@@ -204,7 +204,7 @@ class _Maker:
                 return
 
     def make_alone(self) -> None:
-        """Make questions with two possible answers, the same number of each in every template."""
+        """Generate questions with two possible answers, equally many of each in every template."""
 
         def digest(asked: AskedQuestion) -> bytes:
             return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
@@ -240,7 +240,7 @@ class _Maker:
                     yield asked
 
     def choices(self, number: int, template: str) -> Iterator[Question]:
-        """Yield the sampled questions of a template; for a choice of objects, choices between two videos' answers."""
+        """Yield the sampled questions of a template; for object choices, choices between two videos' answers."""
         views = self.partners.views
         for question in Proposer(views[number], self.making.seed).propose(template, PROPOSALS):
             if template_of(question) == template:
@@ -254,13 +254,13 @@ class _Maker:
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
     def side(self, asked: AskedQuestion) -> Hashable:
-        """Return which of the two answers it is: yes or no, before or after, the first or the second option."""
+        """Return the side of the answer: "yes" or "no", "before" or "after", the first or the second option."""
         options = [getattr(asked.question, name, None) for name in ("first", "second")]
         return options.index(asked.answer) if asked.answer in options else asked.answer
 
 
 def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
-    """Word a question; its key is that of the video until it is numbered."""
+    """Return a worded question whose key is that of the video until it is numbered."""
     name, question = asked.video_id, asked.question
     text = word_root(question, name, notation(question), seed=making.seed)
     novel, more = (split != "train" and flag for flag in making.flags(question))
@@ -269,13 +269,14 @@ def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
 
 @lru_cache(maxsize=1 << 16)
 def is_held_out(composition: Composition, share: float, seed: int) -> bool:
-    """Return whether a composition is kept out of `train`.
+    """Return whether a composition is excluded from `train`.
 
-    AGQA 2.0 keeps chosen compositions out of training (Grunde-McLaughlin et al. 2021, section 3.6); ours are sampled.
+    AGQA 2.0 excludes selected compositions from training (Grunde-McLaughlin et al. 2021, section 3.6); here they are
+    sampled.
 
     Args:
         composition: The composition.
-        share: Fraction to keep out, between 0 and 1.
+        share: Fraction to exclude, between 0 and 1.
         seed: Seed of the dataset.
     """
     drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")

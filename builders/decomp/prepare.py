@@ -1,4 +1,4 @@
-"""Prepare a build of question graphs: read the inputs, plan and find the videos."""
+"""Preparation of a build of question graphs: loading of inputs, planning, and location of the videos."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from .settings import DecompSettings, decided
 
 
 def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read or generate the questions, plan the build and find the videos.
+    """Load or generate the questions, plan the build and locate the videos.
 
     Raises:
-        UsageError: Options do not go together.
+        UsageError: Options are incompatible.
         InputError: Questions or annotations cannot be read.
     """
     settings = decided(settings)
@@ -33,7 +33,7 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
         return searched(places, collection.source.video_folders)
 
     def describe() -> str:
-        """Describe what a build would do; this decomposes every question."""
+        """Return the text of a dry run, which requires decomposing every question."""
         lines = ["Plan (nothing was written):"]
         width = max(map(len, [*plan.splits, "all"])) + 1
         roots, below = Counter[str](), Counter[str]()

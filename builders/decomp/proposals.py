@@ -1,4 +1,4 @@
-"""Propose questions about a video from its scene graph; `drop_rules` decides which may be asked.
+"""Proposal of questions about a video from its scene graph; `drop_rules` decides which may be asked.
 
 Yes/no questions are proposed with the answer "yes"; `balance` finds another video with the answer "no".
 """
@@ -34,7 +34,7 @@ Item = TypeVar("Item")
 
 
 class Proposer:
-    """Samples questions about one video, and caches what it samples from."""
+    """Sampler of questions about one video, with cached candidates."""
 
     def __init__(self, view: View, seed: int) -> None:
         """Index a video; `seed` is the seed of the dataset."""
@@ -47,7 +47,7 @@ class Proposer:
         self.references: dict[tuple[str, str], list[ask.Reference]] = {}
 
     def propose(self, template: str, count: int) -> list[Question]:
-        """Sample up to `count` different questions of a template; for a choice, the question about its object.
+        """Sample up to `count` different questions of a template; for object choices, the question about the object.
 
         Args:
             template: One of `TEMPLATES`, which is part of the sampling key.
@@ -59,11 +59,11 @@ class Proposer:
         return [question for question in dict.fromkeys(drawn) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
-        """Sample an item; None if there is none."""
+        """Return a random item, or None if there are none."""
         return items[int(self.rng.integers(len(items)))] if items else None
 
     def happens(self, share: float) -> bool:
-        """Sample an event of the given probability."""
+        """Return True with the given probability."""
         return bool(self.rng.random() < share)
 
     # Parts of questions.
@@ -80,7 +80,7 @@ class Proposer:
         return self.part("between", *pair) if pair else VIDEO
 
     def part(self, word: str, *actions: Action) -> Window:
-        """Return a part of the video; equal parts are one object, because they are looked up often."""
+        """Return a part of the video; equal parts are the same object, because they are looked up often."""
         found = self.windows.get((word, actions))
         if found is None:
             found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
@@ -95,7 +95,7 @@ class Proposer:
         ]
 
     def action(self) -> Action | None:
-        """Sample an action, named or referred to."""
+        """Sample an action, given by name or reference."""
         phrase = self.pick(self.actions)
         if phrase is None or not self.happens(INDIRECT_ACTION):
             return phrase
@@ -111,13 +111,13 @@ class Proposer:
         return self.pick(indirect) or phrase
 
     def thing(self, name: str, relation: str, window: Window) -> Object:
-        """Name an object, or refer to it by another relation."""
+        """Return an object's name, or a reference to it by another relation."""
         if window == VIDEO or not self.happens(INDIRECT_OBJECT):
             return name
         return self.reference(name, relation) or name
 
     def reference(self, name: str, relation: str) -> ask.Reference | None:
-        """Sample a question that the object is the answer of, by another relation."""
+        """Sample a question whose answer is the object, by another relation."""
         found = self.references.get((name, relation))
         if found is None:
             found = self.references[name, relation] = self._references(name, relation)
@@ -166,11 +166,11 @@ class Proposer:
         return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
-        """Ask for two interactions; the second of "but not" may hold or not."""
+        """Ask for two interactions; for "but not", the second may or may not hold."""
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
-            # An interaction that does not hold often does at another time; other videos decide which of the two it is.
+            # An interaction that does not hold often holds at another time; other videos determine the case.
             second = self.interaction(VIDEO)
             second = second and ask.Interaction(second.relation, second.object, first.window)
         return ask.Both(word, first, second) if first and second and first != second else None
@@ -190,18 +190,18 @@ class Proposer:
         return ask.EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: FirstOrLast) -> Question | None:
-        """Ask whether an object is the first or last, with the correct one."""
+        """Ask whether an object is the first or last, with the correct object."""
         asked = self.edge_object(edge)
         right = self.view.answer(asked).value if asked else None
         return ask.ObjectEquals(right, asked) if asked and right else None
 
     def actions_in(self, word: str) -> Question | None:
-        """Ask what is done before or after an action."""
+        """Ask what the person does before or after an action."""
         action = self.action()
         return ask.ActionsIn(self.part(word, action)) if action else None
 
     def edge_action(self, edge: FirstOrLast) -> Question:
-        """Ask what is done first or last."""
+        """Ask what the person does first or last."""
         words = _EDGE_WINDOWS[edge]
         return ask.EdgeAction(edge, VIDEO if self.happens(0.5) else self.window(words[0]))
 
@@ -215,14 +215,14 @@ class Proposer:
         count = len(self.actions)
         if count < 2:
             return None
-        # The sample of `rng.choice(count, 2, replace=False)`, in half the time.
+        # Equals `rng.choice(count, 2, replace=False)` in half the time.
         one, other = int(self.rng.integers(count - 1)), int(self.rng.integers(count))
         places = (one, other if other != one else count - 1)
         first, second = places if self.rng.integers(2) else places[::-1]
         return self.actions[first], self.actions[second]
 
     def order(self, what: str) -> Question | None:
-        """Ask whether something is before or after an action."""
+        """Ask whether an event is before or after an action."""
         if what == "action":
             pair = self.pair()
             return ask.OrderChoose(ask.ActionHappens(pair[0]), pair[1]) if pair else None

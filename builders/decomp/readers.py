@@ -1,4 +1,4 @@
-"""Read the questions of a unit's video, with its annotations."""
+"""Readers of a unit's questions and annotations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .video_graphs import DecomposedVideo, Root, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Reads generated questions and the scene graph from the unit.
+    """Reader of generated questions and the scene graph from the unit.
 
     Attributes:
         wording: Wording of sub-questions.
@@ -36,18 +36,18 @@ class MadeReader:
 
 
 def root_as_json(root: Root) -> dict[str, Any]:
-    """Return the part of a root that a unit's payload keeps."""
+    """Return the part of a root that is stored in a unit's payload."""
     return {each.name: getattr(root, each.name) for each in fields(Root) if each.name != "question"}
 
 
 @dataclass(frozen=True)
 class AgqaReader:
-    """Reads AGQA's questions from its files, at the positions that the unit holds.
+    """Reader of AGQA questions from its files, at the positions stored in the unit.
 
     Attributes:
-        files: The file of each split.
+        files: File of each split.
         stamps: Size and time of these files when they were indexed.
-        graphs: The scene graphs of each split, if given.
+        graphs: Scene graphs of each split, if specified.
         wording: Wording of sub-questions.
     """
 
@@ -65,10 +65,10 @@ class AgqaReader:
 
 
 def root_of_row(row: QuestionRow) -> Root:
-    """Return the root of a row of AGQA.
+    """Return the root for a row of AGQA.
 
     Raises:
-        InputError: Its program cannot be parsed.
+        InputError: The program cannot be parsed.
     """
     try:
         question = parse_program(row.program)
@@ -82,10 +82,10 @@ def root_of_row(row: QuestionRow) -> Root:
 
 @dataclass(frozen=True)
 class PublishedReader:
-    """Reads published hierarchies.
+    """Reader of published hierarchies.
 
     Attributes:
-        files: The file of each video that has one, by split and id.
+        files: Files of the videos with hierarchies, by split and id.
     """
 
     files: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Write the rows of a video's questions and graphs, and copy the video unchanged."""
+"""Rows of a video's questions and graphs, and unchanged copying of the video."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .tables import GRAPHS, QUESTIONS, VIDEOS
 
 @dataclass(frozen=True)
 class DecompBuilder(SourceVideos):
-    """Builds the question graphs of a plan.
+    """Builder of a plan's question graphs.
 
     Attributes:
         settings: Settings of the build.
-        reader: Reads questions and scene graphs.
+        reader: Reader of questions and scene graphs.
         videos: Path of each video by id.
     """
 
@@ -36,7 +36,7 @@ class DecompBuilder(SourceVideos):
         return self.settings.embed == "yes"
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Copy the video and measure it; see `core.plan.Builder`."""
+        """Copy and measure the video; see `core.plan.Builder`."""
         path = self.source(unit)
         file = folder / f"video{path.suffix}"
         facts = with_index(path, shape_of)
@@ -49,7 +49,7 @@ class DecompBuilder(SourceVideos):
         return {**with_index(path, shape_of), "sha256": UNSEEN, "files": {f"video{path.suffix}": UNSEEN}}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the questions of a video, their graphs and, if it is embedded, the video."""
+        """Yield the questions of a video, their graphs and, if embedded, the video."""
         found = self.reader.read(unit)
         yield from ((QUESTIONS.name, row) for row in found.rows())
         yield from ((GRAPHS.name, row) for row in found.graphs())

@@ -1,4 +1,4 @@
-"""Word the questions that we generate, in natural English in the past tense, with several wordings of each template.
+"""Wording of generated questions in natural English in the past tense, with several wordings of each template.
 
 The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that does not depend on the answer.
 """
@@ -21,11 +21,11 @@ FRONTED = 0.3
 
 
 def word_root(question: Question, *key: Key, seed: int = 0) -> str:
-    """Word a question of one of AGQA's templates.
+    """Return the text of a question of one of AGQA's templates.
 
     Args:
         question: The question.
-        key: Key for the sampling of the wording, such as the video's id.
+        key: Key for sampling the wording, such as the video's id.
         seed: Seed of the dataset.
 
     Raises:
@@ -113,7 +113,7 @@ class _Writer:
                 return action
             case ask.ExtremeAction(extreme):
                 return self.sample(self.frames.references[extreme])
-        # Nothing follows a reference: "throwing the object they were taking somewhere" is ambiguous.
+        # Nothing may follow a reference: "throwing the object they were taking somewhere" is ambiguous.
         return _fill(self.words.relation(action.verb).pattern, self.a(action.object))
 
     def a(self, thing: Object) -> str:

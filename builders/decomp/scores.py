@@ -1,4 +1,4 @@
-"""Score answers to question graphs: accuracy, composition and consistency."""
+"""Scoring of answers to question graphs: accuracy, composition and consistency."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation
 from .video_rows import VideoRows, by_video
 
-SHOWN = 5  # unreadable answers in scores.json
+SHOWN = 5  # unreadable answers listed in scores.json
 
 
 def scoring() -> BenchmarkScoring:
-    """Return how predictions on question graphs are scored."""
+    """Return the scoring of predictions on question graphs."""
     return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
@@ -52,12 +52,12 @@ def graphs_of_video(rows: VideoRows) -> VideoGraphs:
 
 
 def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
-    """Read the graphs of a split, or of all, a video at a time."""
+    """Yield the graphs of a split, or of all, one video at a time."""
     return map(graphs_of_video, by_video(output, None if split == ALL else split))
 
 
 def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> MatchedPredictions:
-    """Look up the predictions for the questions that are scored.
+    """Return the predictions for the scored questions.
 
     Raises:
         InputError: A question has no prediction, and `options.partial` is not set.
@@ -73,10 +73,10 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers to the questions of an output; questions of banned kinds need no prediction.
+    """Score answers to the questions of an output; questions of excluded categories need no prediction.
 
-    Two constant baselines, "yes" and the most common answer to each kind, are scored as well, since a constant answer
-    hardly ever contradicts itself.
+    Two constant baselines, "yes" and the most frequent answer to each category, are scored as well, since a constant
+    answer rarely contradicts itself.
     """
     found = matched(output, config, predictions, options)
     said = {key: str(value) for key, value in found.given.items()}
@@ -88,7 +88,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
     constants = {}
     for name, constant in constant_answers(nodes).items():
-        answered = {key: answer for key, answer in constant.items() if key in said}  # the questions the model answered
+        answered = {key: answer for key, answer in constant.items() if key in said}  # questions answered by the model
         constants[name] = counting(read_graphs(output, options.split), answered)[0]
     return Scores(
         benchmark="decomp",
@@ -112,7 +112,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
-    """Return the notes to print below the scores."""
+    """Return the notes printed below the scores."""
     found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule decomposes count for accuracy only."]
     if left_out:
         found.append(
@@ -128,10 +128,10 @@ def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tu
 
 
 def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
-    """Explain how a root was answered: which sub-questions are answered correctly, and which answers contradict others.
+    """Explain the answer to a root: the correctly answered sub-questions, and contradictions between answers.
 
     Raises:
-        InputError: No root has that key.
+        InputError: No root has this key.
     """
     for rows in by_video(output):
         if any(graph["root"] == question for graph in rows.graphs):

@@ -15,12 +15,12 @@ SAMPLE = "sample"
 
 
 def of_charades(settings: Any) -> bool:
-    """Return whether questions are generated from Charades' actions."""
+    """Return whether questions are generated from Charades actions."""
     return settings.charades is not None
 
 
 def of_programs(settings: Any) -> bool:
-    """Return whether questions are decomposed here, unlike published graphs."""
+    """Return whether questions are decomposed here, as opposed to published graphs."""
     return settings.release_hierarchies is None
 
 
@@ -30,7 +30,7 @@ def of_agqa(settings: Any) -> bool:
 
 
 def folder_or_file(given: Path, folder: str) -> str:
-    """Write a path for the recorded command: a file by its name, a folder by what it contains."""
+    """Return a path for the recorded command: a file by its name, a folder by its content."""
     return folder if given.is_dir() or given.name == folder else given.name
 
 
@@ -39,7 +39,7 @@ class DecompSettings(BuildSettings):
     """Settings of a build of question graphs; the options describe most of them.
 
     Attributes:
-        embed: Whether the videos are stored in the dataset; once decided, "yes" or "no".
+        embed: Whether the dataset contains the videos; "yes" or "no" after `decided`.
         collection: One of `COLLECTIONS`; set by `decided`.
     """
 
@@ -111,10 +111,10 @@ class DecompSettings(BuildSettings):
 
 
 def decided(settings: DecompSettings) -> DecompSettings:
-    """Return the settings with the collection, and whether videos are embedded, filled in.
+    """Return the settings completed by the collection and whether videos are embedded.
 
     Raises:
-        UsageError: None or several collections are named.
+        UsageError: None or several collections are specified.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:

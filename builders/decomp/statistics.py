@@ -1,4 +1,4 @@
-"""Count what the card of question graphs shows."""
+"""Statistics for the card of question graphs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .video_rows import by_video
 
 TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
-MOST_READ = 20_000  # questions that blind baselines train on, and that they are asked
+MOST_READ = 20_000  # maximum training questions of blind baselines, and maximum test questions
 SHOWN_CONSTANTS = {"commonest": "the most common answer to the kind"}
 CONSTANT_SCORES = ("accuracy", "CA", "IC (defined)")
 
 
 @dataclass
 class KindCounts:
-    """Questions of a kind: number of all, of roots, of those with an answer, and of answers "yes" and "no"."""
+    """Counts of a question category: all questions, roots, answered ones, and answers "yes" and "no"."""
 
     group: str
     banned: bool
@@ -37,7 +37,7 @@ class KindCounts:
 
 @dataclass
 class TemplateCounts:
-    """Roots of a template, and the sub-questions of all of them."""
+    """Numbers of a template's roots, and of all their sub-questions."""
 
     roots: int = 0
     sub_questions: int = 0
@@ -53,8 +53,8 @@ class DecompStatistics:
     """Counts for the card.
 
     Attributes:
-        kinds: By name, most frequent first.
-        templates: By name.
+        kinds: Counts by category, most frequent first.
+        templates: Counts by template.
         rules: Number of compositions by each rule.
         depths: Number of graphs by depth.
         reasons: Questions without an answer, by reason.
@@ -95,7 +95,7 @@ class DecompStatistics:
 
 
 def measure_decomp(output: FinishedOutput) -> DecompStatistics:
-    """Count everything on the card."""
+    """Return all counts for the card."""
     found = DecompStatistics()
     recomputed = differing = 0
     for video in by_video(output):

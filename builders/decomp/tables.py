@@ -1,4 +1,4 @@
-"""The tables of question graphs."""
+"""Tables of question graphs."""
 
 from __future__ import annotations
 

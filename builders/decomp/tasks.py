@@ -1,4 +1,4 @@
-"""Export question graphs as tasks: all scored questions, yes/no questions separately."""
+"""Export of question graphs as tasks: all scored questions, yes/no questions separately."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ COLUMNS = ("key", "video_id", "question", "answer", "kind")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return tasks with all questions of a split, roots and sub-questions, except those of banned kinds.
+    """Return tasks with all questions of a split, roots and sub-questions, except those of excluded categories.
 
     Options are not listed: a choice names them in its text, and answers are scored by their words.
 
     Raises:
-        UsageError: There is no such split.
+        UsageError: The split does not exist.
         InputError: Rows are missing.
     """
     split = one_split(output, QUESTIONS.name, split)

@@ -1,4 +1,4 @@
-"""The questions and graphs of one video: questions are shared within a video, and never between videos."""
+"""The questions and graphs of one video: questions are shared within a video, but never between videos."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Root:
     """A question of the source.
 
     Attributes:
-        key: Its id.
-        text: Its wording in the source.
-        question: Its meaning.
+        key: Id of the question.
+        text: Text in the source.
+        question: Parsed meaning.
         answer: The correct answer.
-        program: Its program, in AGQA's notation.
-        novel_composition: Whether it has a composition that `train` never has; None if unknown.
-        more_steps: Whether it takes more steps than any question in `train`; None if unknown.
+        program: Program in AGQA's notation.
+        novel_composition: Whether the question has a composition that never occurs in `train`; None if unknown.
+        more_steps: Whether the question needs more steps than any question in `train`; None if unknown.
     """
 
     key: str
@@ -45,7 +45,7 @@ class Root:
 
 
 def natural_order(key: str) -> tuple[str | int, ...]:
-    """Return a sorting key for ids in which numbers are compared by value."""
+    """Return a sorting key for ids that compares numbers by value."""
     return tuple(int(part) if part.isdigit() else part for part in _NUMBERS.split(key))
 
 
@@ -55,7 +55,7 @@ class DecomposedVideo:
 
     Attributes:
         video_id: Id of the video.
-        roots: Its roots, in order.
+        roots: The roots in order.
         graphs_by_root: The graph of each root.
         keys: Key of every question; a question of several roots has the key of the first.
         answers: The answers.
@@ -130,11 +130,11 @@ def canonical_id(video_id: str, program: str) -> str:
 
 
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
-    """Return the possible answers of a question if these are two, named in its text or yes and no; else nothing.
+    """Return the possible answers to a question if there are exactly two, named in its text or yes and no; else none.
 
     Args:
         question: The question.
-        answer: How its kind is answered: "yes/no", "choice", "object" or "action".
+        answer: Answer type of the category: "yes/no", "choice", "object" or "action".
     """
     if answer == "yes/no":
         return YES_NO
@@ -157,8 +157,8 @@ def graphs_of(
 
     Args:
         video_id: Id of the video.
-        roots: Its questions, in any order.
-        graph: Its scene graph; None if nothing is annotated.
+        roots: The questions, in any order.
+        graph: The scene graph; None if nothing is annotated.
         wording: Wording of sub-questions.
     """
     ordered = tuple(sorted(roots, key=lambda root: natural_order(root.key)))

@@ -1,4 +1,4 @@
-"""Read the rows of an output, a video at a time."""
+"""Reading of an output's rows, one video at a time."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ class VideoRows:
 
 
 def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
-    """Yield the rows of each video. Both tables hold the rows of a video together, in the same order of videos.
+    """Yield the rows of each video. Both tables contain the rows of a video contiguously, in the same order of videos.
 
     Args:
         output: The output.
-        split: A split; by default all.
-        whole: Raise if rows are missing.
+        split: Name of a split; None for all.
+        whole: Whether to raise an error if rows are missing.
     """
     read = output.whole if whole else output.rows
     for name in [split] if split else output.splits(QUESTIONS.name):

@@ -1,7 +1,7 @@
-"""A video's scene graph as question generation uses it: what certainly holds, and what possibly does.
+"""A video's scene graph for question generation: relations that certainly hold, and those that possibly hold.
 
-Annotated times are off by about a second. Every part of the video is therefore taken twice: a second shorter at both
-ends, and a second longer. A question is generated only if its answer is the same in both.
+Annotated times are off by about a second. Every part of the video is therefore evaluated twice: a second shorter at
+both ends, and a second longer. A question is generated only if both give the same answer.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class View:
 
     Attributes:
         graph: The graph.
-        evaluator: Answers questions by it.
+        evaluator: Evaluator of questions on the graph.
         single: Actions that happen once and may delimit a part of the video, by phrase.
         phrases: Number of instances of each action, by phrase.
         parts: Parts of the video looked up so far.
@@ -58,17 +58,17 @@ class View:
         return fits[0] if len(fits) == 1 else None
 
     def meant(self, action: ToAction) -> list[ActionWords]:
-        """Return the actions that a program's ToAction may denote here."""
+        """Return the actions that a program's ToAction may denote in this video."""
         words, thing = load_agqa().actions, self.thing(action.object)
         known, verb = [words[phrase] for phrase in self.phrases], load_agqa().relation_of(action.verb)
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:
-        """Return the name of an object that is named or referred to; None if it is not known."""
+        """Return the name of an object given by name or reference; None if it is unknown."""
         return thing if isinstance(thing, str) else self.answer(thing).value
 
     def part(self, window: Window) -> SureAndPossible | None:
-        """Return the frames of a part of the video; None if it is too short or not known."""
+        """Return the frames of a part of the video; None if it is too short or unknown."""
         if window not in self.parts:
             self.parts[window] = self._part(window)
         return self.parts[window]
@@ -93,7 +93,7 @@ class View:
         return found if found[0] else None
 
     def having(self, relation: str, part: Frames) -> set[str]:
-        """Return the objects that have a relation in some frame of a part."""
+        """Return the objects that have a relation in any frame of a part."""
         objects = self.evaluator.relations.get(relation, {})
         return {name for name, frames in objects.items() if frames & part}
 
@@ -105,13 +105,14 @@ class View:
         return self.having(relation, frames & -frames if edge == "first" else 1 << frames.bit_length() - 1)
 
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
-        """Return whether neither an object nor a look-alike is touched in a part.
+        """Return whether neither an object nor a similar-looking one is touched in a part.
 
         Args:
             thing: The object.
             part: The frames.
-            whole: Whether the part is the whole video: then the object must not be visible at all. In a shorter part, a
-                visible object must be touched at another time, as "is there one?" is ambiguous otherwise.
+            whole: Whether the part is the entire video, in which case the object must not be visible at all. In a
+                shorter part, a visible object must be touched at another time, as the question "is there one?" is
+                ambiguous otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
         if thing in self.graph.seen and (whole or thing not in self.graph.contacts):

@@ -1,9 +1,9 @@
-"""Decompose compositional questions into graphs of sub-questions.
+"""Decomposition of compositional questions into graphs of sub-questions.
 
 AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: every function of a program, down to its leaves, becomes a
-question, and the question above it refers to its answer. Kinds, rules and the order of children follow the released
-scoring programs and the one graph that the authors' notebooks show in full; `docs/decomp.md` lists our choices where
-these leave a case open.
+question, and the question above it refers to its answer. Categories, rules and the order of children follow the
+released scoring programs and the one graph that the authors' notebooks show in full; `docs/decomp.md` lists our choices
+where these leave a case open.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ RuleChildren = tuple[str, tuple[Question, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A question and the questions that it is composed of.
+    """A question with the questions of which it is composed.
 
     Attributes:
         question: The question.
-        kind: Its leaf kind, such as "Interaction After".
-        rules: Composition rules with their children in order; empty for a leaf.
+        kind: Leaf category, such as "Interaction After".
+        rules: Composition rules with their ordered children; empty for a leaf.
     """
 
     question: Question
@@ -41,7 +41,7 @@ class DecomposedQuestion:
 
     Attributes:
         steps: All questions, children before parents and in the order of the rules, the root last.
-        edges: Position of a parent in `steps`, a rule, and the positions of the rule's children.
+        edges: Triples of a parent's position in `steps`, a rule, and the positions of the rule's children.
         depths: Number of rules on the longest path down from each step.
     """
 
@@ -51,7 +51,7 @@ class DecomposedQuestion:
 
 
 def decompose_with_edges(root: Question) -> DecomposedQuestion:
-    """Decompose a question down to its leaves. A root that no rule applies to is isolated: its graph has one node."""
+    """Decompose a question down to its leaves. A root to which no rule applies is isolated: its graph has one node."""
     found = DecomposedQuestion([], [], [])
     places: dict[Question, int] = {}
 
@@ -84,7 +84,7 @@ def _root(question: Question) -> Step:
     """Decompose a root once.
 
     A root that asks for a relation to any object also has the person as a child, and is an interaction if it asks about
-    a part of the video: this reproduces the groups of roots in the authors' tables.
+    a part of the video. This reproduces the groups of roots in the authors' tables.
     """
     step = decompose_once(question)
     if not isinstance(question, ask.RelationExists):
@@ -95,7 +95,7 @@ def _root(question: Question) -> Step:
 
 @lru_cache(maxsize=1 << 16)
 def decompose_once(question: Question) -> Step:
-    """Return a question with its kind and the children by each rule."""
+    """Return a question with its category and the children by each rule."""
     return Step(question, kind_of(question), tuple(_rules(question)))
 
 
@@ -134,7 +134,7 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
 
 
 def _interaction(relation: str, thing: Object, window: Window) -> RuleChildren:
-    """Compose an interaction. The child for an object given by a reference is the question that it refers to."""
+    """Decompose an interaction. The child for an object given by reference is the question of the reference."""
     known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
     return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
@@ -152,7 +152,8 @@ def _localized(question: Windowed) -> Iterator[RuleChildren]:
 def _question_about(action: Action) -> Question:
     """Return the sub-question for an action: whether it happens, or which one is the longest or shortest.
 
-    "Is the person holding a phone?" asks for the action and for the relation in the same words, so it is one question.
+    "Is the person holding a phone?" asks for the action and for the relation in the same words, so both are one
+    question.
     """
     if isinstance(action, ask.ExtremeAction):
         return action
@@ -160,7 +161,7 @@ def _question_about(action: Action) -> Question:
 
 
 def _same_interaction(action: Action) -> ask.Interaction | None:
-    """Return the interaction that is worded like the action, in our wording or the engine's; else None."""
+    """Return the interaction whose wording equals that of the action, in our wording or the engine's; else None."""
     if parts := _relation_and_object(action):
         related, happens = ask.Interaction(*parts), ask.ActionHappens(action)
         same = word(related) == word(happens) or word(related, "engine") == word(happens, "engine")
@@ -169,7 +170,7 @@ def _same_interaction(action: Action) -> ask.Interaction | None:
 
 
 def _relation_and_object(action: Action) -> tuple[str, Object] | None:
-    """Return the relation and the object of an action; None if it has none or is unknown."""
+    """Return the relation and the object of an action; None if it has no object or is unknown."""
     match action:
         case str():
             words = load_agqa().actions.get(action)

@@ -1,4 +1,4 @@
-"""Show one graph of sub-questions as a tree, as JSON or for Graphviz."""
+"""Display of a graph of sub-questions as a tree, as JSON or for Graphviz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wording import Wording, word
 
 
 def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours") -> dict[Question, str]:
-    """Return the text of every question, with `root` as the text of the root if it is given."""
+    """Return the text of every question, with `root` as the text of the root if specified."""
     texts = {step.question: word(step.question, wording) for step in steps}
     if root:
         texts[steps[-1].question] = root
@@ -19,11 +19,11 @@ def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours")
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Write a graph as a tree; a question with several parents is expanded at its first occurrence only.
+    """Format a graph as a tree; a question with several parents is expanded at its first occurrence only.
 
     Args:
-        steps: As returned by `decompose`.
-        root: Wording of the root; by default it is worded from its program.
+        steps: Steps as returned by `decompose`.
+        root: Text of the root; by default generated from its program.
         wording: Wording of the other questions.
     """
     texts = texts_of(steps, root, wording)
@@ -67,7 +67,7 @@ def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "
 
 
 def as_dot(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Write a graph in the DOT language of Graphviz."""
+    """Format a graph in the DOT language of Graphviz."""
     texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     lines = ["digraph questions {", "  node [shape=box, style=rounded];"]

@@ -1,8 +1,8 @@
-"""Parse AGQA's functional programs into questions and write them back, byte for byte.
+"""Parsing and formatting of AGQA's functional programs, reproducible byte for byte.
 
-The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), with the
+The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), including
 irregularities of the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that
-they were holding", is a nested program. The table `FORMS` serves both directions.
+they were holding", is a nested program. The table `FORMS` is used in both directions.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _LENGTH = "Subtract(Query(end, action), Query(start, action))"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A program as written.
+    """A parsed program.
 
     Attributes:
         name: Name of a function, text of an atom, or "[" for a list.
         arguments: Arguments or elements; None for an atom.
-        at: Number of the token that it begins with, from 0.
+        at: Index of the first token, from 0.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Tree:
     at: int
 
     def __str__(self) -> str:
-        """Write the program, arguments separated by a comma and a space."""
+        """Format the program, with arguments separated by a comma and a space."""
         if self.arguments is None:
             return self.name
         inside = ", ".join(map(str, self.arguments))
@@ -48,13 +48,13 @@ class Tree:
 
 
 def read_tree(program: str) -> Tree:
-    """Parse the brackets of a program.
+    """Parse the nested structure of a program.
 
     Raises:
         InputError: Brackets do not match, or an argument is missing; the message states the position.
     """
     tokens = [text for text in map(str.strip, _TOKEN.findall(program)) if text]
-    # A stack of (name, token, arguments so far); the outermost holds the program itself.
+    # A stack of (name, token, arguments so far); the outermost entry contains the program itself.
     open_calls: list[tuple[str, int, list[Tree]]] = [("", 0, [])]
     expects = True
     for at, text in enumerate(tokens):
@@ -96,7 +96,7 @@ def read_tree(program: str) -> Tree:
 
 
 def _position(program: str, token: int) -> int:
-    """Return the character that a token begins at; after the last token, the length of the program."""
+    """Return the character position of a token; after the last token, the length of the program."""
     found = (match for match in _TOKEN.finditer(program) if match.group().strip())
     starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
     return starts[token] if token < len(starts) else len(program) * bool(token)
@@ -113,13 +113,13 @@ def _refuse(program: str, token: int, why: str) -> NoReturn:
 
 @dataclass(frozen=True)
 class _Form:
-    """Program of a type of question.
+    """The program of a question type.
 
     Attributes:
         of: The type.
-        pattern: The program, in which `{question.relation}` is the relation of its question. The sort of value that a
-            field allows is the last part of its name, or follows a colon: `{first:action}`.
-        parts: Types of the fields that the pattern reads from.
+        pattern: The program, in which `{question.relation}` is the relation of its question. The type of value allowed
+            for a field is the last part of its name, or follows a colon: `{first:action}`.
+        parts: Types of the fields that the pattern contains.
         fixed: Values of the fields that the pattern does not contain.
     """
 
@@ -148,7 +148,7 @@ class _Form:
 
 
 def _forms() -> Iterator[_Form]:
-    """Yield the forms; where two match, the first applies."""
+    """Yield the forms; if two match, the first applies."""
 
     def holding(what: str, window: str, kind: str) -> str:
         return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
@@ -212,23 +212,23 @@ _TO_ACTION = _Form(ask.ToAction, "ToAction({verb}, {object:reference})")
 
 @lru_cache(maxsize=1 << 14)
 def parse_program(program: str) -> Question:
-    """Parse one of AGQA's programs.
+    """Parse an AGQA program.
 
     Args:
         program: Text of the field `program` of a question.
 
     Raises:
-        InputError: It is not a program; the message states the position and what is allowed there.
+        InputError: The text is not a program; the message states the position and what is allowed there.
     """
     found: Question = _Reader(program).question(read_tree(program))
     return found
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
-    """Match a program with a pattern, and collect the parts that fill the pattern's fields in `holes`.
+    """Match a program with a pattern, and collect the parts for the pattern's fields in `holes`.
 
     Returns:
-        The first part that does not match, and what is allowed there; None if all matches.
+        The first part that does not match, and what is allowed in its place; None if everything matches.
     """
     if pattern.name.startswith("{"):
         known = holes.setdefault(pattern.name.strip("{}"), tree)
@@ -252,7 +252,7 @@ class _Reader:
         _refuse(self.program, tree.at, f"here should be {choice}, and is {str(tree)[:60]!r}")
 
     def question(self, tree: Tree, forms: Sequence[_Form] = ()) -> Any:
-        """Parse by the first form that matches; if none does, report what the closest ones allow."""
+        """Parse with the first form that matches; if none does, report what the closest ones allow."""
         mismatches = []
         for form in forms or FORMS:
             holes: dict[str, Tree] = {}
@@ -294,7 +294,7 @@ class _Reader:
         return tree.name
 
     def relation(self, tree: Tree) -> str:
-        """Parse a relation. AGQA has a form of its own for any contact; allowing its name makes two programs equal."""
+        """Parse a relation. AGQA has a separate form for any contact; accepting its name makes two programs equal."""
         found = self.name(tree)
         if found == INTERACTING:
             self.refuse(tree, "another relation: any contact is Filter(frame, [objects])")
@@ -334,7 +334,7 @@ _HOLE = re.compile(r"\{([\w.]+)[^}]*\}")
 
 
 def program_of(part: Question | Object | Action | Window) -> str:
-    """Write a question, or a part of one, as AGQA does.
+    """Return the AGQA program of a question or of a part of one.
 
     Raises:
         ValueError: AGQA has no program for it.

@@ -2,10 +2,10 @@
 
 AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them
 into sub-questions, some of which AGQA does not ask, such as whether an action happens. An indirect reference ("the
-object that they held first") is stored as the question whose answer it refers to.
+object that they held first") is stored as the question whose answer is the object.
 
-To add a question type: a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
-`decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it: also `proposals`,
+To add a question type, add a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
+`decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it, also extend `proposals`,
 `drop_rules`, `root_wording` and the tables `templates/agqa*.yaml`.
 """
 
@@ -35,7 +35,7 @@ class _Hashed:
 
 @dataclass_transform(frozen_default=True)
 def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
-    """Make a frozen dataclass that caches its hash: questions are nested and are the keys of most tables."""
+    """Return a frozen dataclass that caches its hash, as questions are nested and are the keys of most tables."""
     made: Any = dataclass(frozen=True, slots=True)(cls)
     compute = made.__hash__
 
@@ -56,8 +56,8 @@ class Window(_Hashed):
     """A part of the video.
 
     Attributes:
-        word: Relation to the actions; "video" is the whole video.
-        actions: The actions that delimit it: none, one, or two for "between".
+        word: Temporal relation to the actions; "video" is the entire video.
+        actions: The actions that delimit the part: none, one, or two for "between".
     """
 
     word: WindowWord
@@ -69,7 +69,7 @@ VIDEO = Window("video")
 
 @_value
 class ObjectExists(_Hashed):
-    """Is the object in the window? Only a sub-question: AGQA's objExists asks for an interaction."""
+    """Is the object in the window? Used only as a sub-question, as AGQA's objExists asks for an interaction."""
 
     object: Object
     window: Window = VIDEO
@@ -94,7 +94,7 @@ class Interaction(_Hashed):
 
 @_value
 class ActionHappens(_Hashed):
-    """Does the person do the action in the window? Only a sub-question."""
+    """Does the person do the action in the window? Used only as a sub-question."""
 
     action: Action
     window: Window = VIDEO
@@ -187,11 +187,11 @@ class ActionEquals(_Hashed):
 
 @_value
 class OrderChoose(_Hashed):
-    """Does it happen before or after the action? Templates objTime, relTime and actTime.
+    """Does an event happen before or after the action? Templates objTime, relTime and actTime.
 
     Attributes:
-        asked: What is ordered, in the whole video.
-        action: The action it is ordered by.
+        asked: The event to be ordered, in the entire video.
+        action: The action relative to which it is ordered.
     """
 
     asked: Interaction | RelationExists | ActionHappens
@@ -200,7 +200,7 @@ class OrderChoose(_Hashed):
 
 @_value
 class ToAction(_Hashed):
-    """An action whose object is the answer of a question: "taking the object that they held first from somewhere"."""
+    """An action whose object is the answer to a question: "taking the object that they held first from somewhere"."""
 
     verb: str
     object: Reference
@@ -214,13 +214,13 @@ Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | Lengt
 
 
 class QuestionType(NamedTuple):
-    """Names of a type of question; `{word}` and `{Edge}` are filled from its fields, unchanged or capitalised.
+    """Names of a question type; `{word}` and `{Edge}` are replaced by its fields, unchanged or capitalized.
 
     Attributes:
-        notation: Name in the short notation; all fields that it does not use follow in brackets.
-        kind: Kind of leaf in the released hierarchies.
-        kind_in_part: Kind if it asks about a part of the video, where that differs.
-        template: AGQA's template; empty if AGQA does not ask it, or if it depends on the fields (`template_of`).
+        notation: Name in the short notation; fields that it does not contain follow in brackets.
+        kind: Leaf category in the released hierarchies.
+        kind_in_part: Category if the question is about a part of the video and the category differs.
+        template: AGQA's template; "" if AGQA does not ask the question, or if it depends on the fields (`template_of`).
     """
 
     notation: str
@@ -261,7 +261,7 @@ def _fill_in(pattern: str, question: Question | ToAction) -> str:
 
 
 def kind_of(question: Question) -> str:
-    """Return the leaf kind of a question."""
+    """Return the leaf category of a question."""
     its = QUESTION_TYPES[type(question)]
     window = getattr(question, "window", VIDEO)
     if window == VIDEO or not its.kind_in_part:
@@ -270,7 +270,7 @@ def kind_of(question: Question) -> str:
 
 
 def template_of(question: Question) -> str:
-    """Return AGQA's template of a question; empty if AGQA does not ask it."""
+    """Return AGQA's template of a question, or "" if AGQA does not ask it."""
     match question:
         case Interaction(relation) if relation == INTERACTING:
             return "objExists"
@@ -302,9 +302,9 @@ TEMPLATES = tuple(load_rules().steps)
 
 @lru_cache(maxsize=1 << 16)
 def notation(part: Question | Action | Window) -> str:
-    """Write a question, or a part of one, in a short notation that is the same for equal questions only.
+    """Return a short notation of a question or of a part of one, which is equal only for equal questions.
 
-    An object that exists in the whole video is `objExists(phone)`, as in the released hierarchies.
+    An object that exists in the entire video is `objExists(phone)`, as in the released hierarchies.
     """
     if isinstance(part, str):
         return part
@@ -316,7 +316,7 @@ def notation(part: Question | Action | Window) -> str:
 
 
 def window_of(question: Question) -> Window:
-    """Return the window of a question; of two interactions, that of the first."""
+    """Return the window of a question; for two interactions, that of the first."""
     match question:
         case Both(_, first):
             return first.window
@@ -342,7 +342,7 @@ def objects_in(question: Question) -> tuple[Object, ...]:
 
 
 def actions_in(question: Question) -> tuple[Action, ...]:
-    """Return the actions that a question asks about; those that delimit its window are not among them."""
+    """Return the actions that a question asks about, without those that delimit its window."""
     match question:
         case LengthChoose(_, first, second) | ActionEquals(_, LengthChoose(_, first, second)):
             return first, second
@@ -399,7 +399,7 @@ def _action_compositions(word: str, action: Action) -> set[Composition]:
 
 @lru_cache(maxsize=1 << 14)
 def needs_of(question: Question) -> frozenset[Need]:
-    """Return what a video must have for a question to make sense there."""
+    """Return the elements that a video must contain for a question to be meaningful."""
     needs: set[Need] = set()
     match question:
         case Both(_, first, second):

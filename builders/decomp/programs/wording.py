@@ -1,7 +1,7 @@
-"""Word sub-questions in the present tense, with a text of its own for every meaning.
+"""Wording of sub-questions in the present tense, with a distinct text for every meaning.
 
-Wordings are those of Gandhi et al. 2022, Table 1; those that the paper does not show are ours (`templates/agqa.yaml`)
-or, as far as their notebooks show them, those of the authors' engine.
+Wordings are those of Gandhi et al. 2022, Table 1. Those that the paper does not show are ours (`templates/agqa.yaml`)
+or, as far as the authors' notebooks show them, those of their engine.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Wording = Literal["ours", "engine"]
 
 @lru_cache(maxsize=1 << 16)
 def word(question: Question, wording: Wording = "ours") -> str:
-    """Word a question."""
+    """Return the text of a question."""
     return _Writer(load_agqa(), wording == "engine").question(question)
 
 
@@ -103,7 +103,7 @@ class _Writer:
         return choices[number % len(choices)].format(**names)
 
     def clause(self, window: Window) -> str:
-        """Word a part of the video in a question that is not about the person: "after the person undresses"."""
+        """Return the wording of a window in a question not about the person: "after the person undresses"."""
         actions = [self.action(action).removesuffix(" themselves") for action in window.actions]
         if self.engine or window == VIDEO or not all(action.split()[0] in self.gerunds for action in actions):
             return self.window(window)
