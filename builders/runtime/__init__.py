@@ -1,1 +1,1 @@
-"""From a plan to a finished output: executor, journal, packing, progress."""
+"""The runtime that turns a plan into a finished output: executors, journal, packing."""

@@ -1,4 +1,4 @@
-"""From a plan to a finished output: preflight, rendering, packing; safe to kill and resume at any moment."""
+"""The path from a plan to a finished output: preflight, rendering and packing; safe to kill and resume at any time."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ WriteCard = Callable[[Path, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How to run a build, which does not affect its content.
+    """Options of running a build, which do not affect its content.
 
     Attributes:
-        executor: Renders the units.
-        max_skip: Largest share of units that may be skipped because of faulty videos.
+        executor: Executor that renders the units.
+        max_skip: Maximum share of units that may be skipped because of faulty videos.
         allow_missing: Whether to continue without videos that are missing or cannot be opened.
         progress: Whether to show progress.
         needs: Disk space that the build needs; None to skip the check.
-        searched: Lists the folders that were searched for source videos.
+        searched: Function that lists the folders searched for source videos.
         missing_list: File for a list of missing source videos, if there are many.
     """
 
@@ -62,13 +62,13 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Choose the executor.
+    """Return the executor for the options.
 
     Args:
-        workers: Number of units at a time; None for one per core of this machine or of the cluster.
+        workers: Number of parallel units; None for one per core of this machine or of the cluster.
         kind: See `core.options.RunOptions`.
         ray_address: Head of a Ray cluster.
-        tools: Versions that workers on other machines must have.
+        tools: Versions required of workers on other machines.
     """
     if kind == "ray":
         from .ray_cluster import RayCluster
@@ -93,20 +93,21 @@ def run(
 
     Args:
         plan: The plan.
-        builder: Its builder.
+        builder: The builder of its units.
         output: A folder from `claim`.
         options: See `RunSettings`.
         fresh: Whether to discard an earlier run, after all checks that could refuse the build.
         info: First entries of `build.json`: versions, settings, inputs.
-        write_card: Writes `README.md` and its figures from the finished shards and the content of `build.json`.
-        say: Prints a line for the user.
+        write_card: Function that writes `README.md` and its figures from the finished shards and the content of
+            `build.json`.
+        say: Function that prints a line for the user.
 
     Returns:
         The content of `build.json`.
 
     Raises:
         InputError: The plan is empty, or videos are missing without `allow_missing`.
-        MismatchError: Another plan was started here.
+        MismatchError: Another plan was started in the folder.
         BuildError: There are too many skips, or a worker failed.
         OutputError: The folder cannot be written, or has too little space.
     """
@@ -138,7 +139,7 @@ def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Sa
     """Return the content of `build.json` if the build is already complete.
 
     Raises:
-        BuildError: It was built without missing videos, which is not allowed now.
+        BuildError: The build omitted missing videos, which these options do not allow.
     """
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done is None:
@@ -164,7 +165,7 @@ def finish(
     info: dict[str, Any],
     write_card: WriteCard,
 ) -> dict[str, Any]:
-    """Pack what was rendered, and write the card and `build.json`; see `run`."""
+    """Pack the rendered units, and write the card and `build.json`; see `run`."""
     skips = journal.packing or []
     fingerprint, counts = pack(plan, builder, output, store, journal, skips)
     content = info | results(plan, skips, counts, fingerprint)
@@ -211,11 +212,11 @@ def render(
 
     Args:
         plan: The plan.
-        builder: Its builder.
-        store: Receives the files.
-        journal: Receives the receipts.
+        builder: The builder of its units.
+        store: Store for the files.
+        journal: Journal for the receipts.
         options: See `RunSettings`.
-        say: Prints a line for the user.
+        say: Function that prints a line for the user.
         absent: Units whose videos are missing, if already known.
         share: The part of the units to render; None for all.
     """
@@ -262,12 +263,12 @@ def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[
 
 
 def _has_receipt(unit: Unit, journal: BuildJournal, store: Store) -> bool:
-    """Whether a unit is done and its files match its receipt. Skipped units are tried again."""
+    """Return whether a unit is done and its files match its receipt. Skipped units are retried."""
     return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
 
 
 def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSettings) -> list[Skip]:
-    """Return the units whose videos are missing; raise an InputError if that is not allowed."""
+    """Return the units whose videos are missing; raise InputError if that is not allowed."""
     absent = preflight(builder, units)
     if absent and not options.allow_missing:
         raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
@@ -275,7 +276,7 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSett
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None:
-    """Raise a BuildError if more was skipped than `--max-skip` allows, or everything."""
+    """Raise BuildError if more units were skipped than `--max-skip` allows, or all of them."""
     counted = [skip for skip in skips if not skip.allowed]
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)
@@ -294,7 +295,7 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Disable the cyclic garbage collector, which would scan everything repeatedly while data is read."""
+    """Disable the cyclic garbage collector, which would repeatedly scan all objects while data is read."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Check embedded videos by decoding them: their rows, the frames that they share, and their frames in decord."""
+"""Verification of embedded videos by decoding: their rows, shared frames, and their frames in decord."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from ...video.thumbnails import UNDECODABLE, look_at, misplaced
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
 ROOM = 1e-7  # relative tolerance of floats
-SAMPLE = 20  # videos that decord reads
-MOST_SEEN = 10_000  # videos whose facts are cached
+SAMPLE = 20  # videos read with decord
+MOST_SEEN = 10_000  # videos whose properties are cached
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
     """Check that every video has the frames, rate, size and length of its row.
 
-    A file that the build encoded must have one video track, an audio track only if audio is kept, and no metadata.
+    Files encoded by the build must have one video track, an audio track only if audio is kept, and no metadata.
     """
     settings = output.info["settings"]
-    tracks: list[tuple[str, ...]] = []  # allowed in a file; empty if files were copied unchanged
+    tracks: list[tuple[str, ...]] = []  # tracks allowed in a file; empty if files were copied unchanged
     if "crf" in settings:
         picture = "h264 gbrp" if settings.get("lossless") else "h264 yuv420p"
         tracks = [(picture,), (picture, "aac")] if settings.get("audio") == "keep" else [(picture,)]
@@ -53,7 +53,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
 
 def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
-    """Decode the video of a row and compare both; `tracks` are those allowed in a file that the build encoded."""
+    """Compare the decoded video of a row with the row; `tracks` are those allowed in files encoded by the build."""
     key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
     if key not in _seen:
         if len(_seen) == MOST_SEEN:
@@ -68,7 +68,7 @@ def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> lis
     return [f"{title}: {problem}" for problem in problems]
 
 
-_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # equal bytes are decoded once
+_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # identical bytes are decoded once
 
 
 def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
@@ -79,7 +79,7 @@ def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple
         look = look_at(video["bytes"] or b"", pictures=False)
         ((width, height),) = look.sizes
         values = (look.num_frames, float(look.num_frames / look.seconds), width, height, float(look.seconds))
-        # MP4 stores durations in decoding order, so the last frame may have that of another one.
+        # MP4 stores durations in decoding order, so the last frame may have the duration of another one.
         slack = float(np.ptp([*look.durations[:-1]] or 0)) * float(look.time_base / look.seconds)
     except (*UNDECODABLE, VideoError, ArithmeticError) as error:
         return {}, 0.0, [f"its video cannot be decoded ({error})"]
@@ -103,11 +103,11 @@ class ShownFrames:
     Attributes:
         table: Table of the video.
         split: Split of the video.
-        key: Values of the key columns of its row.
-        of_key: Values of the key columns of the other video's row.
-        order: The frame of the other video at each position, int64, shape (frames,).
+        key: Values of the key columns in its row.
+        of_key: Values of the key columns in the other video's row.
+        order: Frame of the other video at each position, int64, shape (frames,).
         of_table: Table of the other video.
-        timed: Whether each frame has its duration in the other video; if not, each position has.
+        timed: Whether each frame has its duration in the other video; if not, each position keeps its duration.
     """
 
     table: str
@@ -122,7 +122,7 @@ class ShownFrames:
 def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: int) -> Iterator[str]:
     """Check that videos show the frames of other videos in the order of their rows, with equal durations and sizes."""
     settings = output.info["settings"]
-    # At crf 23 thumbnails of one frame in real clips were up to 2.1 apart; x264's quantiser doubles every 6.
+    # At crf 23 thumbnails of one frame in real clips differed by up to 2.1; x264's quantiser doubles every 6.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
     places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
     read = row_reader(["video"])
@@ -139,13 +139,13 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
 
 
 def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float) -> list[str]:
-    """Decode a video and the one whose frames it shows, and compare them.
+    """Compare a decoded video with the video whose frames it shows.
 
     Args:
         each: The expected relation.
         content: Bytes of the video.
         of: Bytes of the other video.
-        furthest: Largest distance between thumbnails of the same frame, root mean square in grey levels.
+        furthest: Maximum distance between thumbnails of the same frame, root mean square in grey levels.
     """
     title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
@@ -157,7 +157,7 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
     if here.sizes != there.sizes or here.tracks != there.tracks:
         problems.append(f"its size or its tracks differ from those of {other}")
     durations = there.durations[each.order] if each.timed else there.durations
-    some = np.s_[: None if each.timed else -1]  # the last may have another frame's, see `_facts`
+    some = np.s_[: None if each.timed else -1]  # the last duration may be that of another frame, see `_facts`
     if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
         problems.append(f"the durations of its frames differ from those in {other}")
     apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
@@ -185,7 +185,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
-    """Return, by the first columns of each row of a table, its shard and its number in the shard."""
+    """Return the shard and the row number of each row of a table, by its first columns."""
     found = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]

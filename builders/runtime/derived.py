@@ -1,4 +1,4 @@
-"""Check rows that follow from other rows of the same output."""
+"""Verification of rows that follow from other rows of the same output."""
 
 from __future__ import annotations
 
@@ -35,13 +35,14 @@ def check_derived(
 ) -> Iterator[Finding]:
     """Compare rows with those derived from other rows, in the order of each table and split.
 
-    At the first row whose key differs, a table is reported once and skipped from there on. Tables without derived rows
-    are not read.
+    At the first row whose key differs, the table is reported once and its remaining rows are skipped. Tables without
+    derived rows are not read.
 
     Args:
         output: The output.
-        configs: Its tables.
-        derived: The expected rows in order, of tables and splits in any order; and problems that concern no column.
+        configs: Tables of the output.
+        derived: The expected rows in order, with tables and splits interleaved arbitrarily, and problems that concern
+            no column.
     """
     by_name = {config.name: config for config in configs}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
@@ -76,7 +77,7 @@ def check_derived(
 
 
 def differences(found: Row, expected: Row) -> Iterator[str]:
-    """Yield a line for each column of a row that differs: "column is X, not Y"."""
+    """Yield a line for each differing column of a row: "column is X, not Y"."""
     for name, value in expected.items():
         if not _same(found[name], value):
             yield f"{name} is {_short(found[name])}, not {_short(value)}"

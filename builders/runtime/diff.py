@@ -1,8 +1,8 @@
 """The differences between two outputs of one benchmark: settings, tables, rows, videos.
 
 `build.json` and `units.parquet` are trusted (`stressreel verify` checks them): tables with equal fingerprints and units
-with equal hashes are not read. The remaining rows of both outputs are matched by key and compared column by column.
-Videos with different SHA-256 are decoded, one pair at a time.
+with equal hashes are not read. The other rows of both outputs are matched by key and compared column by column. Videos
+with different SHA-256 are decoded, one pair at a time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ...core.shards import read_columns_of, read_footer, row_reader
 from ...video.likeness import compare_videos
 
 EXAMPLES = 3
-DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # of build.json, from other entries
+DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # of build.json
 VIDEO = Column("", "video", "").arrow_type()
 LIKENESS = {  # of decoded videos; see video.likeness
     "pictures": "with a frame below 30 dB",
@@ -44,20 +44,20 @@ LIKENESS = {  # of decoded videos; see video.likeness
     "undecodable": "that cannot be decoded",
 }
 LISTED = 4
-SHOWN, CONTEXT = 60, 12  # characters of a value, and of its beginning before the first difference
-LINES = 200  # of differences in each part of the report
+SHOWN, CONTEXT = 60, 12  # characters of a value, and of the text before the first difference
+LINES = 200  # differences per part of the report
 
 
 @dataclass(frozen=True)
 class Change:
-    """A value that differs between A and B; None where it is absent.
+    """A value that differs between A and B; None if absent.
 
     Attributes:
         what: An entry of `build.json` as a dotted path, or a column of a table.
-        a: Its value in A.
-        b: Its value in B.
-        count: Number of rows in which it differs; 0 except for columns of changed rows.
-        key: The first of these rows, which `a` and `b` are from.
+        a: Value in A.
+        b: Value in B.
+        count: Number of rows in which the column differs; 0 except for columns of changed rows.
+        key: Key of the first of these rows, from which `a` and `b` are taken.
     """
 
     what: str
@@ -73,7 +73,7 @@ class Change:
 
 @dataclass(frozen=True)
 class SomeRows:
-    """Rows of a table: how many, and the keys of the first ones."""
+    """Rows of a table: their number, and the keys of the first ones."""
 
     count: int = 0
     examples: tuple[str, ...] = ()
@@ -98,10 +98,10 @@ class VideoDiff:
 
     Attributes:
         changed: Number of these videos.
-        kinds: Number of decoded videos by what was found; see `video.likeness.Likeness`.
-        worst_db: Lowest PSNR of a frame among the videos that look alike; None if there are none.
+        kinds: Number of decoded videos by result; see `video.likeness.Likeness`.
+        worst_db: Minimum PSNR of a frame among similar videos; None if there are none.
         other_sound: Number of decoded videos with different sound.
-        examples: The first videos that do not look alike: key and difference.
+        examples: Key and difference of the first dissimilar videos.
     """
 
     changed: int
@@ -122,16 +122,16 @@ class TableDiff:
 
     Attributes:
         name: Name of the table.
-        rows: Number of rows in A and in B; None where the table is absent.
-        same: Whether it has the same rows in the same order.
-        schema: Columns that are new, gone or of another type.
-        new: Rows that only B has.
-        gone: Rows that only A has.
+        rows: Number of rows in A and in B; None if the table is absent.
+        same: Whether the table has the same rows in the same order.
+        schema: Columns that were added, removed or changed in type.
+        new: Rows only in B.
+        gone: Rows only in A.
         changed: Rows of both that differ in a shared column.
-        columns: The columns in which they differ, with an example each.
-        moved: Rows that are in another split.
+        columns: The columns in which they differ, each with an example.
+        moved: Rows that changed splits.
         videos: Videos that changed; None if the table has none.
-        unmatched: Why rows could not be compared; empty if they were.
+        unmatched: Reason why rows could not be compared, or "".
     """
 
     name: str
@@ -192,11 +192,11 @@ class Difference(Result):
 
     Attributes:
         names: Names of A and B.
-        benchmark: Their benchmark.
-        same: Whether they have the same content: the same rows in the same order, and so the same videos.
-        fingerprints: Those of A and B.
+        benchmark: Name of the benchmark.
+        same: Whether both have the same content: the same rows in the same order, and therefore the same videos.
+        fingerprints: Fingerprints of A and B.
         build: Differences in `build.json`: settings, tools, inputs, command, version, skips, notes.
-        tables: Every table of A or B; empty if the content is the same.
+        tables: All tables of A or B; empty if the content is the same.
     """
 
     names: tuple[str, str]
@@ -215,7 +215,7 @@ class Difference(Result):
         return "\n".join(map(legible, [self.sentence(), *_details(self)]))
 
     def sentence(self) -> str:
-        """Summarize, as in "8 videos re-encoded, pictures alike, worst 41.2 dB; questions the same"."""
+        """Return a summary such as "8 videos re-encoded, pictures alike, worst 41.2 dB; questions the same"."""
         if self.same:
             return f"The same content: fingerprint {self.fingerprints[0][:16]} in both."
         videos = _video_sentence([table.videos for table in self.tables if table.videos])
@@ -226,7 +226,7 @@ class Difference(Result):
         return "; ".join(filter(None, [videos, *parts])) + "."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a row per table: how many of its rows are new, gone and changed."""
+        """Return a row per table with the numbers of new, removed and changed rows."""
         rows = tuple(
             (each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables
         )
@@ -261,13 +261,13 @@ def diff_outputs(
     Args:
         a: The first output.
         b: The second.
-        configs: Every table as A and as B have it; None where it is absent.
+        configs: Definition of every table in A and in B; None if absent.
         names: Names of A and B in the report.
         decode: Whether to decode videos whose SHA-256 differs.
-        most_videos: Decode at most this many videos per table, evenly spaced; None for all.
+        most_videos: Maximum number of videos to decode per table, evenly spaced; None for all.
 
     Raises:
-        InputError: A shard cannot be read, rows are missing, or a key occurs twice.
+        InputError: A shard cannot be read, rows are missing, or a key is duplicated.
     """
     prints = (str(a.info["fingerprint"]), str(b.info["fingerprint"]))
     build = tuple(_changes(_flat_info(a), _flat_info(b)))
@@ -300,7 +300,7 @@ def _part(output: FinishedOutput, config: Config, split: str) -> Any:
 
 
 def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
-    """Return a 64-bit hash and the number of rows of every unit, by table "config/split"."""
+    """Return a 64-bit hash and the number of rows for every unit, by table "config/split"."""
     found = defaultdict(list)
     if (output.path / UNITS).is_file():
         for unit in read_units(output.path):
@@ -310,7 +310,7 @@ def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
 
 
 def _flat_info(output: FinishedOutput) -> dict[str, Any]:
-    """Flatten what `build.json` says about how an output was built."""
+    """Flatten the description of the build in `build.json`."""
 
     def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
@@ -332,14 +332,14 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _TableReader:
-    """Reads the rows of one output's table that are compared.
+    """Reader of the rows to compare in a table of one output.
 
     Attributes:
         output: The output.
         config: The table.
         splits: The splits that differ.
-        units: Its units; see `_units`.
-        shared: Hashes of the units that both outputs have, whose rows are not compared.
+        units: Units of the table; see `_units`.
+        shared: Hashes of units common to both outputs, whose rows are not compared.
     """
 
     output: FinishedOutput
@@ -350,7 +350,7 @@ class _TableReader:
 
     @cached_property
     def shards(self) -> list[tuple[str, Path, NDArray[np.bool_]]]:
-        """Split and path of every shard, and which of its rows are compared."""
+        """Split and path of every shard, and a mask of its rows to compare."""
         found = []
         for split in self.splits:
             count = self.output.info["counts"][self.config.name][split]
@@ -368,11 +368,11 @@ class _TableReader:
         return found
 
     def places(self) -> list[tuple[str, Path, int]]:
-        """Return the split, the shard and the number in it of every row that is compared."""
+        """Return the split, shard and row number of every row to compare."""
         return [(split, path, int(row)) for split, path, wanted in self.shards for row in np.flatnonzero(wanted)]
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
-        """Return type and class names of every column, from the first shard."""
+        """Return the type and class names of every column, from the first shard."""
         for _, path, _ in self.shards:
             schema = read_footer(path).schema.to_arrow_schema()
             stored = parse_json((schema.metadata or {}).get(b"huggingface", b"{}").decode("utf-8", "replace"))
@@ -382,7 +382,7 @@ class _TableReader:
         return {column.name: (column.arrow_type(), column.names) for column in self.config.columns}
 
     def column(self, name: str) -> list[Any]:
-        """Read a column of the rows that are compared."""
+        """Return a column of the rows to compare."""
         found: list[Any] = []
         for _, path, wanted in self.shards:
             if wanted.any():
@@ -390,10 +390,10 @@ class _TableReader:
         return found
 
     def keys(self) -> dict[str, int]:
-        """Return the number of every row that is compared, by its key.
+        """Return the number of every row to compare, by key.
 
         Raises:
-            InputError: A key occurs twice.
+            InputError: A key is duplicated.
         """
         listed = list(map(canonical_json, zip(*map(self.column, self.config.key), strict=True)))
         keys = {key: row for row, key in enumerate(listed)}
@@ -478,7 +478,7 @@ def _shown(key: str) -> str:
 def _compare_videos(
     pairs: Sequence[tuple[str, tuple[Path, int], tuple[Path, int]]], column: str, decode: bool, most: int | None
 ) -> VideoDiff:
-    """Compare videos whose SHA-256 differs, each given by its key and its places in A and B."""
+    """Compare videos whose SHA-256 differs, each given by its key and its positions in A and B."""
     if not decode:
         return VideoDiff(len(pairs))
     taken = len(pairs) if most is None else min(most, len(pairs))
@@ -499,7 +499,7 @@ def _compare_videos(
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    """Summarize the videos of several tables; empty if none changed."""
+    """Summarize the videos of several tables; "" if none changed."""
     changed, compared = sum(each.changed for each in videos), sum(each.compared for each in videos)
     if not changed:
         return ""
@@ -541,7 +541,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _details(found: Difference) -> Iterator[str]:
-    """Write a line per difference, under the part of the output that it is in."""
+    """Yield a line per difference, grouped by the part of the output."""
     if found.build:
         yield "\nbuild.json"
         yield from _first(f"  {change.what}: {_values(change)}" for change in found.build)
@@ -577,7 +577,7 @@ def _of_table(table: TableDiff) -> Iterator[str]:
 
 
 def _values(change: Change) -> str:
-    """Write two values as JSON; long ones start shortly before their first difference."""
+    """Format two values as JSON; long ones start shortly before their first difference."""
     texts = ["nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in (change.a, change.b)]
     common = len(commonprefix(texts))  # noqa: RUF071 - of characters is meant
     start = max(common - CONTEXT, 0) if max(map(len, texts)) > SHOWN else 0
@@ -586,6 +586,6 @@ def _values(change: Change) -> str:
 
 
 def _bounded(value: Any) -> Any:
-    """Return a value, or the beginning of its JSON if that is long."""
+    """Return a value, or the beginning of its JSON if it is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST else text[:LONGEST] + "…"

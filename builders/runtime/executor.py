@@ -1,6 +1,6 @@
-"""Executors that render units in this process or in processes of this machine, and yield results as they finish.
+"""Executors that render units in this process or in processes on this machine, and yield results on completion.
 
-`ray_cluster` has the executor for several machines.
+`ray_cluster` contains the executor for several machines.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ Result = tuple[Unit, Facts | Skip]
 IN_FLIGHT = 4
 """Units handed to the pool for each worker, so that memory does not grow with their number."""
 
-# Limits for libraries with threads of their own, as the build scales by processes.
+# Limits for multithreaded libraries, as builds parallelize by processes.
 ONE_THREAD = dict.fromkeys(
     ("OPENCV_FOR_THREADS_NUM", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 class Executor(Protocol):
-    """Renders units."""
+    """Interface for rendering units."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        """Render units, and yield each with its facts or its skip as it finishes.
+        """Render units, and yield each on completion with its facts or its skip.
 
         Args:
-            builder: Their builder, which is pickled once to every worker.
+            builder: Builder of the units, which is pickled once for every worker.
             units: The units.
-            store: Receives their files.
+            store: Store for the files.
 
         Raises:
             OutputError: The disk is full or not writable.
@@ -75,17 +75,17 @@ def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
             "it; --debug shows where."
         ) from error
     finally:
-        gc.collect()  # frames in reference cycles are few objects, but large
+        gc.collect()  # frames in reference cycles are few but large objects
 
 
 @dataclass(frozen=True)
 class Inline:
-    """Renders units in this process."""
+    """Executor that renders units in this process."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
-        ours = gc.get_freeze_count() == 0  # else the caller unfreezes
-        gc.freeze()  # so that the collection after each unit skips older objects
+        ours = gc.get_freeze_count() == 0  # otherwise the caller unfreezes
+        gc.freeze()  # excludes older objects from the collection after each unit
         try:
             with _one_thread():
                 for unit in longest_first(units):
@@ -97,7 +97,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class Processes:
-    """Renders units in worker processes of this machine, each with one thread."""
+    """Executor that renders units in worker processes on this machine, each with one thread."""
 
     workers: int
 
@@ -105,7 +105,7 @@ class Processes:
         """Render units in parallel; see `Executor`."""
         if not units:
             return
-        waiting = iter(longest_first(units))  # so that no worker ends with a long one
+        waiting = iter(longest_first(units))  # so that no worker ends with a long unit
         running: dict[Future[Facts | Skip], Unit] = {}
         counter = multiprocessing.get_context("spawn").Value("q", ticked())
         tick_into(counter)

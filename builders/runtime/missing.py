@@ -29,13 +29,13 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
 
 
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
-    """Name the first missing and unreadable videos and the searched folders, and list all videos in a file.
+    """Describe the first missing and unreadable videos and the searched folders, and list all videos in a file.
 
     Args:
         absent: The units whose videos are missing or unreadable.
-        noun: Name of a unit.
+        noun: Noun for a unit.
         searched: The searched folders, in words.
-        file: File for the whole list, if not all are named here; None to write none.
+        file: File for the complete list if not all are mentioned; None to write none.
     """
     by_source = {skip.source_id: skip for skip in absent}
     missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")
@@ -56,7 +56,7 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
 
 
 def list_beside(out: Path) -> Path:
-    """Return the file for a list of missing videos: next to the output, or in the current folder for object storage."""
+    """Return the path of a list of missing videos: next to the output, or in the current folder for object storage."""
     url = address(out)
     name = (url.rstrip("/") if url else str(out.absolute())).rpartition("/")[2]
     return (Path() if url else out.parent) / f"{name}.missing.tsv"
@@ -69,12 +69,12 @@ def first_of(names: Sequence[str]) -> str:
 
 
 def many(count: int, noun: str) -> str:
-    """Return a count with its noun, in the plural if needed."""
+    """Return a count with its noun, pluralized if needed."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _listed(by_source: dict[str, Skip], file: Path) -> bool:
-    """List videos in a file, one per line, and return whether it could be written."""
+    """Write a list of videos to a file, one per line; return whether it could be written."""
     rows = ["source_id\treason\tdetail"]
     rows += ["\t".join([name, skip.reason, " ".join(skip.detail.split())]) for name, skip in sorted(by_source.items())]
     with suppress(OSError, StressreelError):

@@ -1,8 +1,8 @@
-"""Builds into object storage: files and receipts of units are stored there, the work folder is local.
+"""Builds into object storage: files and receipts of units are stored there; the work folder is local.
 
-PREFIX/.build/lock            the driver that builds, renewed every few seconds; there is one at a time
-PREFIX/.build/plan.json       hash of the plan that was started
-PREFIX/.build/files/UNIT/SHA  files of finished units, by SHA-256, so that a retry is harmless
+PREFIX/.build/lock            lock of the current driver, renewed every few seconds; only one driver at a time
+PREFIX/.build/plan.json       hash of the started plan
+PREFIX/.build/files/UNIT/SHA  files of finished units by SHA-256, so that retries are harmless
 PREFIX/.build/receipts/UNIT   receipt of a unit, written after its files
 PREFIX/build.json             written last: its presence means that the build is complete
 """
@@ -37,8 +37,8 @@ from ...core.plan import Plan
 from .output import BuildJournal, Say, UnfinishedOutput, claim, left_names, mismatch
 from .own_files import tell_signed
 
-BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and after which its owner counts as dead
-AT_ONCE = 16  # requests
+BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and until an owner is considered dead
+AT_ONCE = 16  # parallel requests
 STATE = ".build"
 PLAN = f"{STATE}/plan.json"
 CLEARED = "cleared"
@@ -51,25 +51,25 @@ class ObjectStore:
     objects: Objects
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder on this machine."""
+        """Return an empty local folder."""
         folder = inside(_scratch(), unit_id)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Upload the files of a unit, and remove the local ones."""
+        """Upload the files of a unit, and remove the local copies."""
         folder = inside(_scratch(), unit_id)
         for name in files:
             self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
         shutil.rmtree(folder, ignore_errors=True)
 
     def discard(self, unit_id: str) -> None:
-        """Remove the local files of a unit; objects without a receipt do not count."""
+        """Remove the local files of a unit; objects without a receipt are ignored."""
         shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes exist."""
+        """Return whether files of these sizes exist."""
         there = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
         return Counter(files.values()) <= there
 
@@ -78,7 +78,7 @@ class ObjectStore:
         return self.objects.get(self._key(unit_id, sha256)) or b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Keep it: the shard that holds it now is on this machine alone until the build is published."""
+        """Keep the file, as the shard with its content is only local until the build is published."""
 
     def _key(self, unit_id: str, sha256: str) -> str:
         return f"{STATE}/files/{unit_id}/{sha256}"
@@ -91,7 +91,7 @@ class RemoteBuildJournal(BuildJournal):
     Attributes:
         objects: The object storage.
         lock: The lock of this driver.
-        id: Identifier of the start, which keeps receipts of other starts apart.
+        id: Identifier of the start, which distinguishes receipts of other starts.
     """
 
     objects: Objects = Objects("")
@@ -102,7 +102,7 @@ class RemoteBuildJournal(BuildJournal):
         """Append an entry, and upload it if it is a receipt.
 
         Raises:
-            OutputError: It cannot be written, or another driver has taken over the build.
+            OutputError: The entry cannot be written, or another driver has taken over the build.
         """
         if self.lock is not None:
             self.lock.check()
@@ -112,7 +112,7 @@ class RemoteBuildJournal(BuildJournal):
 
 
 class RemoteUnfinishedOutput(UnfinishedOutput):
-    """An output in object storage that this process has locked, with a local work folder."""
+    """An output in object storage that is locked by this process, with a local work folder."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
         super().__init__(folder)
@@ -123,7 +123,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         return ObjectStore(self.objects)
 
     def start(self, plan: Plan) -> BuildJournal:
-        """Start a plan, or resume it from any machine; raise a MismatchError if another plan was started here."""
+        """Start a plan, or resume it from any machine; raise MismatchError if another plan was started here."""
         done = finished(self.objects)
         if done is not None and done["plan_sha256"] != plan.hash:
             raise mismatch(self.name, ["the plan"])
@@ -144,7 +144,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
             raise mismatch(self.name, ["the plan"])
         here = self.path / ".build" / "started-as"
         if done is None and (not here.is_file() or here.read_text(encoding="utf-8") != stored["id"]):
-            super().clear()  # the local files are of a build that was discarded elsewhere
+            super().clear()  # the local files belong to a build that was discarded elsewhere
         if done is None:
             self.done.unlink(missing_ok=True)
         else:
@@ -159,7 +159,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         return journal
 
     def _take_receipts(self, journal: RemoteBuildJournal) -> None:
-        """Add receipts that other machines wrote, or that this one lost."""
+        """Add receipts written by other machines or missing locally."""
         prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
@@ -175,7 +175,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
         more = left_names(done, "counts", f"{self.objects.url}/build.json")
         tables, reports = tables | more[0], reports | more[1]
-        # After a kill from here on, this mark shows that the output is ours and partly cleared.
+        # If the process is killed from here on, this mark shows that the output is ours and partly cleared.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
         if card := self.objects.get(CARD, LARGEST_OWN):
@@ -194,7 +194,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         self.objects.remove(PLAN)
 
     def note_signed(self, say: Say) -> None:
-        """Warn, before any change, that an existing signature becomes invalid."""
+        """Warn, before any change, that an existing signature will become invalid."""
         if self.objects.head(SIGNATURE) is not None:
             tell_signed(self.name, say)
 
@@ -202,7 +202,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         """Upload the finished output, `build.json` last, and remove the state of the build.
 
         Raises:
-            OutputError: It cannot be written, or another driver has taken over the build.
+            OutputError: The output cannot be written, or another driver has taken over the build.
         """
         files = [
             path
@@ -222,7 +222,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         self._remove_state()
 
     def leave(self) -> None:
-        """Remove the work folder of a published build, or the traces of a start after which nothing was made."""
+        """Remove the work folder of a published build, or the traces of a start without results."""
         with suppress(InputError, OutputError):
             if self.done.is_file() and finished(self.objects) is not None:
                 gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
@@ -236,7 +236,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
 
 
 class Lock:
-    """The lock of a build: an object that its owner renews conditionally, by a version that only the owner knows."""
+    """The lock of a build: an object that its owner renews conditionally, by a version known only to the owner."""
 
     def __init__(self, objects: Objects):
         self.objects, self.key = objects, f"{STATE}/lock"
@@ -246,10 +246,10 @@ class Lock:
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def acquire(self, now: float) -> None:
-        """Acquire the lock, or take over that of a dead driver; `now` is the time by the store's clock.
+        """Acquire the lock, or take it over from a dead driver; `now` is the time by the store's clock.
 
         Raises:
-            OutputError: Another driver builds here.
+            OutputError: Another driver is building here.
         """
         try:
             self._etag = self.objects.put(self.key, self._content(), only="new")
@@ -270,7 +270,7 @@ class Lock:
         self._thread.start()
 
     def check(self) -> None:
-        """Raise an OutputError if another driver has taken over."""
+        """Raise OutputError if another driver has taken over."""
         if not self._lost and time.time() - self._renewed > STALE - BEAT:
             self._lost = "it was not renewed in time"
         if self._lost:
@@ -280,7 +280,7 @@ class Lock:
             )
 
     def release(self) -> None:
-        """Release the lock, if it is still this driver's."""
+        """Release the lock if this driver still owns it."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -300,7 +300,7 @@ class Lock:
             except Lost:
                 self._lost = "another driver took it over"
                 return
-            except Exception as error:  # retried until the lock counts as stale
+            except Exception as error:  # retried until the lock is considered stale
                 if time.time() - self._renewed > STALE - BEAT:
                     self._lost = str(error)
                     return
@@ -313,7 +313,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
     The work folder is in the user's cache, and needs space for the finished dataset.
 
     Raises:
-        OutputError: Another driver builds there, the prefix has other files, or the store ignores conditions.
+        OutputError: Another driver is building there, the prefix has other files, or the store ignores conditions.
     """
     if objects.url.startswith("gs:"):
         raise OutputError(
@@ -344,7 +344,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
 
 
 def finished(objects: Objects) -> dict[str, Any] | None:
-    """Return the content of `build.json`; None if there is none, or if stressreel did not write it."""
+    """Return the content of `build.json`; None if it is missing or was not written by stressreel."""
     try:
         found = parse_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
         stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
@@ -354,7 +354,7 @@ def finished(objects: Objects) -> dict[str, Any] | None:
 
 
 def check_conditions(objects: Objects) -> float:
-    """Check that the store supports conditional puts, which the lock needs; rclone's S3 server does not.
+    """Check that the store supports conditional puts, which the lock requires; rclone's S3 server does not.
 
     Returns:
         The time by the store's clock, in seconds since 1970.
@@ -392,7 +392,7 @@ def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -
 
 
 def _own_name() -> str:
-    """Return a unique name of this process."""
+    """Return a unique name for this process."""
     return f"{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"
 
 

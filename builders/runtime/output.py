@@ -1,10 +1,10 @@
 """The output folder of a build: its lock, its plan, and its journal of finished work.
 
-OUT/.build/plan.json     identity and hash of the plan that was started here
-OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced as they finish
+OUT/.build/plan.json     identity and hash of the started plan
+OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
 OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`shares.py`)
-OUT/.build/lock, lock-3-of-50      held by the process that builds or packs, and by the one that renders a share
-OUT/.build/staging/      files of finished units until a shard holds them
+OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by the one that renders a share
+OUT/.build/staging/      files of finished units until they are packed into a shard
 OUT/build.json           written last: its presence means that the build is complete
 """
 
@@ -42,15 +42,15 @@ Say = Callable[[str], None]
 
 @dataclass
 class BuildJournal:
-    """The finished work. Receipts stay in the file; only their positions are in memory.
+    """The finished work. Receipts remain in the file; only their positions are in memory.
 
     Attributes:
         path: The file to append to.
         stamps: Stamps of the sources of rendered units, by unit id.
         skipped: Units that could not be rendered.
         parts_left_out: Skipped parts of rendered units.
-        packing: The final list of skips once packing has begun, after which nothing is rendered.
-        shards: Number of rows in finished shards, and of these shards, by "config/split".
+        packing: Final list of skips, set once packing has begun, after which no unit is rendered.
+        shards: Number of rows in finished shards, and number of these shards, by "config/split".
     """
 
     path: Path
@@ -64,15 +64,15 @@ class BuildJournal:
 
     @classmethod
     def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
-        """Read a journal, and drop a last line that a kill has truncated.
+        """Read a journal, and drop a last line truncated by a kill.
 
         Args:
             path: The journal to append to.
-            others: Journals of other processes, which may be appending to them; they also count, and are not changed.
+            others: Journals of other processes, which may still be appending; they are read but not changed.
         """
         journal = cls(path)
         there = [each for each in (*others, path) if each.exists()]
-        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries count
+        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
             journal._read(each)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
@@ -114,11 +114,11 @@ class BuildJournal:
             self.shards[entry["shard"]] = (int(entry["rows"]), int(entry["parts"]))
 
     def rendered(self, unit_id: str) -> bool:
-        """Whether a unit has its receipt."""
+        """Return whether a unit has a receipt."""
         return unit_id in self._places
 
     def facts(self, unit_id: str) -> Facts:
-        """Read the facts of a unit from its receipt; empty if it has none."""
+        """Return the facts of a unit from its receipt; empty if it has none."""
         if unit_id not in self._places:
             return {}
         path, start, length = self._places[unit_id]
@@ -153,12 +153,12 @@ class BuildJournal:
         self.add({"unit": unit.id, "stamp": stamp, **value})
 
     def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
-        """Append the receipt of a shard: the rows and shards of its table that are finished so far."""
+        """Append the receipt of a shard: the numbers of rows and shards of its table that are finished so far."""
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
 class UnfinishedOutput:
-    """An output folder that this process has locked."""
+    """An output folder that is locked by this process."""
 
     def __init__(self, path: Path):
         self.path, self.name = path, str(path)
@@ -171,17 +171,17 @@ class UnfinishedOutput:
         """Start a plan as the only process, or resume it.
 
         Raises:
-            MismatchError: Another plan was started here; the message lists the differences.
+            MismatchError: Another plan was started in the folder; the message lists the differences.
         """
         self.begin(plan)
         remove_temporaries(self.path)
         return self.journal()
 
     def begin(self, plan: Plan) -> None:
-        """Record a plan, or check that it is the one that was started.
+        """Record a plan, or check that the started plan is the same.
 
         Raises:
-            MismatchError: Another plan was started here; the message lists the differences.
+            MismatchError: Another plan was started in the folder; the message lists the differences.
         """
         file = self.state / "plan.json"
         before = read_state(file, ("builder", "hash", "identity", "tables"))
@@ -205,13 +205,13 @@ class UnfinishedOutput:
             write_json(file, start)
 
     def journal(self, share: WorkShare | None = None) -> BuildJournal:
-        """Read all journals of the output, and append to its own or to that of a share."""
+        """Read all journals of the output; return one that appends to the own journal or to that of a share."""
         shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
         own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
         return BuildJournal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
 
     def hold(self, share: WorkShare) -> FileLock:
-        """Lock a share for this process; raise an OutputError if another process renders it."""
+        """Lock a share for this process; raise OutputError if another process is rendering it."""
         lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
         try:
             lock.acquire()
@@ -224,7 +224,7 @@ class UnfinishedOutput:
         return lock
 
     def shares_held(self) -> list[str]:
-        """Return the shares that are being rendered."""
+        """Return the shares that other processes are rendering."""
         held = []
         for file in sorted(self.state.glob("lock-*")):
             try:
@@ -235,7 +235,7 @@ class UnfinishedOutput:
         return held
 
     def forget_shares(self) -> None:
-        """Remove the lock files of shares; only while none is locked and the output is."""
+        """Remove the lock files of shares; allowed only while no share is locked and the output is."""
         for file in self.state.glob("lock-*"):
             file.unlink(missing_ok=True)
 
@@ -244,14 +244,14 @@ class UnfinishedOutput:
         return FolderStore(self.staging)
 
     def publish(self) -> None:
-        """Publish the finished output; for a folder, there is nothing to do."""
+        """Publish the finished output; does nothing for a folder."""
 
     def note_signed(self, say: Say) -> None:
-        """Warn, before any change, that an existing signature becomes invalid."""
+        """Warn, before any change, that an existing signature will become invalid."""
         note_signed(self.path, say)
 
     def leave(self) -> None:
-        """Remove the traces of a start after which nothing was made."""
+        """Remove the traces of a start without results."""
         kept = ("build.json", ".build/journal.jsonl", ".build/staging")
         if any((self.path / name).exists() for name in kept) or any(self.state.glob("journal-*.jsonl")):
             return
@@ -259,7 +259,7 @@ class UnfinishedOutput:
             return
         with suppress(OSError):
             self.forget_shares()
-            for name in ("plan.json", "lock"):  # a process that starts now makes its own lock
+            for name in ("plan.json", "lock"):  # a process that starts now creates its own lock
                 (self.state / name).unlink(missing_ok=True)
             self.state.rmdir()
             if self.made:
@@ -297,12 +297,12 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
     """Lock an output folder for this process.
 
     Args:
-        path: A folder that is absent, empty, or holds a build of stressreel.
-        wait: For one of several processes that build one output: prints a line while it waits for the lock. Such a
-            process does not conflict with others that render shares.
+        path: A folder that is absent, empty, or contains a build of stressreel.
+        wait: Function that prints a line while waiting for the lock; for one of several processes that build one
+            output, which do not conflict with processes that render shares.
 
     Raises:
-        OutputError: It is something else, cannot be written, or another process builds in it.
+        OutputError: The folder has other content or cannot be written, or another process is building in it.
     """
     output = UnfinishedOutput(path)
     if (path.exists() or path.is_symlink()) and not path.is_dir():
@@ -355,18 +355,18 @@ def _acquire(lock: FileLock, path: Path, wait: Say | None) -> None:
         time.sleep(WAIT_S)
 
 
-STATE: dict[str, type] = {  # types of the entries of plan.json and build.json
+STATE: dict[str, type] = {  # types of the entries in plan.json and build.json
     **dict.fromkeys(("builder", "dataset_version", "hash", "plan_sha256", "fingerprint"), str),
     **dict.fromkeys(("identity", "counts", "fingerprints", "skips"), dict),
-    "tables": object,  # `left_names` reads it
+    "tables": object,  # parsed by `left_names`
 }
 
 
 def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """Read a JSON object that a build wrote; None if there is no file.
+    """Read a JSON object written by a build; return None if the file does not exist.
 
     Raises:
-        OutputError: It is damaged, lacks a key, or has a value of the wrong type.
+        OutputError: The file is damaged, lacks a key, or has a value of the wrong type.
     """
     if not file.is_file():
         return None
@@ -385,8 +385,8 @@ def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str
 
     Args:
         stored: The content of plan.json or build.json.
-        key: Its entry with the tables.
-        place: Its name for the error message.
+        key: Name of the entry with the tables.
+        place: Name of the file for the error message.
 
     Raises:
         OutputError: A name is not a single part of a path, so no build wrote it.
@@ -420,9 +420,9 @@ def _named(share: WorkShare) -> str:
 
 
 def _is_ours(output: UnfinishedOutput) -> bool:
-    """Whether a folder holds a build: its plan or build.json, or only the traces of a start that was killed.
+    """Return whether a folder contains a build: its plan or build.json, or only the traces of a start that was killed.
 
-    The notes of a removed card, and an old signature, may also be there.
+    The notes of a removed card and an old signature are also accepted.
     """
     for file, keys in (
         (output.state / "plan.json", ("builder", "hash", "identity", "tables")),

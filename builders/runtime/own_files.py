@@ -1,4 +1,4 @@
-"""The files of an output: which belong to it, which others are tolerated, and whether it is signed."""
+"""The files of an output: its own files, tolerated others, and whether it is signed."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ...evaluation.metrics.text_shift import read_report
 
 BUILD, CROISSANT, FIGURES = "build.json", "croissant.json", "figures"
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
-FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as Markdown shows it
+FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
 """Files of resumable builds, of downloads from the Hub and of git; no program loads them as tables."""
 
 
 def own_names(output: FinishedOutput) -> list[str]:
-    """Name the files that an output should have, whether they exist or not, and its optional files that exist."""
+    """Return the names of all expected files of an output, existing or not, and of its existing optional files."""
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(read_own(card, errors="replace")) if card.is_file() else []
@@ -36,24 +36,24 @@ def own_names(output: FinishedOutput) -> list[str]:
 
 
 def lies_in(name: str, places: Iterable[str]) -> bool:
-    """Whether a file is one of these, or lies in one of them."""
+    """Return whether a file equals, or is located in, one of some places."""
     return any(name == each or name.startswith(f"{each}/") for each in places)
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
-    """Name the files that do not belong to an output, such as other shards."""
+    """Yield the names of files that do not belong to an output, such as other shards."""
     known = set(own_names(output))
     yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
-    """Warn, before files of an output are rewritten, if it is signed; by default on standard error."""
+    """Warn that an output is signed before its files are rewritten; by default on standard error."""
     if (folder / SIGNATURE).is_file():
         tell_signed(folder, say or (lambda text: print(printable(text), file=sys.stderr, flush=True)))
 
 
 def tell_signed(name: Path | str, say: Callable[[str], None]) -> None:
-    """Warn that the signature of an output becomes invalid when it is written to."""
+    """Warn that writing to an output invalidates its signature."""
     say(
         f"note: {name} is signed ({SIGNATURE}). If its files change, the signature becomes invalid; sign again with "
         "`stressreel sign`."

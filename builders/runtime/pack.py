@@ -1,4 +1,4 @@
-"""From receipts to shards: each unit's rows are made once, in plan order, and written to all tables in parallel."""
+"""Packing of receipts into shards: each unit's rows are made once, in plan order, and written to all tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = tuple[str, str]
 
 @dataclass
 class _Table:
-    """One config and split that is being written.
+    """A config and split being written.
 
     Attributes:
         config: The config.
@@ -37,7 +37,7 @@ class _Table:
         rows: Number of rows so far, including those of an earlier run.
         done: Number of rows in finished shards.
         parts: Number of finished shards.
-        writer: The current shard.
+        writer: Writer of the current shard.
         files: Unit and name of the files in the current shard.
     """
 
@@ -60,14 +60,14 @@ def pack(
 
     Args:
         plan: The plan.
-        builder: Its builder.
+        builder: The builder of its units.
         output: The folder for the shards.
         store: The files of the units.
         journal: The receipts of units and shards.
-        skips: The units to leave out.
+        skips: The units to omit.
 
     Returns:
-        The fingerprint, and the numbers of rows by config and split.
+        The fingerprint, and row counts by config and split.
 
     Raises:
         BuildError: A file has changed since it was rendered.
@@ -107,7 +107,7 @@ def pack(
         for table in tables.values():
             if table.writer:
                 table.writer.abandon()
-    for (name, split), table in tables.items():  # the names of shards include their number
+    for (name, split), table in tables.items():  # shard names include the total number
         for number in range(table.parts):
             part = output.path / part_path(name, split, number)
             if part.is_file():
@@ -116,7 +116,7 @@ def pack(
 
 
 def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]:
-    """Return the numbers of rows by config and split, in the order of `build.json`."""
+    """Return row counts by config and split, in the order of `build.json`."""
     counts: dict[str, dict[str, int]] = {}
     for config in plan.configs:
         splits = [split for split in plan.splits if (config.name, split) in rows]
@@ -126,7 +126,7 @@ def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]
 
 
 def is_full(shard_bytes: int, row_bytes: int) -> bool:
-    """Whether a row of this size starts a new shard."""
+    """Return whether a row of this size requires a new shard."""
     return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
@@ -140,7 +140,7 @@ def _add(
     store: Store,
     journal: BuildJournal,
 ) -> None:
-    """Write a row with its videos, unless an earlier run has."""
+    """Write a row with its videos, unless an earlier run has already written it."""
     table.rows += 1
     if table.rows <= table.done:
         return
@@ -156,7 +156,7 @@ def _add(
 
 
 def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, store: Store) -> Row:
-    """Replace file names in video columns by the bytes, checked against the row's hash."""
+    """Replace file names in video columns by the bytes, after checking the row's hash."""
     for name in names:
         content = store.read(unit.id, row[name], row["sha256"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
@@ -180,7 +180,7 @@ def _relieve(tables: dict[Key, _Table]) -> None:
 
 
 def _finish(table: _Table, output: UnfinishedOutput, store: Store, journal: BuildJournal) -> None:
-    """Finish a table's shard, write its receipt, and remove the files that are now in it."""
+    """Finish a table's shard, write its receipt, and remove the files that it now contains."""
     if table.writer is None:
         return
     table.writer.close()

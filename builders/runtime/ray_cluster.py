@@ -1,7 +1,7 @@
-"""Render units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
+"""Rendering of units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
 
-The driver keeps the journal. Only Ray Core is used: no actors, and no data in its object store except the pickled
-builder.
+The driver keeps the journal. Only Ray Core is used, without actors and without data in its object store except the
+pickled builder.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ LOOK_EVERY_S = 5.0
 ALONE_S = 60.0
 """Time without any CPU after which the build fails."""
 PROBE_S = 120.0
-OBJECT_STORE = 100_000_000  # bytes; Ray allows no fewer than 75 MB
+OBJECT_STORE = 100_000_000  # bytes; Ray's minimum is 75 MB
 OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
 """Variables that are passed on to workers."""
 
 
 @dataclass(frozen=True)
 class RayCluster:
-    """The machines of a Ray cluster.
+    """An executor on the machines of a Ray cluster.
 
     Attributes:
-        address: "host:port" of its head; None for the cluster of this machine, or for a new local one that ends with
+        address: "host:port" of the head; None for the cluster of this machine, or for a new local one that ends with
             the build.
-        workers: Largest number of units at a time; None for one per CPU of the cluster.
-        tools: Versions in the plan that determine the content; workers with others are refused.
+        workers: Maximum number of parallel units; None for one per CPU of the cluster.
+        tools: Versions in the plan that determine the content; workers with other versions are refused.
     """
 
     address: str | None = None
@@ -70,13 +70,13 @@ class RayCluster:
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units on the cluster; see `Executor`.
 
-        A unit whose worker or node died, or whose store was temporarily unreachable, is rendered again, up to `TRIES`
-        times in all. Other failures are not retried.
+        If a worker or node dies, or the store is temporarily unreachable, the unit is rendered again, up to `TRIES`
+        attempts in total. Other failures are not retried.
 
         Raises:
-            MismatchError: A worker has different versions from the plan.
-            OutputError: A worker does not see the store's folder, or cannot write there.
-            BuildError: The cluster has no CPU, a node does not have stressreel, or workers died repeatedly.
+            MismatchError: A worker's versions differ from the plan.
+            OutputError: A worker cannot access the store's folder, or cannot write there.
+            BuildError: The cluster has no CPU, a node lacks stressreel, or workers died repeatedly.
         """
         if not units:
             return
@@ -89,7 +89,7 @@ class RayCluster:
                 {name: found for name, found in _versions_here(self.tools).items() if found == self.tools[name]},
                 token,
                 os.getcwd(),
-                ray.cloudpickle.dumps((builder, store)),  # by value what __main__ defines
+                ray.cloudpickle.dumps((builder, store)),  # definitions in __main__ are pickled by value
             )
             work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": _variables()})(_work)
             yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers, cancel=others)
@@ -97,11 +97,11 @@ class RayCluster:
 
 @dataclass(frozen=True)
 class _Job:
-    """The data that every worker gets once.
+    """Data that is sent once to every worker.
 
     Attributes:
-        tools: Versions that it must have.
-        token: A file that it must see; None if the store is not a folder.
+        tools: Required versions.
+        token: A file that the worker must be able to access; None if the store is not a folder.
         folder: The driver's working folder, since paths may be relative.
         pickled: The builder and the store.
     """
@@ -113,14 +113,14 @@ class _Job:
 
 
 def _initialized() -> bool:
-    """Whether the caller has already initialized Ray in this process."""
+    """Return whether the caller has already initialized Ray in this process."""
     return bool(import_extra("ray", what="--executor ray").is_initialized())
 
 
 def _drive(
     ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
 ) -> Iterator[Result]:
-    """Submit units and yield results as they arrive; with `cancel`, running tasks are cancelled at the end."""
+    """Submit units and yield results on arrival; with `cancel`, running tasks are cancelled at the end."""
     waiting = deque(units)
     running: dict[Any, Unit] = {}
     begun: Counter[str] = Counter()
@@ -131,7 +131,7 @@ def _drive(
     try:
         while waiting or running:
             now = time.monotonic()
-            if now - looked > LOOK_EVERY_S:  # nodes come and go
+            if now - looked > LOOK_EVERY_S:  # nodes may be added or removed
                 cpus, looked = int(ray.cluster_resources().get("CPU", 0)), now
                 seen = now if cpus or seen < 0 else seen
                 if now - seen > ALONE_S:
@@ -146,7 +146,7 @@ def _drive(
                 begun[unit.id] += 1
                 running[work.remote([job], unit, pause)] = unit
             found, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
-            if found:  # also take all others that are done
+            if found:  # also take all other finished tasks
                 found, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
             for ref in found:
                 unit = running.pop(ref)
@@ -172,13 +172,13 @@ def _drive(
                     raise result
                 yield unit, result
     finally:
-        for ref in running if cancel else ():  # else they end with the driver; doing both may crash Ray 2.60
+        for ref in running if cancel else ():  # otherwise they end with the driver; doing both may crash Ray 2.60
             with suppress(ray.exceptions.RayError, RuntimeError, ValueError):
                 ray.cancel(ref, force=True)
 
 
 def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | StressreelError:
-    """Render a unit in a worker. Errors are returned, because Ray would wrap an exception in a message of its own."""
+    """Render a unit in a worker. Errors are returned, because Ray would wrap an exception in its own message."""
     time.sleep(pause)
     try:
         builder, store = _prepared(job[0])
@@ -189,7 +189,7 @@ def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | Stress
 
 @lru_cache(maxsize=1)
 def _prepared(ref: Any) -> tuple[Builder, Store]:
-    """Check, once per worker, that it has the versions and sees the folder of a job, and unpack its builder."""
+    """Check, once per worker, the versions and the access to a job's folder, and unpack its builder."""
     job: _Job = import_extra("ray").get(ref)
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
@@ -215,7 +215,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
             f"the worker on {socket.gethostname()} cannot load the builder: {error}. Install the package of the "
             "benchmark on all machines of the cluster."
         ) from error
-    gc.freeze()  # so that the collection after each unit does not traverse Ray and the packages
+    gc.freeze()  # excludes Ray and the packages from the collection after each unit
     return builder, store
 
 
@@ -235,7 +235,7 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def _joined(cluster: RayCluster) -> Iterator[Any]:
-    """Join a cluster or start one on this machine, and leave or end it afterwards; the caller's own is left running.
+    """Join a cluster or start one on this machine, and leave or end it afterwards; the caller's own keeps running.
 
     Raises:
         BuildError: Ray cannot be started or joined.
@@ -314,7 +314,7 @@ def _own_signals() -> Iterator[None]:
 
 @contextmanager
 def _token(store: Store) -> Iterator[str | None]:
-    """Keep a file in the store's folder while units are rendered; a worker that sees it sees the folder."""
+    """Create a file in the store's folder while units are rendered, by which workers test their access to it."""
     if not isinstance(store, FolderStore):
         yield None
         return
@@ -328,11 +328,11 @@ def _token(store: Store) -> Iterator[str | None]:
 
 
 def _check_nodes(ray: Any, token: str | None) -> None:
-    """Check, before work starts, that every node sees the token and has stressreel.
+    """Check, before work starts, that every node can access the token and has stressreel.
 
     Raises:
-        OutputError: A node does not see the store's folder.
-        BuildError: A node does not answer, or does not have stressreel.
+        OutputError: A node cannot access the store's folder.
+        BuildError: A node does not respond, or lacks stressreel.
     """
 
     def look(token: str | None) -> tuple[bool, bool]:  # an inner function is pickled by value
@@ -366,7 +366,7 @@ def _check_nodes(ray: Any, token: str | None) -> None:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment variables of workers: one thread each, and those of ours that they read; no secrets."""
+    """Return the environment variables for workers: limits to one thread, and our own variables; no secrets."""
     return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
 
 

@@ -1,7 +1,7 @@
-"""Build an output again from its sources and compare both, so that forged content is found.
+"""Verification by building an output again from its sources, which detects forged content.
 
 The build is planned by the benchmark's own `prepare`. The rows of every unit are compared with those in the output, and
-all videos, or a sample, are rendered again and compared. The output does not decide what is checked.
+all videos, or a sample, are rendered again and compared. The output does not determine what is checked.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from .pack import Key, count_rows, is_full
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
 RENDERED = 5  # units with differing rows are rendered, because `look` may differ on a broken file
 OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256", "canary")
-MOST_OTHERWISE = 0.2  # largest share of rows that another engine may choose differently
+MOST_OTHERWISE = 0.2  # maximum share of rows that another engine may choose differently
 
 
 @dataclass(frozen=True)
 class RebuildOptions:
-    """Which videos are rendered again.
+    """Options for rendering videos again.
 
     Attributes:
         sample: Number of videos, or "all"; None for all of up to 60, else 20 and at least two of each kind.
         seed: Seed of the sample.
-        decode: Whether videos are rendered at all.
+        decode: Whether to render any videos.
         workers: Number of processes.
     """
 
@@ -58,15 +58,15 @@ class RebuildOptions:
 
 @dataclass(frozen=True)
 class RebuiltVideo:
-    """A video of an output, and the rendered file that it must equal.
+    """A video of an output, with the rendered file that it must equal.
 
     Attributes:
-        title: Its table and key, for messages.
-        kind: Its table, and its key without the first column, such as perturbation and severity.
-        shard: Path of its shard.
-        row: Number of its row in the shard.
-        unit: Number of its unit in the plan.
-        file: Name of the file that its unit renders.
+        title: Table and key, for messages.
+        kind: Table, and key without the first column, such as perturbation and severity.
+        shard: Path of the shard.
+        row: Number of the row in the shard.
+        unit: Number of the unit in the plan.
+        file: Name of the file that the unit renders.
     """
 
     title: str
@@ -81,9 +81,9 @@ class LocatedRow(NamedTuple):
     """A row of an output.
 
     Attributes:
-        shard: Number of its shard.
+        shard: Number of the shard.
         number: Number of the row in the shard.
-        row: Its storage values, with the hashes of videos in place of their bytes.
+        row: Storage values, with the hashes of videos in place of their bytes.
         line: The text that is hashed.
     """
 
@@ -95,7 +95,7 @@ class LocatedRow(NamedTuple):
 
 @dataclass
 class OutputRows:
-    """The rows of a config and split of an output, read once and in order."""
+    """The rows of a config and split in an output, read once and in order."""
 
     config: Config
     split: str
@@ -112,7 +112,7 @@ class OutputRows:
 
     @property
     def name(self) -> str:
-        """Its name in `units.parquet`."""
+        """Name of the table in `units.parquet`."""
         return f"{self.config.name}/{self.split}"
 
     def title(self, row: Row) -> str:
@@ -120,11 +120,11 @@ class OutputRows:
         return " ".join(str(row[name]) for name in self.config.key)
 
     def take(self, count: int) -> Iterator[LocatedRow]:
-        """Take the next rows, with the hashes of videos in place of their bytes."""
+        """Return the next rows, with the hashes of videos in place of their bytes."""
         for shard, place, row in islice(self.found, count):
             line = plain_json(self.config, row)
             size = len(line)
-            for name in self.config.videos:  # which may be large, and are not needed again
+            for name in self.config.videos:  # may be large, and not needed again
                 content = row[name]["bytes"] or b""
                 row[name] = {"path": row[name]["path"], "sha256": sha256(content).hexdigest()}
                 size += len(content)
@@ -135,7 +135,7 @@ class OutputRows:
 
 
 class Rebuild:
-    """A build planned again and compared with an output, by the check methods in their order."""
+    """A build planned again and compared with an output; the check methods must be called in order."""
 
     def __init__(
         self,
@@ -146,15 +146,15 @@ class Rebuild:
         tools: Mapping[str, str],
         again: RebuildOptions,
     ):
-        """Compare a prepared build with outputs.
+        """Prepare the comparison of a build with outputs.
 
         Args:
             plan: The plan.
-            builder: Its builder.
-            chosen: Choices that depend on floating-point rounding; None if there are none.
-            info: The first entries of `build.json`, as the new build would write them.
-            tools: The versions that the output records.
-            again: Which videos are rendered again.
+            builder: The builder of its units.
+            chosen: Choices that depend on floating-point rounding, or None.
+            info: First entries of `build.json` as written by the new build.
+            tools: Versions recorded in the output.
+            again: Options for rendering videos again.
         """
         self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
@@ -167,7 +167,7 @@ class Rebuild:
         self._otherwise: Counter[bool] = Counter()
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that every unit gives the rows of the output: all columns, in order, in the same shards."""
+        """Check that every unit produces the rows of the output: all columns, in order, in the same shards."""
         configs = {config.name: config for config in self.plan.configs}
         tables: dict[str, OutputRows] = {}
         for name, splits in output.info["counts"].items():
@@ -233,14 +233,14 @@ class Rebuild:
             )
 
     def _looked(self, listed: Mapping[str, Any]) -> Iterator[tuple[Unit, Facts | Skip]]:
-        """Find the facts of all units; units listed as skipped are rendered, as some faults only show then."""
+        """Yield all units with their facts; units listed as skipped are rendered, which reveals further faults."""
         calls = ((self.builder, unit, unit.id in listed) for unit in self.plan.units if self.builder.renders(unit))
         found = on_processes(look_again, calls, self.again.workers)
         for unit in self.plan.units:
             yield unit, next(found) if self.builder.renders(unit) else {}
 
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
-        """Return the storage values of the rows of a unit, by table."""
+        """Return the storage values of a unit's rows, by table."""
         built: dict[str, list[Row]] = defaultdict(list)
         for name, row in self.builder.rows(unit, facts):
             built[f"{name}/{unit.split}"].append(configs[name].encode(row))
@@ -343,7 +343,7 @@ class Rebuild:
             )
 
     def _jobs(self, chosen: Sequence[RebuiltVideo], *, same: bool) -> Iterator[tuple[Any, ...]]:
-        """Yield the units or parts to render, with the videos of the output to compare."""
+        """Yield the units or parts to render, with the output's videos to compare."""
         read = row_reader(["video"])
         for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
             unit = self.plan.units[number]
@@ -362,12 +362,12 @@ def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | 
 
 
 def _plain(info: Mapping[str, Any]) -> Any:
-    """Return the content of `build.json` after a round trip through JSON."""
+    """Return the content of `build.json` after a JSON round trip."""
     return parse_json(canonical_json(info))
 
 
 def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -> list[RebuiltVideo]:
-    """Sample videos: two of each kind first, then any."""
+    """Return a sample of videos: two of each kind first, then others."""
     if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
@@ -382,7 +382,7 @@ def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -
 
 
 def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
-    """Find the facts of a unit; it is rendered if its builder has no `look`, or if `render` is true."""
+    """Return the facts of a unit, rendering it if its builder has no `look` or if `render` is true."""
     missing = builder.missing(unit)
     if missing is not None:
         return missing
@@ -404,13 +404,13 @@ def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
 
 
 def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, bytes]], same: bool) -> list[str]:
-    """Render files of a unit and compare them with videos of an output.
+    """Compare rendered files of a unit with videos of an output.
 
     Args:
-        builder: Renders it.
+        builder: The builder of the unit.
         unit: The unit.
-        wanted: The title and content of a video by the name of its file.
-        same: Whether the recorded tools are those here, so that the bytes must be the same.
+        wanted: Title and content of each video, by file name.
+        same: Whether the recorded tools equal those of this machine, so that the bytes must be equal.
 
     Returns:
         Problems, one line each.

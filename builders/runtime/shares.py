@@ -1,10 +1,10 @@
-"""Build one output in several processes, each with a share of the units: `--shard I/N` in a job array.
+"""Building of one output in several processes, each with a share of the units: `--shard I/N` in a job array.
 
-The processes communicate only through the output folder. Each locks its share and writes the receipts to a journal of
-its own. Only the start and the end of a share need the lock of the output, for which processes wait. A process that has
+The processes communicate only through the output folder. Each locks its share and writes receipts to a separate
+journal. Only the start and the end of a share need the lock of the output, for which processes wait. A process that has
 finished its share checks whether other shares are running or units lack receipts, and packs if not. It releases its
-share before this check, so the last process to check sees all shares finished; if two finish at once, one packs while
-the other waits.
+share before this check, so that the last process to check sees all shares finished; if two finish simultaneously, one
+packs while the other waits.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def run_share(
 
     Args:
         plan: The plan, the same in all processes.
-        builder: Renders and describes its units.
-        path: The output folder, which all processes see.
+        builder: The builder of its units.
+        path: The output folder, which all processes can access.
         share: The share.
         options: See `RunSettings`.
         info: See `build.run`.
         write_card: See `build.run`.
-        say: Prints a line for the user.
+        say: Function that prints a line for the user.
 
     Returns:
         The content of `build.json`; None if other shares are not finished.

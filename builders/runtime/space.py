@@ -1,4 +1,4 @@
-"""Check before a build starts that the disk has enough free space."""
+"""Check for sufficient disk space before a build starts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...video.estimate import BuildEstimate
 Needs = Callable[[bool], float]
 """Returns the peak bytes of a build on disk; called with whether to estimate them closely, which takes seconds."""
 
-ERROR = 0.3  # relative, of a close estimate
-AMPLE = 4.0  # times a rough estimate is always enough
+ERROR = 0.3  # relative error of a close estimate
+AMPLE = 4.0  # multiple of a rough estimate that is always sufficient
 
 
 def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
@@ -24,11 +24,11 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
 
     Args:
         out: The output folder.
-        needs: See `Needs`. The close estimate is made only if space might be short.
-        say: Prints a warning if space might not be enough.
+        needs: See `Needs`; the close estimate is computed only if space might be insufficient.
+        say: Function that prints a warning if space might be insufficient.
 
     Raises:
-        OutputError: The space is not enough, even if the estimate is too high by its error.
+        OutputError: The space is insufficient, even if the estimate is too high by its error.
     """
     there = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     free = shutil.disk_usage(folder_that_exists(out)).free
@@ -52,7 +52,7 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
 
 
 def folder_that_exists(path: Path) -> Path:
-    """Return a folder, or its nearest parent that exists."""
+    """Return a folder or its nearest existing parent."""
     path = path.absolute()
     return next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
 
@@ -66,8 +66,8 @@ def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[st
 
     Args:
         estimate: The estimate.
-        workers: Number of processes; more than there are cores save no time.
-        out: The output folder, if known, to add its free space.
+        workers: Number of processes; more processes than cores save no time.
+        out: The output folder, if known, for reporting its free space.
     """
     total = estimate.total
     at_a_time = min(workers, os.cpu_count() or 1)

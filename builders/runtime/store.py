@@ -21,13 +21,13 @@ from ...core.files import output_error, sync_and_rename
 from ...core.inside import inside
 
 PREFIX, LOCK = "stressreel-render-", ".lock"
-YOUNG_S = 60.0  # a lock file this young may not be held yet
+YOUNG_S = 60.0  # a newer lock file may not be locked yet
 
 _held: dict[str, tuple[Path, FileLock]] = {}  # scratch folders of this process, by unit
 
 
 class Store(Protocol):
-    """A place where workers deliver files and packing reads them. Instances are pickled to the workers."""
+    """A store to which workers deliver files and from which packing reads them. Instances can be pickled."""
 
     def scratch(self, unit_id: str) -> Path:
         """Return an empty local folder for a unit's files."""
@@ -39,13 +39,13 @@ class Store(Protocol):
         """Remove all files of a unit."""
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes exist."""
+        """Return whether files of these sizes exist."""
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file, by its name or its hash; empty if it does not exist."""
+        """Return the content of a file by name or hash; empty if it does not exist."""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file that is now in a shard."""
+        """Remove a file that a shard now contains."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class FolderStore:
     path: Path
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder for a unit's files, in which they remain."""
+        """Return an empty folder for a unit's files, which is their final location."""
         self.discard(unit_id)
         folder = inside(self.path, unit_id)
         folder.mkdir(parents=True)
@@ -72,17 +72,17 @@ class FolderStore:
         shutil.rmtree(inside(self.path, unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Whether files of these sizes exist."""
+        """Return whether files of these sizes exist."""
         paths = {inside(self.path, f"{unit_id}/{name}"): size for name, size in files.items()}
         return all(_is_there(path) and path.stat().st_size == size for path, size in paths.items())
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by its name; empty if it does not exist."""
+        """Return the content of a file by name; empty if it does not exist."""
         path = inside(self.path, f"{unit_id}/{name}")
         return path.read_bytes() if _is_there(path) else b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file, and the unit's folder if that is empty."""
+        """Remove a file, and the unit's folder if it is empty."""
         folder = inside(self.path, unit_id)
         inside(self.path, f"{unit_id}/{name}").unlink(missing_ok=True)
         if folder.is_dir() and not any(folder.iterdir()):
@@ -90,7 +90,7 @@ class FolderStore:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether a file exists and is not a link, which may have been planted."""
+    """Return whether a file exists and is not a link, which may have been planted."""
     return path.is_file() and not path.is_symlink()
 
 
@@ -98,11 +98,11 @@ def _is_there(path: Path) -> bool:
 class SharedFolderStore(FolderStore):
     """A folder that several machines can access, for example by NFS, with the layout of `FolderStore`.
 
-    Files appear atomically, so that two workers may render the same unit, if one was presumed dead.
+    Files appear atomically, so that two workers may render the same unit if one was presumed dead.
     """
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder on this machine, in `TMPDIR`."""
+        """Return an empty local folder in `TMPDIR`."""
         _sweep(tempfile.gettempdir())
         _leave(unit_id)
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
@@ -116,7 +116,7 @@ class SharedFolderStore(FolderStore):
 
         Raises:
             OutputError: The folder cannot be written.
-            TransientError: It is temporarily unreachable.
+            TransientError: The folder is temporarily unreachable.
         """
         scratch, folder = _held[unit_id][0], inside(self.path, unit_id)
         writer = f"{os.getpid()}{zlib.crc32(socket.gethostname().encode())}"
@@ -153,7 +153,7 @@ def _leave(unit_id: str) -> None:
 def _sweep(temporary: str) -> None:
     """Remove, once per process, the scratch folders of killed processes, whose locks are free."""
     for left in Path(temporary).glob(f"{PREFIX}*{LOCK}"):
-        with suppress(OSError, Timeout):  # another user's, or still in use
+        with suppress(OSError, Timeout):  # owned by another user, or still in use
             if time.time() - left.stat().st_mtime > YOUNG_S:
                 with FileLock(left, timeout=0):
                     shutil.rmtree(left.with_suffix(""), ignore_errors=True)

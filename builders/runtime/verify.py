@@ -35,7 +35,7 @@ UNSOURCED = (
     "--sources DIR builds it again."
 )
 UNSIGNED = "The maker is not verified: use --signed-by KEY for a signature, or --fingerprint HEX for a published value."
-VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # rows on a page of the Hub's viewer, and the most bytes it reads for them
+VIEWER_ROWS, VIEWER_BYTES = 100, 300_000_000  # a page of the Hub's viewer: rows, and maximum bytes read
 
 UNREADABLE = (
     *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, MemoryError),
@@ -51,10 +51,10 @@ class Outcome:
         name: Name of the check.
         problems: The first problems, one line each.
         count: Number of problems.
-        not_checked: What could not be checked, and what is needed to check it.
+        not_checked: Properties that could not be checked, and the requirements for checking them.
         notes: Remarks that are not problems.
-        unverified: Names, for `--allow-unverified`, of requested checks that were not possible.
-        compared: The number and kind of what was checked.
+        unverified: Names for `--allow-unverified` of requested checks that were impossible.
+        compared: Number and kind of the checked items.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether there is no problem, and every requested check was possible."""
+        """Whether there are no problems, and every requested check was possible."""
         return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:
@@ -85,11 +85,11 @@ class Verification(Result):
     """The outcomes of all checks of an output; iterating yields them.
 
     Attributes:
-        output: The output.
-        fingerprint: Its fingerprint.
+        output: Name of the output.
+        fingerprint: Fingerprint of the output.
         outcomes: The outcome of each check.
-        by_sources: Whether it was built again from the sources.
-        by_maker: Whether it was compared with a key, an identity or a fingerprint that its maker published.
+        by_sources: Whether the output was built again from the sources.
+        by_maker: Whether the output was compared with a key, an identity or a fingerprint published by its maker.
     """
 
     output: str
@@ -111,19 +111,19 @@ class Verification(Result):
 
     @property
     def failed(self) -> bool:  # type: ignore[override]
-        """Whether a check failed."""
+        """Whether any check failed."""
         return not all(outcome.passed for outcome in self.outcomes)
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.outcomes), self.closing()])
 
     def closing(self) -> str:
-        """Write the verdict, and what could still have been forged."""
+        """Return the verdict, and the properties that could still be forged."""
         left_open = [UNSOURCED] * (not self.by_sources) + [UNSIGNED] * (not self.by_maker)
         return "\n".join([self.verdict(), *left_open])
 
     def verdict(self) -> str:
-        """Write how many checks passed."""
+        """Return a sentence on the number of passed checks."""
         failed = [outcome.name for outcome in self.outcomes if outcome.count]
         unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
         left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
@@ -144,7 +144,7 @@ class Verification(Result):
         return (Table("checks", self.verdict(), ("check", "result", "problems", "details"), rows),)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report for machines."""
+        """Return the report as JSON values."""
         checks = [
             {
                 "name": o.name,
@@ -162,12 +162,12 @@ class Verification(Result):
 
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
-    """Run checks in order. A check that cannot read its files fails; each damaged file is reported once.
+    """Run checks in order; a check that cannot read its files fails, and each damaged file is reported once.
 
     Args:
         output: The output.
         checks: The checks by name.
-        allowed: Names of what may stay unverified; see `NotChecked`.
+        allowed: Names of checks that may remain unverified; see `NotChecked`.
     """
     told: set[str] = set()
     output.complete()
@@ -198,7 +198,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Return why a check ended early; damaged files that were reported before, and missing files, are not repeated."""
+    """Return the reason why a check ended early, without repeating damaged files reported before or missing files."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -207,7 +207,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the checks of every output, from `files` to `load_dataset`.
+    """Return the checks that apply to every output, from `files` to `load_dataset`.
 
     Args:
         configs: The tables of the output.
@@ -221,7 +221,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 
 
 def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks that only read the rows of an output, for when it cannot be built again.
+    """Return the checks that only read the rows of an output, for outputs that cannot be built again.
 
     Args:
         configs: The tables of the output.
@@ -295,7 +295,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check the hash of the rows of every unit, the fingerprints computed from these, and the hash of every video."""
+    """Check the hash of every unit's rows, the fingerprints computed from these hashes, and the hash of every video."""
     if not (output.path / UNITS).is_file():
         yield f"there is no {UNITS}, which lists the rows of each unit"
         return
@@ -359,9 +359,9 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Note the splits whose first rows the Hub's viewer may refuse to show.
+    """Yield notes on splits whose first rows the Hub's viewer may refuse to show.
 
-    It reads at most 300,000,000 bytes for a page of 100 rows, by the page index of row groups that have one.
+    The viewer reads at most 300,000,000 bytes for a page of 100 rows, using the page index of row groups that have one.
     """
     for config in configs:
         for split in output.splits(config.name):
@@ -391,7 +391,7 @@ def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
 def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
     """Check that `datasets.load_dataset` opens every config with its features and the rows of every split.
 
-    Tables without videos are loaded completely; those with videos are streamed, so that nothing large is copied.
+    Tables without videos are loaded completely; those with videos are streamed, which avoids large copies.
     """
     import datasets
 
@@ -414,7 +414,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
                 del loaded
     except ShardError:
         raise
-    except Exception as error:  # any error of load_dataset is one that users would get
+    except Exception as error:  # users would encounter any error of load_dataset
         yield f"{type(error).__name__}: {error}"
     finally:
         datasets.enable_progress_bars()
@@ -435,4 +435,4 @@ def _compare_loaded(loaded: Mapping[str, object], config: Config, output: Finish
             rows = iter(table.decode(False))
             next(rows)
             del rows
-            gc.collect()  # else Arrow's reader of a stream that was left early may abort the process when that ends
+            gc.collect()  # otherwise Arrow's reader of an abandoned stream may abort the process at exit
