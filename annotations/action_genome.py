@@ -1,4 +1,4 @@
-"""Loader for Action Genome: objects and relations on frames of the Charades videos.
+"""Load Action Genome: objects and relations on frames of the Charades videos.
 
 Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992).
 """

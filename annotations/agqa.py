@@ -1,4 +1,4 @@
-"""Loader for AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, one JSON object each.
+"""Load AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, one JSON object each.
 
 A file may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in total), so no file is loaded whole: it
 is read through a window, and an index stores the positions of each video's rows.

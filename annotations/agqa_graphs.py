@@ -1,4 +1,4 @@
-"""Loader for AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, with a cache by video.
+"""Load AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, and cache them by video.
 
 The two pickles, of 443 and 168 MB (Grunde-McLaughlin et al. 2021), contain vertices that refer to each other. A pickle
 can run code, allocate any amount of memory and crash the interpreter, and can only be read whole. Therefore a separate

@@ -1,4 +1,4 @@
-"""Loader for AGQA-Decomp's published hierarchies: one JSON file per video, and `isolated.json`.
+"""Load AGQA-Decomp's published hierarchies: one JSON file per video, and `isolated.json`.
 
 The layout is that of Gandhi et al. 2022, as read by their scoring programs. A question is identified by its text, which
 is unique within the graph of a root; predictions refer to its `key`.

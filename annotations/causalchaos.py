@@ -1,4 +1,4 @@
-"""Loader for CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
+"""Load CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
 Grounded in Dynamic Visual Scenes"; the layout is that of the released `Annotations.csv`.

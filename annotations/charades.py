@@ -1,4 +1,4 @@
-"""Loader for Charades: `Charades_v1_{train,test}.csv` and its class files."""
+"""Load Charades: `Charades_v1_{train,test}.csv` and its class files."""
 
 from __future__ import annotations
 

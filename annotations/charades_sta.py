@@ -1,4 +1,4 @@
-"""Loader for Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` become segments."""
+"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` become segments."""
 
 from __future__ import annotations
 

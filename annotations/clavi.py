@@ -1,4 +1,4 @@
-"""Loader for the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
+"""Load the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
 
 from __future__ import annotations
 

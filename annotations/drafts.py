@@ -1,4 +1,4 @@
-"""Collection of annotated phrases into videos with segments; phrases that questions cannot use are counted."""
+"""Collect annotated phrases into videos with segments; count phrases that questions cannot use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loader for MSR-VTT: JSFusion's CSV of 1,000 test clips, and the dataset's own `…videodatainfo.json`."""
+"""Load MSR-VTT: JSFusion's CSV of 1,000 test clips, and the dataset's own `…videodatainfo.json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Safe loading of annotation pickles: no code in them is run."""
+"""Load annotation pickles without running any code in them."""
 
 from __future__ import annotations
 

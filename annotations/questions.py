@@ -1,4 +1,4 @@
-"""Loader for questions with correct answers from any dataset, used by `stressreel mine`."""
+"""Load questions with correct answers from any dataset, for `stressreel mine`."""
 
 from __future__ import annotations
 

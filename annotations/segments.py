@@ -1,4 +1,4 @@
-"""Loader for annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+"""Load annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 

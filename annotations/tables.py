@@ -1,4 +1,4 @@
-"""Annotations in tables and JSON: values are checked when read; problems are reported by file, line and column."""
+"""Read annotations in tables and JSON; values are checked when read, and problems reported by file, line and column."""
 
 from __future__ import annotations
 

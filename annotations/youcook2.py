@@ -1,4 +1,4 @@
-"""Loader for YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
+"""Load YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
 
 The sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
 """

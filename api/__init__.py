@@ -1,1 +1,1 @@
-"""The functions of `stressreel`, a module for each command; the commands call these."""
+"""The API functions of `stressreel`, one module per command, which are also called by the commands."""

@@ -1,4 +1,4 @@
-"""Ask a model the questions of an output."""
+"""Asking a model the questions of an output."""
 
 from __future__ import annotations
 
@@ -113,15 +113,15 @@ def ask(
         key_variable: Environment variable with the API key.
         request: Additional request fields; null removes a default one.
         prices: Prices per million input tokens and per million output tokens.
-        partial: Write the predictions even if some questions got no answer.
+        partial: Write the predictions even if some questions have no answer.
         fresh: Discard earlier answers and ask all questions again.
-        dry_run: Count requests, images and tokens, and send nothing.
+        dry_run: Count requests, images and tokens without sending anything.
         progress: Show progress.
 
     Raises:
         UsageError: A path, table, split or setting does not exist, or options conflict.
         InputError: Questions or videos cannot be read.
-        BuildError: Some questions got no answer.
+        BuildError: Some questions have no answer.
     """
     from ..evaluation.models.answers import SHOWN, answer, plan
     from ..evaluation.models.clips import Sampling

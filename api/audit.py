@@ -1,4 +1,4 @@
-"""Measure what can be guessed without the video."""
+"""Measure the accuracy that is possible without the video."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Pairs = dict[str, list[tuple[str, str]]]
     Part = tuple[
         str, str, list[BlindQuestion], list[BlindQuestion], Pairs
-    ]  # config, split, questions, those of train, complements
+    ]  # config, split, questions, training questions, complements
 
 Columns = Annotated[Sequence[str] | str | Mapping[str, str], Option("", read=read_columns)]
 
@@ -66,7 +66,7 @@ def audit(
 
     Raises:
         UsageError: A path, table or split does not exist, or options conflict.
-        InputError: There is nothing to guess, or a file cannot be read.
+        InputError: There are no questions with options, or a file cannot be read.
         OutputError: The folder cannot be written.
     """
     from ..core.output import reading
@@ -127,10 +127,10 @@ def audit(
 
 
 def of_output(output: FinishedOutput, config: str | None, split: str | None) -> Iterator[Part]:
-    """Yield what is audited of an output.
+    """Yield the parts of an output to audit.
 
     Raises:
-        UsageError: There is no such table or split.
+        UsageError: The table or split does not exist.
     """
     from ..builders import benchmark_of
     from ..builders.parts import choices_of_output
@@ -160,10 +160,10 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
 def of_file(
     path: Path, train: Path | str | None, named: dict[str, str], config: str | None, split: str | None, first: int
 ) -> Iterator[Part]:
-    """Yield what is audited of a file.
+    """Yield the parts of a file to audit.
 
     Raises:
-        UsageError: There is no such file, config or split.
+        UsageError: The file, config or split does not exist.
         InputError: The file cannot be read.
     """
     from ..evaluation.blind.items_file import read_asked
@@ -187,10 +187,10 @@ def of_file(
 
 
 def write(result: Audit, folder: Path) -> None:
-    """Write the files of an audit; earlier ones are replaced.
+    """Write the files of an audit, replacing earlier ones.
 
     Raises:
-        OutputError: They cannot be written.
+        OutputError: The files cannot be written.
     """
     from ..core.files import output_error, write_atomic
     from ..data_cards.figures import audit_png
@@ -198,7 +198,7 @@ def write(result: Audit, folder: Path) -> None:
     texts: dict[str, Callable[[], str | bytes]] = {
         "audit.json": lambda: (
             json.dumps(result.as_json(), ensure_ascii=False, allow_nan=False) + "\n"
-        ),  # all choices: may be long
+        ),  # all choices, which may be long
         "audit.md": result.as_markdown,
         "audit.png": lambda: audit_png(result.audits),
     }

@@ -1,4 +1,4 @@
-"""Build a benchmark."""
+"""Build benchmarks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def build(name: str, **options: Any) -> Output | None:
     """Build a benchmark, as `stressreel build NAME` does.
 
     Args:
-        name: Its name, such as "clavi".
-        options: The options of its command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
+        name: Name of the benchmark, such as "clavi".
+        options: Options of the command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
 
     Returns:
         The output; None for `dry_run=True`, which prints the plan, and for a `shard` that is not the last.
 
     Raises:
-        InputError: There is no such benchmark or option, a value is not allowed, or inputs cannot be used.
+        InputError: The benchmark or option is unknown, a value is not allowed, or inputs cannot be used.
         MismatchError: Another build was started in `out`.
         BuildError: Too many videos had to be skipped, or a worker died.
         OutputError: `out` cannot be written.
@@ -53,17 +53,17 @@ def build(name: str, **options: Any) -> Output | None:
 def run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    """Prepare a build and run it, or describe it.
+    """Prepare a build and run it, or describe it in a dry run.
 
     Args:
         benchmark: The benchmark.
-        settings: Its settings, as given.
-        options: How to run it.
-        say: Prints notes for the user.
-        show: Prints what a dry run describes.
+        settings: The user's settings.
+        options: Options of the run.
+        say: Function that prints notes for the user.
+        show: Function that prints the description of a dry run.
 
     Returns:
-        The content of `build.json`; None for a dry run, and for a share while others are not finished.
+        The content of `build.json`; None for a dry run, and for a share while others are unfinished.
     """
     if options.out is None and not options.dry_run:
         raise UsageError("--out is missing: the folder to build in.")
@@ -126,11 +126,11 @@ def _run_build(
 
 
 def check_run(options: RunOptions) -> None:
-    """Refuse options of a run that do not go together, before any work.
+    """Refuse incompatible options of a run before any work.
 
     Raises:
-        UsageError: They do not.
-        MissingExtraError: Ray is wanted and not installed.
+        UsageError: Options are incompatible.
+        MissingExtraError: Ray is requested and not installed.
     """
     if options.ray_address and options.executor != "ray":
         raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
@@ -157,7 +157,6 @@ def check_run(options: RunOptions) -> None:
 
 
 def _claim(out: Path) -> AbstractContextManager[UnfinishedOutput]:
-    """Hold an output for this process: a folder, or an address of object storage."""
     from ..builders.runtime.object_store import claim_objects
     from ..builders.runtime.output import claim
 

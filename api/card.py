@@ -1,4 +1,4 @@
-"""Write the dataset card of a finished output again."""
+"""Rewrite the dataset card of a finished output."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Card(Result):
-    """A dataset card that was written.
+    """A written dataset card.
 
     Attributes:
-        path: Its file.
+        path: Path of the card.
     """
 
     path: Path
@@ -23,10 +23,10 @@ class Card(Result):
         return f"Wrote {self.path}, its figures and croissant.json."
 
     def _repr_html_(self) -> None:
-        """Leave it to the Markdown."""
+        """Return None, so that notebooks use the Markdown."""
 
     def _repr_markdown_(self) -> str:
-        """Return what a notebook shows: the card."""
+        """Return the card as Markdown for notebooks."""
         return self.path.read_text(encoding="utf-8").partition("\n---\n")[2]
 
 
@@ -40,8 +40,8 @@ def card(out: Path | str) -> Card:
         out: The output of a build.
 
     Raises:
-        InputError: There is no finished output.
-        OutputError: It cannot be written.
+        InputError: `out` is not a finished output.
+        OutputError: `out` cannot be written.
     """
     from ..builders import benchmark_of
     from ..builders.parts import card_of

@@ -1,4 +1,4 @@
-"""Compare two models."""
+"""Comparison of two models."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The differences of two models' scores.
+    """The differences between two models' scores.
 
     Attributes:
         a: Name of the first scores.
         b: Name of the second scores.
         table: Score, A, B, the difference B - A with its interval, and a verdict.
-        interval: How the intervals were computed: sources, resamples, seed.
-        remarks: How the two were paired.
+        interval: Parameters of the intervals: sources, resamples, seed.
+        remarks: Notes on the pairing of the two.
     """
 
     a: str
@@ -44,7 +44,7 @@ class Comparison(Result):
         return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the comparison for machines."""
+        """Return the comparison as JSON values."""
         keys = ("score", "a", "b", "difference", "verdict")
         listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in self.table.rows]
         return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
@@ -79,7 +79,7 @@ def compare(
         resamples: Bootstrap resamples over source videos.
 
     Raises:
-        UsageError: There is no such file, table or split.
+        UsageError: A file, table or split does not exist.
         InputError: The scores cannot be compared.
     """
     from ..builders.parts import measure_of
@@ -115,7 +115,7 @@ def compare(
 
 
 def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> SavedScores:
-    """Read scores, or score predictions on an output."""
+    """Return saved scores, or score predictions on an output."""
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.folder import SCORES, SavedScores, read_scores
@@ -141,7 +141,7 @@ def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOp
 
 
 def verdict(low: float, high: float) -> str:
-    """Describe what an interval of B - A shows; "" for an undefined interval."""
+    """Describe the result for an interval of B - A; "" for an undefined interval."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -1,4 +1,4 @@
-"""Show or fetch the language data that text perturbations use."""
+"""Show and download the language data that text perturbations use."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/
 
 @dataclass(frozen=True)
 class LanguageData(Result):
-    """The language data that is installed.
+    """The installed language data.
 
     Attributes:
-        found: By data set, what was found and where.
-        advice: How to make NLTK find the downloaded data; empty if it does.
+        found: State and location of each data set.
+        advice: Instructions for NLTK to find the downloaded data; "" if unnecessary.
     """
 
     found: Mapping[str, str]
@@ -55,7 +55,7 @@ def data_download(
 
     Raises:
         UsageError: The folder is a file.
-        InputError: One is missing and cannot be downloaded, or the folder cannot be written.
+        InputError: A part is missing and cannot be downloaded, or the folder cannot be written.
     """
     if to is not None and Path(to).is_file():
         raise UsageError(f"{to} is a file. --to needs a folder.")
@@ -66,16 +66,16 @@ def data_download(
 
 
 def fetch(folder: Path | None = None) -> Path:
-    """Fetch NLTK's tagger and WordNet.
+    """Download NLTK's tagger and WordNet.
 
     Args:
-        folder: Where to; None for NLTK's own choice.
+        folder: Target folder; None for NLTK's default.
 
     Returns:
         The folder.
 
     Raises:
-        InputError: One is not there and cannot be fetched, or the folder cannot be written.
+        InputError: A part is missing and cannot be downloaded, or the folder cannot be written.
     """
     import warnings
 

@@ -19,8 +19,8 @@ class Decomposition(Result):
     """A question's graph of sub-questions.
 
     Attributes:
-        steps: Its questions: children before parents, the root last.
-        question: Wording of the root; None to word it from the program.
+        steps: The questions: children before parents, the root last.
+        question: Text of the root; None to generate it from the program.
         wording: Wording of the other questions.
     """
 
@@ -29,7 +29,7 @@ class Decomposition(Result):
     wording: Wording = "ours"
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the questions, and the edges, by the numbers of their questions."""
+        """Return the questions, and the edges by question number."""
         found = self.as_json()
         nodes = tuple((number, *node.values()) for number, node in enumerate(found["nodes"]))
         edges = tuple((edge["parent"], edge["rule"], child) for edge in found["edges"] for child in edge["children"])
@@ -39,7 +39,7 @@ class Decomposition(Result):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the template, the questions in order, and the edges by their numbers."""
+        """Return the template, the questions in order, and the edges by question number."""
         from ..builders.decomp.programs.drawing import as_json
 
         return as_json(self.steps, self.question, self.wording)
@@ -50,7 +50,7 @@ class Decomposition(Result):
         return as_tree(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
-        """Write the graph as "text", "json", "markdown" or "dot", for Graphviz."""
+        """Format the graph as "text", "json", "markdown" or "dot" (for Graphviz)."""
         from ..builders.decomp.programs.drawing import as_dot
 
         return as_dot(self.steps, self.question, self.wording) if form == "dot" else super().render(form)
@@ -60,11 +60,11 @@ class Decomposition(Result):
 def decompose(
     program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours"
 ) -> Decomposition:
-    """Decompose a question, given its `program` in the notation of AGQA 2.0, and show its graph of sub-questions.
+    """Decompose a question, given by its `program` in the notation of AGQA 2.0, into its graph of sub-questions.
 
     Args:
         program: The question's program.
-        question: Wording of the question; by default it is worded from the program.
+        question: Wording of the question; by default generated from the program.
         wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Compare two outputs of one benchmark."""
+"""Comparison of two outputs of one benchmark."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def diff(
         limit_videos: Decode at most this many videos per table, evenly spaced.
 
     Raises:
-        UsageError: There is no such output, or they are of different benchmarks.
-        InputError: One of them was not finished, or cannot be read.
+        UsageError: An output does not exist, or the two belong to different benchmarks.
+        InputError: An output is unfinished or cannot be read.
     """
     from ..builders import benchmark_of
     from ..builders.runtime.diff import diff_outputs

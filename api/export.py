@@ -1,4 +1,4 @@
-"""Write an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
+"""Export of an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ AnySplit = Annotated[str | None, Option("", shown="all")]
 
 @dataclass(frozen=True)
 class ExportedTasks(Result):
-    """Tasks that were written for a harness.
+    """Tasks exported for a harness.
 
     Attributes:
-        folder: Their folder.
-        group: Prefix of their names.
+        folder: Folder of the tasks.
+        group: Prefix of the task names.
         tasks: The tasks.
-        commands: Commands that run them and score their logs.
+        commands: Commands that run the tasks and score their logs.
     """
 
     folder: Path
@@ -59,15 +59,15 @@ class ExportedTasks(Result):
 
 @dataclass(frozen=True)
 class ExportedFiles(Result):
-    """Files that were exported from an output.
+    """Files exported from an output.
 
     Attributes:
-        folder: Their folder.
+        folder: Folder of the files.
         count: Number of videos, or of files of a published layout.
         kept: Number of these, or of tar shards, that an earlier export had written.
         shards: Number of tar shards; None if there are none.
-        what: Name of what is counted.
-        calls: Python calls that load them.
+        what: Noun for the counted items.
+        calls: Python calls that load the files.
     """
 
     folder: Path
@@ -109,9 +109,9 @@ def export_tasks(
         force: Overwrite an earlier export in the folder; other files are kept.
 
     Raises:
-        UsageError: There is no such output, split or folder of videos, the folder is inside the output, or the name is
-            not allowed.
-        InputError: The output cannot be read, videos are missing, or the folder holds something else.
+        UsageError: The output, split or folder of videos does not exist, the target folder is inside the output, or the
+            name is not allowed.
+        InputError: The output cannot be read, videos are missing, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
     from ..builders.parts import scoring_of, tasks_of
@@ -136,7 +136,7 @@ def export_tasks(
 
 @contextmanager
 def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchmark]]:
-    """Read an output, and its benchmark, to export it to a folder outside of it."""
+    """Open an output and its benchmark, for an export to a folder outside the output."""
     from ..builders import benchmark_of
     from ..core.output import reading
 
@@ -148,11 +148,11 @@ def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchm
 def _source_videos(
     benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
 ) -> Mapping[str, Path] | None:
-    """Find the videos of tasks in a folder; None if the output holds them.
+    """Locate the videos of tasks in a folder; return None if the output contains them.
 
     Raises:
-        UsageError: There is no such folder, or the videos of the output are made in its build.
-        InputError: Some are missing.
+        UsageError: The folder does not exist, or the videos of the output only exist in its build.
+        InputError: Some videos are missing.
     """
     from ..evaluation.models.clips import FolderClips, holds_videos
     from ..evaluation.models.questions import questions_of_output
@@ -176,8 +176,8 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
         split: Split to write.
 
     Raises:
-        UsageError: There is no such output or split, or the folder is inside the output.
-        InputError: There is no such layout, the output cannot be read, or the folder holds something.
+        UsageError: The output or split does not exist, or the folder is inside the output.
+        InputError: The benchmark has no published layout, the output cannot be read, or the folder is not empty.
         OutputError: The folder cannot be written.
     """
     from ..builders.parts import layout_of
@@ -205,8 +205,8 @@ def export_files(
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output or split, or the folder is inside the output.
-        InputError: The output has no videos or cannot be read, or the folder holds something else.
+        UsageError: The output or split does not exist, or the folder is inside the output.
+        InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
     from ..exports.videos import video_tables, write_files
@@ -244,8 +244,8 @@ def export_webdataset(
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output or split, the folder is inside the output, or the size is not allowed.
-        InputError: The output has no videos or cannot be read, or the folder holds something else.
+        UsageError: The output or split does not exist, the folder is inside the output, or the size is not allowed.
+        InputError: The output has no videos or cannot be read, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
     from ..exports.videos import byte_size, video_tables, write_webdataset

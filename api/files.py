@@ -1,4 +1,4 @@
-"""Checks of paths to write to, and tables written in the format of their file name."""
+"""Checks of output paths, and tables written in the format of their file name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
-    """Refuse, with a UsageError, a folder in the output, which holds only what was built; `option` names the folder."""
+    """Raise UsageError for a folder inside the output, which may contain only built files; `option` names it."""
     if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{folder} lies in the output itself. Give another folder with {option}.")
 
@@ -24,7 +24,7 @@ def check_place(
 
     Args:
         place: The path.
-        out: The output, or the file of questions, that is read.
+        out: The output or file of questions that is read.
         read: Other files that are read.
         option: The option for the path.
         endings: Allowed extensions.
@@ -47,7 +47,7 @@ def check_place(
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:
-    """Write a table in the format of its extension, one of `ENDINGS`, replacing an earlier file.
+    """Write a table in the format of the extension, one of `ENDINGS`, replacing an earlier file.
 
     Returns:
         "Wrote <path>", or "Wrote over <path>".

@@ -1,4 +1,4 @@
-"""Show an output as pages of a browser."""
+"""Show an output as web pages."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class GalleryPages(Result):
-    """A gallery that was written.
+    """A written gallery.
 
     Attributes:
         page: The page to open.
-        noun: Name of the items shown, such as "pair".
-        shown: Number of items shown.
+        noun: Noun for the displayed items, such as "pair".
+        shown: Number of displayed items.
         total: Number of items in the output.
-        videos: Number of videos, or pictures of them.
+        videos: Number of videos, or of their thumbnails.
         answered: Number of items with answers of a model; None if no answers are shown.
         notes: Warnings.
     """
@@ -45,7 +45,7 @@ class GalleryPages(Result):
         return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: a link to the page."""
+        """Return a link to the page for notebooks."""
         link = f'<a href="{escape(self.page.resolve().as_uri())}" target="_blank">{escape(str(self.page))}</a>'
         return f"<p>{escape(' '.join(self._counts()))}</p><p>Open {link}.</p>"
 
@@ -87,9 +87,9 @@ def gallery(
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output, file, table or split, or the folder is inside the output.
-        InputError: One cannot be read or is of another output, there is nothing to show, or the folder holds something
-            else.
+        UsageError: The output, a file, table or split does not exist, or the folder is inside the output.
+        InputError: A file cannot be read or belongs to another output, there are no items to show, or the folder
+            contains other files.
         OutputError: The folder cannot be written.
     """
     import webbrowser
@@ -115,7 +115,7 @@ def gallery(
         benchmark = benchmark_of(output)
         source = source_of(output.info)
         if not any(column.kind == "video" for table in benchmark.configs(output.info) for column in table.columns):
-            embed = "none"  # a licence then speaks of texts alone
+            embed = "none"  # the licence then only concerns texts
         notice = licence_notice(source, pictures=embed != "none")
         found = gallery_of(benchmark, output, given)
         about = About(

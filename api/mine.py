@@ -24,11 +24,11 @@ ENDINGS = (".jsonl", ".ndjson", ".parquet")
 def mine(questions: Path | str, **options: Any) -> MinedQuestions:
     """Find distractors for questions: answers to similar questions that differ in meaning from the correct option.
 
-    Every question gets its options in random order, the index of the correct one, and the source of each option.
-    Explanations, if there are any, get options of their own.
+    Every question is written with its options in random order, the index of the correct option, and the source of each
+    option. Explanations, if any, receive separate options.
 
     Raises:
-        UsageError: An option or its value is not allowed, or a file is not there.
+        UsageError: An option or its value is not allowed, or a file does not exist.
         InputError: The questions cannot be read, or there are too few distractors.
         OutputError: A file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Finished outputs, opened."""
+"""Access to finished outputs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Output:
     """A finished output.
 
     Attributes:
-        path: Its folder.
+        path: Folder of the output.
     """
 
     path: Path
@@ -36,27 +36,27 @@ class Output:
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """The content of `build.json`: versions, settings, counts, skips, fingerprint."""
+        """Content of `build.json`: versions, settings, counts, skips, fingerprint."""
         return self._output.info
 
     @property
     def benchmark(self) -> Benchmark:
-        """The benchmark that built it."""
+        """The benchmark to which the output belongs."""
         with fitting(self.path):
             return benchmark_of(self._output)
 
     @property
     def configs(self) -> dict[str, dict[str, int]]:
-        """The rows of every config, by split."""
+        """Row counts of every config by split."""
         return {name: dict(splits) for name, splits in self.info["counts"].items()}
 
     def rows(self, config: str, split: str | None = None) -> Iterator[dict[str, Any]]:
-        """Read the rows of a config, streamed; videos are {"bytes": …, "path": …}."""
+        """Yield the rows of a config; videos are {"bytes": …, "path": …}."""
         with fitting(self.path):
             yield from self._output.whole(config, None, split)
 
     def items(self, config: str | None = None, split: str | None = None) -> Items:
-        """Return the questions: ids, videos, texts, options and correct options.
+        """Return the questions with ids, videos, texts, options and correct options.
 
         Args:
             config: Name of the table; by default the first with questions.
@@ -84,7 +84,7 @@ def read(out: str | Path) -> Output:
     """Open a finished output.
 
     Raises:
-        InputError: There is none, or it was not finished.
+        InputError: The path does not exist, or is not a finished output.
     """
     output = Output(Path(out).expanduser())
     benchmark_of(output._output)
@@ -92,21 +92,21 @@ def read(out: str | Path) -> Output:
 
 
 def data_files(out: str | Path, config: str) -> dict[str, Any]:
-    """Return the arguments with which `datasets` loads a table of an output, also in object storage.
+    """Return arguments for `datasets` to load a table of an output, which may be in object storage.
 
-    `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object storage needs
-    s3fs, gcsfs or adlfs.
+    An example is `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object
+    storage needs s3fs, gcsfs or adlfs.
 
     Args:
         out: The output of a build.
-        config: The table.
+        config: Name of the table.
 
     Returns:
-        `data_files`: the shards by split; for object storage also `storage_options`, with the endpoint of the
-        environment, if it names one.
+        `data_files`, which are the shards by split; for object storage also `storage_options`, with the endpoint from
+        the environment, if set.
 
     Raises:
-        UsageError: There is no such output or table.
+        UsageError: The output or table does not exist.
     """
     out = Path(out).expanduser()
     url = address(out)

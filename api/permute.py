@@ -20,13 +20,13 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all"
 
 @dataclass(frozen=True)
 class Permutations(Result):
-    """Feature-permutation sets that were written.
+    """Written feature-permutation sets.
 
     Attributes:
-        path: Their file.
+        path: Path of the file.
         items: Number of items.
         sets: Number of sets of each kind.
-        columns: The columns of the file.
+        columns: Columns of the file.
         wrote: "Wrote <path>", or "Wrote over <path>".
     """
 
@@ -72,7 +72,7 @@ def permute(
         split: Split to permute, or all.
 
     Raises:
-        UsageError: There is no such output, table or split, or the file may not be written there.
+        UsageError: The output, table or split does not exist, or the file may not be written there.
         InputError: The questions cannot be read, or cannot be permuted.
         OutputError: The file cannot be written.
     """

@@ -1,4 +1,4 @@
-"""Ask a model with its fusion impaired, and show what its scores lose."""
+"""Impair a model's fusion of modalities, and measure how its scores change."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Probed(Result):
     """The change of a model's scores when its fusion is impaired.
 
     Attributes:
-        folder: Where predictions and tables were written.
+        folder: Folder of the predictions and tables.
         tables: A table for each score, with conditions, values and changes; then the attention distances, if measured.
         content: The content of `probe.json`.
-        notes: Questions that were not asked, and short-circuits that changed nothing.
+        notes: Notes on questions that were not asked, and on short-circuits without effect.
     """
 
     folder: Path
@@ -43,7 +43,7 @@ class Probed(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """List the files that were written."""
+        """Messages about the files that were written."""
         probed = self.folder / "probe"
         return (f"Wrote {probed}.md, {probed}.json and the predictions next to them.",)
 
@@ -62,7 +62,7 @@ class Probed(Result):
 
 
 def read_layers(given: Any) -> tuple[str | int, ...]:
-    """Read attention modules: numbers and patterns."""
+    """Parse attention modules, given by number or pattern."""
     texts = [given] if isinstance(given, str) else given
     return tuple(int(text) if text.isdigit() else text for text in texts)
 
@@ -131,7 +131,7 @@ def probe(
     Raises:
         UsageError: A path, table, split or setting does not exist, or options conflict.
         InputError: Questions or videos cannot be read.
-        BuildError: Some questions got no answer.
+        BuildError: Some questions have no answer.
     """
     from ..builders.parts import items_of_output
     from ..core.files import write_atomic
@@ -220,10 +220,10 @@ def probe(
 
 
 def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
-    """Leave out what is answered in words: `score open-ended` judges it by references, not right or wrong.
+    """Return the questions that are scored as correct or incorrect, without those for `score open-ended`.
 
     Raises:
-        UsageError: Nothing is left, or it cannot be compared.
+        UsageError: No question remains, or the questions cannot be compared.
     """
     from ..evaluation.metrics.robustness import CLEAN
 
@@ -242,14 +242,14 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
 
 
 def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
-    """Draw the complement pairs whose attention is compared.
+    """Sample the complement pairs whose attention is compared.
 
     Args:
-        asked: What is asked.
-        most: Pairs of each kind at most.
+        asked: The questions.
+        most: Maximum number of pairs of each kind.
 
     Raises:
-        UsageError: There are none.
+        UsageError: There are no complement pairs.
     """
     from ..builders import benchmark_of
     from ..core.output import reading
@@ -269,10 +269,10 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
 def _compared(
     asked: QuestionSet, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
-    """Score every condition on a table, and compare it with the baseline.
+    """Score every condition on a table, and compare the scores with the baseline.
 
     Returns:
-        A table for each score, the same as JSON, and the number of source videos.
+        A table for each score, the tables as JSON, and the number of source videos.
     """
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
@@ -306,5 +306,5 @@ def _compared(
 
 
 def marked(change: Estimate) -> str:
-    """Mark a drop as the legend says."""
+    """Return the mark for a drop that the legend explains, or ""."""
     return "*" if change.value <= -MARK and (change.high < 0 or change.high != change.high) else ""

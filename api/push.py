@@ -1,4 +1,4 @@
-"""Push an output to the Hugging Face Hub."""
+"""Upload of an output to the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class Contents:
     Attributes:
         files: The files.
         target: The repository and tag.
-        licence: Why they may be published.
-        signed: Whether the output is signed first.
+        licence: Reason why the files may be published.
+        signed: Whether the output is signed before the push.
     """
 
     files: tuple[File, ...]
@@ -69,12 +69,12 @@ class Push(Result):
 
     @property
     def failed(self) -> bool:  # type: ignore[override]
-        """Whether a check failed, so that nothing was sent."""
+        """Whether a check failed, in which case nothing was sent."""
         return self.report.failed
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """Name the checks that failed."""
+        """Names of the failed checks, in a note."""
         failed = [outcome.name for outcome in self.report if not outcome.passed]
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []
@@ -142,7 +142,7 @@ def push(
         repository: The dataset, as ORG/NAME.
         tag: Tag of the commit.
         public: Make a new repository public, or allow one that is public.
-        dry_run: List the files and verify them, and send nothing.
+        dry_run: List and verify the files without sending them.
         licence_confirmed: Reason why you may redistribute this, if stressreel does not know the licence; it is recorded
             in the commit message.
         sign: Sign `out` first, like `stressreel sign`.
@@ -152,15 +152,15 @@ def push(
         decode: Decode the videos when verifying; without it, the commit message says so.
         workers: Processes for decoding.
         progress: Show progress.
-        each: Called with the outcome of each check as soon as it is known; in a dry run, first with the files.
+        each: Callback for the outcome of each check as soon as it is known; in a dry run, first for the files.
 
     Returns:
         The result; nothing was sent if `failed` is true.
 
     Raises:
-        UsageError: There is no such output, or a name is not allowed.
-        InputError: The output cannot be read, or its licence does not allow it.
-        HubError: The Hub refuses or fails, or the repository holds something else.
+        UsageError: The output does not exist, or a name is not allowed.
+        InputError: The output cannot be read, or its licence does not allow the upload.
+        HubError: The Hub refuses or fails, or the repository contains other files.
     """
     from ..builders import benchmark_of
     from ..core.output import reading, writable

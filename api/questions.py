@@ -1,4 +1,4 @@
-"""The questions of an output or a file for a model, and the clips that go with them."""
+"""Questions of an output or a file for a model, and the corresponding clips."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
 def read_questions(
     path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
 ) -> QuestionSet:
-    """Read the questions to ask.
+    """Load the questions to ask.
 
     Args:
         path: The output of a build, or a file of questions.
@@ -37,7 +37,7 @@ def read_questions(
         limit: Maximum number of questions of each task and setting.
 
     Raises:
-        UsageError: There is no such path, table, split or setting.
+        UsageError: The path, table, split or setting does not exist.
         InputError: The questions cannot be read.
     """
     from ..builders import benchmark_of
@@ -73,10 +73,10 @@ def read_questions(
 
 
 def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
-    """Find the videos of questions in the output or in a folder.
+    """Locate the videos of questions in the output or in a folder.
 
     Raises:
-        UsageError: The folder does not exist, or is needed but not given.
+        UsageError: The folder does not exist, or is required but not specified.
         InputError: Videos are missing.
     """
     from ..builders import benchmark_of
@@ -101,6 +101,6 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
 
 
 def check_target(path: Path, asked: QuestionSet) -> None:
-    """Refuse to write into the output that is asked."""
+    """Raise UsageError for a path inside the output that is asked."""
     with suppress(OSError):
         check_outside(path, asked.path)

@@ -12,7 +12,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Sample(Result):
-    """A sample that was written.
+    """A written sample.
 
     Attributes:
         kind: Dataset whose format is used.
@@ -28,14 +28,14 @@ class Sample(Result):
 
 @public
 def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
-    """Write a built-in sample into `folder`: annotations in the real format, and videos drawn by stressreel.
+    """Write a built-in sample to `folder`: annotations in the original format, and videos animated by stressreel.
 
     Args:
         folder: Target folder.
         kind: Dataset whose format is used.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The folder cannot be written.
     """
     from ..annotations.samples.cache import write_sample
 

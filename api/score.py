@@ -32,7 +32,7 @@ def score(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score answers (or retrieval) on the output of a build in `out`.
+    """Score answers or retrieval on the output of a build in `out`.
 
     Args:
         out: The output of a build.
@@ -44,7 +44,7 @@ def score(
         split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores. By default, the command writes next to the predictions, to
             <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
-        released: Score like the benchmark's published scorer, where that differs from ours.
+        released: Score like the benchmark's published scorer where it differs from ours.
         first_index: Index of the first option in numeric answers.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
         seed: Seed of the bootstrap.
@@ -52,8 +52,8 @@ def score(
         force: Overwrite the scores of other predictions in the folder.
 
     Raises:
-        UsageError: There is no such output, file, table or split.
-        InputError: The predictions cannot be read, or do not fit the output.
+        UsageError: The output, a file, table or split does not exist.
+        InputError: The predictions cannot be read, or do not match the output.
         OutputError: The scores cannot be written.
     """
     from ..builders.parts import score_output
@@ -92,7 +92,7 @@ def score(
 def explain(
     out: Path | str, predictions: Path | str, *, question: str, picture: Path | str | None = None
 ) -> Explanation:
-    """Explain how one question was answered.
+    """Explain the answer to one question.
 
     Args:
         out: The output of a build.
@@ -101,8 +101,8 @@ def explain(
         picture: With `question`: PNG file for a figure of the explanation.
 
     Raises:
-        UsageError: There is no such output or file, or the benchmark only knows correct and incorrect answers.
-        InputError: There is no such question.
+        UsageError: The output or a file does not exist, or the benchmark has no explanations.
+        InputError: The question does not exist.
     """
     from ..builders.parts import explain_answer
     from ..core.files import write_atomic
@@ -121,7 +121,7 @@ def explain(
 
 
 def default_folder(given: Path, *parts: str | None) -> Path:
-    """Return the default folder for scores, next to the predictions; `parts` are the config and split, if given."""
+    """Return the default folder for scores, next to the predictions; `parts` are the specified config and split."""
     given = given.resolve()  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     return given.with_name(".".join([stem, *filter(None, parts), "scores"]))
@@ -139,14 +139,14 @@ def finished(
     seed: int,
     force: bool,
 ) -> Scores:
-    """Record what was scored, and write the scores to a folder if one is given.
+    """Record the subject of the scores, and write the scores if a folder is specified.
 
     Args:
         scores: The scores.
-        subject: What was scored: `config`, and `output` with its fingerprint.
+        subject: Description of the subject: `config`, and `output` with its fingerprint.
         given: The predictions, a file or a folder.
         to: The folder; the default one is overwritten if it has scores of predictions with the same name.
-        parts: The config and split, if given; they are in the name of the default folder.
+        parts: The specified config and split, which are included in the name of the default folder.
         figures: Figures of the benchmark; by default those of all scores.
         resamples: Number of bootstrap resamples.
         seed: Seed of the bootstrap.

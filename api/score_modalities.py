@@ -1,4 +1,4 @@
-"""Score which modality each question needs."""
+"""Score the modalities that each question requires."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModalityImportance(Result):
-    """The modality that each question needs.
+    """The modalities that each question requires.
 
     Attributes:
-        config: The table that was scored.
+        config: The scored table.
         split: The split.
-        answers: For each file, the numbers of answers that were read, missing and unreadable.
-        found: The tables: categories, by annotated type if asked for, and means.
-        interval: How the intervals were computed: sources, resamples, seed.
-        scores: By modality, the modality importance score of each item, shape (items,).
-        category: The category of each item.
+        answers: Numbers of answers that were read, missing and unreadable, by file.
+        found: The tables: categories (by annotated type if requested), and means.
+        interval: Parameters of the intervals: sources, resamples, seed.
+        scores: Modality importance scores of the items by modality, shape (items,).
+        category: Category of each item.
         ids: Ids of the items.
         written: Messages about the files that were written.
     """
@@ -45,7 +45,7 @@ class ModalityImportance(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the tables, and last the items."""
+        """Return the tables, followed by a table of items."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (name, *(float(each[place]) for each in self.scores.values()), self.category[place])
             for place, name in enumerate(self.ids)
@@ -64,7 +64,7 @@ class ModalityImportance(Result):
         return "\n".join([*lines, *tables, "\n" + interval_line(self.interval)])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the tables for machines."""
+        """Return the tables as JSON values."""
         tables = {table.name: rows_json(table) for table in self.found}
         about = {"config": self.config, "split": self.split, "answers": dict(self.answers)}
         return {**about, **tables, "interval": dict(self.interval)}
@@ -102,8 +102,8 @@ def score_modalities(
         resamples: Bootstrap resamples over source videos.
 
     Raises:
-        UsageError: There is no such output, file, table or split, or a subset of the modalities is missing.
-        InputError: A file cannot be read, or does not fit the questions.
+        UsageError: The output, a file, table or split does not exist, or a subset of the modalities is missing.
+        InputError: A file cannot be read, or does not match the questions.
         OutputError: A file cannot be written.
     """
     import numpy as np
@@ -126,7 +126,7 @@ def score_modalities(
     asked = read_items(place, items_of_output, config, split, first=first_index)
     types = annotations_of(place, asked, by) if by else []
     if len(modalities) < 2 or any(subset not in files for subset in mis.subsets(modalities)):
-        mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # says what is missing
+        mis.importance({subset: np.zeros(0, bool) for subset in files}, modalities)  # reports missing subsets
     joined = {subset: judge(asked, file, first=first_index) for subset, file in files.items()}
     right = {subset: each.picks == asked.truth for subset, each in joined.items()}
     scores, found = mis.importance(right, modalities), mis.categories(right, modalities)
@@ -176,10 +176,10 @@ def _parts(names: str) -> list[str]:
 
 
 def subsets_of(predictions: Mapping[str, Path | str]) -> dict[frozenset[str], Path]:
-    """Read which subset of the modalities each file was predicted from.
+    """Return the predictions file of each subset of modalities.
 
     Raises:
-        UsageError: A name is not one or more modalities joined by "+", or two names mean the same.
+        UsageError: A name is not one or more modalities joined by "+", or two names are equivalent.
     """
     if not isinstance(predictions, Mapping):
         raise UsageError('predictions must be a mapping, such as {"video": "v.jsonl", "text": "t.jsonl", …}.')

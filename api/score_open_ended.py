@@ -38,7 +38,7 @@ def score_open_ended(
     Args:
         out: The output, or a file of correct texts.
         predictions: JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.
-        config: Table whose splits count, if the output has several; by default the first.
+        config: Table that defines the splits, if the output has several; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores; see `stressreel score`.
         sbert: Sentence encoder, a name or folder.
@@ -51,8 +51,8 @@ def score_open_ended(
         force: Overwrite the scores of other predictions in the folder.
 
     Raises:
-        UsageError: There is no such output, file, table or split.
-        InputError: The predictions cannot be read, or do not fit the output.
+        UsageError: The output, a file, table or split does not exist.
+        InputError: The predictions cannot be read, or do not match the output.
         MissingExtraError: A package that a score needs is not installed.
         OutputError: The scores cannot be written.
     """

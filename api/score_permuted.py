@@ -16,9 +16,9 @@ class PermutedScores(Result):
     """The change of a model's accuracy when features are permuted.
 
     Attributes:
-        config: The table that was scored.
+        config: The scored table.
         split: The split.
-        answers: For each file and set, the numbers of answers that were read, missing and unreadable.
+        answers: Numbers of answers that were read, missing and unreadable, by file and set.
         table: Accuracies and differences by category.
     """
 
@@ -40,7 +40,7 @@ class PermutedScores(Result):
         return "\n".join([*unread, super().__str__()])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the scores for machines."""
+        """Return the scores as JSON values."""
         return {
             "config": self.config,
             "split": self.split,
@@ -77,8 +77,8 @@ def score_permuted(
         first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
 
     Raises:
-        UsageError: There is no such output, file, table or split.
-        InputError: A file cannot be read, or does not fit the questions.
+        UsageError: The output, a file, table or split does not exist.
+        InputError: A file cannot be read, or does not match the questions.
     """
     from ..builders.parts import items_of_output
     from ..evaluation.metrics.feature_permutation import categories_of, permutation_table, permuted_sets

@@ -1,4 +1,4 @@
-"""Measure how far the captions of a suite are from their originals."""
+"""Measure the distance of a suite's captions from their originals."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class TextShift(Result):
         return shift_table(self.report)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the numbers for machines."""
+        """Return the report as JSON values."""
         return dict(self.report)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a row for each perturbation."""
+        """Return one row per perturbation."""
         rows = tuple(
             (name, shift["family"], float(shift["changed"]), *(float(shift[metric]) for metric in METRICS))
             for name, shift in self.report["perturbations"].items()
@@ -52,20 +52,21 @@ def score_text_shift(
     card: bool = True,
     progress: bool = True,
 ) -> TextShift:
-    """Measure how far the perturbed captions in `out` are from their originals.
+    """Measure the distance of the perturbed captions in `out` from their originals.
 
-    The table has BLEU-4, METEOR and ROUGE-L of the perturbed captions against their originals, averaged per
-    perturbation and family, next to the paper's numbers (Table 7). They are also written to `out`/text_shift.json.
+    The table contains BLEU-4, METEOR and ROUGE-L of the perturbed captions against their originals, averaged per
+    perturbation and family, next to the paper's numbers (Table 7). The results are also written to
+    `out`/text_shift.json.
 
     Args:
         out: The output of a build.
-        lm: Causal language model for perplexity: a folder, or a name on the hub; by default none.
+        lm: Causal language model for perplexity: a folder, or a name on the Hub; by default none.
         figure: With `lm`: PNG file for a figure of the perplexities (Figure 11).
         card: Update the dataset card with the numbers.
         progress: Show progress.
 
     Raises:
-        UsageError: There is no such output, or the figure cannot be drawn.
+        UsageError: The output does not exist, or the figure cannot be drawn.
         InputError: The output has no perturbed captions.
         MissingExtraError: A package that the scores need is not installed.
         OutputError: A file cannot be written.
@@ -124,7 +125,7 @@ def score_text_shift(
 
 
 def shift_table(report: Mapping[str, Any]) -> str:
-    """Write the numbers of `evaluation.metrics.text_shift.shift_report` for people."""
+    """Format the numbers of `evaluation.metrics.text_shift.shift_report` as text."""
     judged = report["originals"]["perplexity"]
     lines: list[list[str]] = [["", "changed", *METRICS.values(), *(["perplexity"] if judged else [])]]
     for family, means in report["families"].items():
@@ -150,6 +151,6 @@ def shift_table(report: Mapping[str, Any]) -> str:
 
 
 def perplexity_cell(perplexity: dict[str, float]) -> str:
-    """Write a mean, and the mean without the outliers of Figure 11 and their share."""
+    """Format a mean, the mean without the outliers of Figure 11, and their share."""
     inner = f"{perplexity['mean_without_outliers']:.1f} without {perplexity['outliers']:.0%}"
     return f"{perplexity['mean']:.1f}" + (f" ({inner})" if perplexity["outliers"] else "")

@@ -1,4 +1,4 @@
-"""Sign an output."""
+"""Sign outputs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Signed(Result):
-    """A signature that was written.
+    """A written signature.
 
     Attributes:
-        path: Its file.
-        files: Number of files that it signs.
+        path: Path of the signature.
+        files: Number of signed files.
     """
 
     path: Path
@@ -43,10 +43,10 @@ def sign(
     certificate: Path | str | None = None,
     keyless: bool = False,
 ) -> Signed:
-    """Sign all files of `out`, so that others can check who made it and that nothing has changed.
+    """Sign all files of `out`, so that others can verify its origin and integrity.
 
-    The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. Both `stressreel
-    verify` and `model_signing verify` check it. Local files (.build, .git, the Hub's .cache) are not signed.
+    The signature, `out`/model.sig, is a Sigstore bundle in the format of OpenSSF Model Signing. It can be checked with
+    `stressreel verify` or `model_signing verify`. Local files (.build, .git, the Hub's .cache) are not signed.
 
     Args:
         out: The output of a build.
@@ -56,13 +56,13 @@ def sign(
         keyless: Sign with an identity through Sigstore, confirmed in a browser or provided by the environment.
 
     Returns:
-        What was written.
+        The path of the signature, and the number of signed files.
 
     Raises:
-        UsageError: There is no such output or file, or options conflict.
-        InputError: A file cannot be used, files lie in `out` that are not its own, or Sigstore cannot be reached.
+        UsageError: The output or a file does not exist, or options conflict.
+        InputError: A file cannot be used, `out` contains foreign files, or Sigstore cannot be reached.
         MissingExtraError: model-signing is not installed.
-        OutputError: It cannot be written.
+        OutputError: The signature cannot be written.
     """
     from ..core.output import reading, writable
     from ..exports.hub.signature import sign as write
@@ -77,10 +77,10 @@ def sign(
 def signer(
     key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
 ) -> Signer:
-    """Return who signs.
+    """Return the signer for the options.
 
     Raises:
-        UsageError: Options are missing, or do not go together.
+        UsageError: Options are missing or incompatible.
     """
     from ..exports.hub.signature import Signer
 

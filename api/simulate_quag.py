@@ -1,4 +1,4 @@
-"""Repeat the simulation study of QUAG."""
+"""Reproduce the simulation study of QUAG."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Simulation(Result):
     """The losses of trained models.
 
     Attributes:
-        picture: The figure that was written; a JSON file next to it has the numbers.
+        picture: The written figure; a JSON file next to it contains the numbers.
         steps: Number of training steps.
-        outcomes: For each model coupling (`alpha`), seed, test loss (`mse`), the same under crossmodal
-            short-circuiting, its increase in per cent, the linear loss, and whether the task was learnt.
+        outcomes: For each model the coupling (`alpha`), seed, test loss (`mse`), loss under crossmodal
+            short-circuiting, its increase in per cent, linear loss, and whether the task was learnt.
     """
 
     picture: Path
@@ -36,11 +36,11 @@ class Simulation(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """List the files that were written."""
+        """Paths of the files that were written."""
         return (f"{self.picture} and {self.picture.with_suffix('.json')}",)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a row for each model."""
+        """Return one row per model."""
         rows = tuple(tuple(one.values()) for one in self.outcomes)
         return (Table("simulation", f"Models after {self.steps:,} steps", tuple(self.outcomes[0]), rows),)
 
@@ -61,10 +61,10 @@ class Simulation(Result):
 
 
 def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
-    """Read couplings, as a text with commas between them or as values.
+    """Parse couplings, given as comma-separated text or as values.
 
     Raises:
-        ValueError: One is no number between 0 and 0.5.
+        ValueError: A coupling is not a number between 0 and 0.5.
     """
     try:
         found = sorted({float(one) for one in (given.split(",") if isinstance(given, str) else given)})
@@ -86,7 +86,7 @@ def simulate_quag(
     workers: Workers = None,
     progress: bool = True,
 ) -> Simulation:
-    """Repeat the simulation study of Rawal et al. 2024 (§3, Figure 2).
+    """Reproduce the simulation study of Rawal et al. 2024 (§3, Figure 2).
 
     Small transformers learn a task that couples two modalities by α; then their test loss is measured without and with
     crossmodal short-circuiting. The paper's figure shows that the increase grows with α. The linear loss is the

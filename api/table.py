@@ -1,4 +1,4 @@
-"""Show several models in one table."""
+"""Several models in one table."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def table(
         against: With `figure`: plot each model's scores against this score.
 
     Raises:
-        UsageError: There is no such folder, table, label or score, or the figure may not be written there.
-        InputError: The scores are damaged, or not of the same output and questions.
+        UsageError: A folder, table, label or score does not exist, or the figure may not be written there.
+        InputError: The scores are damaged, or belong to different outputs or questions.
         OutputError: The figure cannot be written.
     """
     from ..core.files import write_atomic
@@ -78,10 +78,10 @@ def table(
 
 
 def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
-    """Read folders of scores as the command line names them: MODEL=SCORES, or SCORES alone.
+    """Return folders of scores by model, given in the form of the command line: MODEL=SCORES, or SCORES.
 
     Raises:
-        UsageError: One has no model, or no folder.
+        UsageError: A word lacks the model or the folder.
     """
     models: dict[str, list[Path | str]] = {}
     for text in map(str, words):

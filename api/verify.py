@@ -1,4 +1,4 @@
-"""Check a finished output."""
+"""Verify a finished output."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Workers = Annotated[int | None, Option("", minimum=1, shown="one per core")]
 
 
 def read_sample(given: Any) -> int | str:
-    """Read a number of videos, or the word `all`.
+    """Parse a number of videos, or the word `all`.
 
     Raises:
-        ValueError: It is neither.
+        ValueError: The value is neither.
     """
     text = str(given)
     if text == "all":
@@ -61,7 +61,7 @@ def verify(
     inputs: Mapping[str, Any] | None = None,
     each: Callable[[Outcome], None] | None = None,
 ) -> Verification:
-    """Check the output of a build in `out`. The command exits with 1 if any check fails or is left unverified.
+    """Check the output of a build in `out`. The command exits with 1 if any check fails or remains unverified.
 
     With `sources`, the build is repeated: all rows and files are compared with the output, and videos are rendered
     again. Inputs can also be given by the build's own options, for example --charades DIR; the others are searched for
@@ -83,15 +83,15 @@ def verify(
         issuer: With `identity`: its issuer, such as https://accounts.google.com.
         fingerprint: Check the fingerprint against this one, from a paper for example; at least its first 16 digits.
         inputs: Inputs of the build, by its own options, such as {"charades": "~/Charades"}.
-        each: Called with the outcome of each check as soon as it is known.
+        each: Callback for the outcome of each check as soon as it is known.
 
     Returns:
         The outcomes of all checks.
 
     Raises:
-        InputError: There is no finished output.
+        InputError: `out` is not a finished output.
         UsageError: A folder or file does not exist, or options conflict.
-        MissingExtraError: A signature is to be checked, but model-signing is not installed.
+        MissingExtraError: Checking a signature requires model-signing, which is not installed.
     """
     from ..builders.parts import checks_for
     from ..builders.runtime.rebuild import RebuildOptions
@@ -118,7 +118,7 @@ def sources_of(
     annotations: Path | str | None,
     inputs: Mapping[str, Any] | None,
 ) -> Sources | None:
-    """Return the inputs to build an output again from; None if none are given.
+    """Return the inputs for repeating the build of an output; None if none are specified.
 
     Raises:
         UsageError: A folder or file does not exist.
@@ -138,7 +138,7 @@ def sources_of(
 def published(
     signed_by: Path | str | None, identity: str | None, issuer: str | None, fingerprint: str | None
 ) -> dict[str, Check]:
-    """Return the checks against what the maker published elsewhere: a key, an identity, a fingerprint.
+    """Return the checks against data published by the maker: a key, an identity or a fingerprint.
 
     Raises:
         UsageError: A file does not exist, the fingerprint is malformed, or options conflict.
@@ -173,7 +173,7 @@ def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | No
     """Return the folder of `sources`; for `sample`, that of the built-in sample of the output's benchmark.
 
     Raises:
-        UsageError: There is no such folder.
+        UsageError: The folder does not exist.
     """
     from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of

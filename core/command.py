@@ -1,4 +1,4 @@
-"""The command recorded in `build.json`: formatted from settings, and parsed again for verification."""
+"""Format the command recorded in `build.json`, and parse it again for verification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Containment of untrusted outputs: names cannot lead outside, and only regular files and folders are allowed."""
+"""Contain untrusted outputs: names cannot lead outside, and only regular files and folders are allowed."""
 
 from __future__ import annotations
 

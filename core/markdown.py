@@ -1,4 +1,4 @@
-"""Escaping of untrusted text in Markdown."""
+"""Escape untrusted text in Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of page headers in untrusted Parquet files, needed because pyarrow trusts them over the footer.
+"""Check page headers of untrusted Parquet files, because pyarrow trusts them over the footer.
 
 A page of thirty bytes can claim a list of a billion numbers. Before pyarrow reads the pages, this module parses the
 subset of Thrift's compact protocol that headers use, and refuses content that pyarrow might parse differently.

@@ -1,4 +1,4 @@
-"""Writing of Parquet shards, and bounded reading of untrusted ones."""
+"""Write Parquet shards, and read untrusted ones within limits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Position of the agent ("by the man") in a passive clause: after place phrases that certainly belong to the verb."""
+"""Position the agent ("by the man") of a passive clause after place phrases that certainly belong to the verb."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection of character names in a collection of texts."""
+"""Detect the names of characters in a collection of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Language identification for captions: English or not."""
+"""Identify whether a caption is English."""
 
 from __future__ import annotations
 

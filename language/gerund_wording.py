@@ -1,4 +1,4 @@
-"""Wording of gerund phrases: "another" for labelled people, articles for bare nouns; incomplete phrases are refused."""
+"""Word gerund phrases: "another" for labelled people, articles for bare nouns; refuse incomplete phrases."""
 
 from __future__ import annotations
 

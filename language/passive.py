@@ -1,4 +1,4 @@
-"""Passive transformation of clauses; the rest of the sentence is unchanged."""
+"""Put clauses into the passive; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 

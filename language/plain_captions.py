@@ -1,4 +1,4 @@
-"""Normalization of caption sentences: typos are corrected and words for people made gender-neutral."""
+"""Normalize caption sentences: correct typos, and make words for people gender-neutral."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection and change of the tense of clauses; the rest of the sentence is unchanged."""
+"""Detect and change the tense of clauses; the rest of the sentence is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Balanced sampling: distractors follow the distribution of correct options, so that blind models are at chance.
+"""Sample balanced distractors: they follow the distribution of correct options, so that blind models are at chance.
 
 If the distractors of a question were drawn from the same distribution of texts as its correct option, no model of
 question and options could beat chance. That density over the candidates is estimated in rounds: a model of question and

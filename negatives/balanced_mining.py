@@ -1,4 +1,4 @@
-"""Balanced mining: build candidates, measure the cues available to blind models, and sample balanced distractors."""
+"""Mine balanced distractors: build candidates, measure the cues available to blind models, and sample."""
 
 from __future__ import annotations
 

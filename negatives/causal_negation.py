@@ -1,4 +1,4 @@
-"""Negation of a statement, or removal of its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
+"""Negate a statement, or remove its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Confusion of texts about a cast, by rules on part-of-speech tags and clauses."""
+"""Confuse texts about a cast, by rules on part-of-speech tags and clauses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Detection of people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
+"""Detect people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting of a text with two entities swapped: names, possessives, capitals, pronouns and verbs."""
+"""Rewrite a text with two entities swapped: names, possessives, capitals, pronouns and verbs."""
 
 from __future__ import annotations
 

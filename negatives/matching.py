@@ -1,4 +1,4 @@
-"""Choice of one of several option sets per question so that correct options and distractors have the same cues.
+"""Choose one of several option sets per question so that correct options and distractors have the same cues.
 
 If the cues of correct options have the same means over all questions as those of distractors, no weighted sum of them
 separates the two. To cover models that combine cues, such as trees, random conjunctions ("among the longest, and

@@ -1,4 +1,4 @@
-"""Mining of distractors for a file of questions: check, mine, arrange and write."""
+"""Mine distractors for a file of questions: check, mine, arrange and write."""
 
 from __future__ import annotations
 

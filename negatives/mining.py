@@ -1,4 +1,4 @@
-"""Mining of distractors from the answers to other questions: balanced, hardest by score, or random.
+"""Mine distractors from the answers to other questions: balanced, hardest by score, or random.
 
 Parmar et al. 2024, "CausalChaos!", §3.3 (Vanilla Hard Negative mining): the answers of the ten most similar questions
 are scored by α·cos(questions) · β·cos(answers), and the best four become options. A constant β would only scale all

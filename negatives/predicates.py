@@ -1,4 +1,4 @@
-"""Detection of a question's predicate and its restatement in an answer: "chop up carrots", "by chopping carrots"."""
+"""Detect a question's predicate and its restatement in an answer: "chop up carrots", "by chopping carrots"."""
 
 from __future__ import annotations
 

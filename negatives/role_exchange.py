@@ -1,4 +1,4 @@
-"""Swap of the agent and the patient of a text: "Tom was hitting Jerry" becomes "Jerry was hitting Tom"."""
+"""Swap the agent and the patient of a text: "Tom was hitting Jerry" becomes "Jerry was hitting Tom"."""
 
 from __future__ import annotations
 

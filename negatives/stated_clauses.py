@@ -1,4 +1,4 @@
-"""Detection of the statement in an answer: its main clause, or the one after "because", with coordinated verbs."""
+"""Detect the statement in an answer: its main clause, or the one after "because", with coordinated verbs."""
 
 from __future__ import annotations
 

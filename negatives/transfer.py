@@ -1,4 +1,4 @@
-"""Adaptation of an answer to another question: people and things of the original question are replaced.
+"""Adapt an answer to another question by replacing the people and things of the original question.
 
 "Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
 """

@@ -1,1 +1,1 @@
-"""Decoding and encoding of videos; no other folder uses a decoder, an encoder or ffmpeg."""
+"""Decode and encode videos; no other folder uses a decoder, an encoder or ffmpeg."""

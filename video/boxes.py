@@ -1,4 +1,4 @@
-"""Checks of sample counts claimed by MP4 and QuickTime files, for which FFmpeg allocates memory before reading samples.
+"""Check sample counts claimed by MP4 and QuickTime files, for which FFmpeg allocates memory before reading samples.
 
 A file of one kilobyte can claim gigabytes.
 """

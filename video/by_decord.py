@@ -1,4 +1,4 @@
-"""Reading of videos with decord, which most pipelines of video-language models use."""
+"""Read videos with decord, which most pipelines of video-language models use."""
 
 from __future__ import annotations
 

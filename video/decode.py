@@ -1,4 +1,4 @@
-"""Decoding of exact frames of a video, upright and ready for encoding."""
+"""Decode exact frames of a video, upright and ready for encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""H.264 encoding in MP4, with identical bytes on all machines that have the same x264."""
+"""Encode H.264 in MP4, with identical bytes on all machines that have the same x264."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Estimation of the size and duration of a build from sample stretches of its sources, which are encoded beforehand."""
+"""Estimate the size and duration of a build from short stretches of its sources, which are encoded beforehand."""
 
 from __future__ import annotations
 

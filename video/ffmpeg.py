@@ -1,4 +1,4 @@
-"""Location of the FFmpeg program."""
+"""Locate the FFmpeg program."""
 
 from __future__ import annotations
 

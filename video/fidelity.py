@@ -1,4 +1,4 @@
-"""Measurement of encoding loss, against the same frames encoded losslessly."""
+"""Measure the loss of encoding against the same frames encoded losslessly."""
 
 from __future__ import annotations
 

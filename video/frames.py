@@ -1,4 +1,4 @@
-"""Reading of video frames as an array, with decoding limited to the requested frames."""
+"""Read frames of a video as an array, decoding only the requested ones."""
 
 from __future__ import annotations
 

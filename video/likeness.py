@@ -1,4 +1,4 @@
-"""Comparison of two encoded videos of the same content."""
+"""Compare two encoded videos of the same content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sound of a video, cut with sample accuracy."""
+"""Read and cut the sound of a video with sample accuracy."""
 
 from __future__ import annotations
 

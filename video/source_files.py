@@ -1,4 +1,4 @@
-"""Location of annotation files and videos in folders."""
+"""Locate annotation files and videos in folders."""
 
 from __future__ import annotations
 

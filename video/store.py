@@ -1,4 +1,4 @@
-"""Storage of decoded video frames, in memory or in a spool file."""
+"""Store decoded video frames in memory or in a spool file."""
 
 from __future__ import annotations
 

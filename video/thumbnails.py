@@ -1,4 +1,4 @@
-"""Comparison of encoded videos by small grey thumbnails of their frames."""
+"""Compare encoded videos by small grey thumbnails of their frames."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames encoded and decoded with a lossy codec by the FFmpeg program."""
+"""Encode and decode frames with a lossy codec, using the FFmpeg program."""
 
 from __future__ import annotations
 

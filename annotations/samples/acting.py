@@ -1,4 +1,4 @@
-"""Animation of actions: the movement of the person, held things, and lasting changes.
+"""Animate actions: the movement of the person, held things, and lasting changes.
 
 `picture_at` is a pure function of a stage and a time. Points are `forward + height * 1j` in pixels, relative to the
 action's station, which is where the person stands for it.

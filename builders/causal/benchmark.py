@@ -1,4 +1,4 @@
-"""Registration of CausalChaos as a benchmark."""
+"""Register CausalChaos as a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification of options chosen on another engine, where rounding may change the choice, against the mining rules."""
+"""Check options chosen on another engine, where rounding may change the choice, against the mining rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivation of an output's expected content from the open questions: divisions, correct options, positions, donors."""
+"""Derive an output's expected content from the open questions: divisions, correct options, positions, donors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Planning of a CausalChaos build: five answer and five explanation options per why-question, in three divisions.
+"""Plan a CausalChaos build: five answer and five explanation options per why-question, in three divisions.
 
 Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
 Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4.

@@ -1,4 +1,4 @@
-"""Preparation of a CausalChaos build: loading of its files, planning, and location of the episodes."""
+"""Prepare a CausalChaos build: load its files, plan it, and locate the episodes."""
 
 from __future__ import annotations
 

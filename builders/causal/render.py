@@ -1,4 +1,4 @@
-"""Cutting of CausalChaos clips, and their rows."""
+"""Cut CausalChaos clips, and write their rows."""
 
 from __future__ import annotations
 

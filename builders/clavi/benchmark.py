@@ -1,4 +1,4 @@
-"""Registration of CLAVI."""
+"""Register CLAVI as a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rederivation of the questions and videos of a CLAVI output from its pairs, and of the pairs from their segments."""
+"""Derive the questions and videos of a CLAVI output again from its pairs, and the pairs from their segments."""
 
 from __future__ import annotations
 

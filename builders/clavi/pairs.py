@@ -1,4 +1,4 @@
-"""Selection of pairs of actions, and sampling of their cuts and negative controls.
+"""Select pairs of actions, and sample their cuts and negative controls.
 
 Rawal et al. 2024, section 5.1 and appendix B.1. Times are compared without tolerance as the binary floating-point
 numbers that Python parses from the CSV. This reproduces all 1,915 released training pairs exactly, and the number of

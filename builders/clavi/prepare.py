@@ -1,4 +1,4 @@
-"""Preparation of a CLAVI build: loading of annotations, location of videos, and planning."""
+"""Prepare a CLAVI build: load the annotations, locate the videos, and plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cutting of V and V′, and the rows of a pair."""
+"""Cut V and V′, and write the rows of a pair."""
 
 from __future__ import annotations
 

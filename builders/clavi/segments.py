@@ -1,4 +1,4 @@
-"""Selection of pairs from arbitrary annotated segments, such that the order of each pair is unambiguous in the source.
+"""Select pairs from arbitrary annotated segments, such that the order of each pair is unambiguous in the source.
 
 Lengths and margin are those of the paper (`builders.clavi.pairs`). Phrases are free, so "another action" is one with a
 different meaning (`builders.clavi.sameness`): an event near A or B with the same meaning would make "before" untrue.

@@ -1,4 +1,4 @@
-"""Pairing of videos in which a question has different answers, so that its text does not reveal the answer.
+"""Pair videos in which a question has different answers, so that its text does not reveal the answer.
 
 AGQA balances by removing frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two
 possible answers is asked about two videos of a split that differ in the answer, so that a question-only model is

@@ -1,4 +1,4 @@
-"""Registration of AGQA-Decomp as a benchmark."""
+"""Register AGQA-Decomp as a benchmark."""
 
 from __future__ import annotations
 

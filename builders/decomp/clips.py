@@ -1,4 +1,4 @@
-"""Location of the videos of question graphs that the dataset does not contain."""
+"""Locate the videos of question graphs that the dataset does not contain."""
 
 from __future__ import annotations
 

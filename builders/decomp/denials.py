@@ -1,4 +1,4 @@
-"""Decision whether a missing annotation means "no".
+"""Decide whether a missing annotation means "no".
 
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
 the person touches and their relative positions. Neither rules out that an object is present, as unused objects were not

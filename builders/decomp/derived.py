@@ -1,4 +1,4 @@
-"""Verification of question graphs: consequences of the roots' programs are recomputed, contradictions found."""
+"""Verify question graphs: recompute the consequences of the roots' programs, and find contradictions."""
 
 from __future__ import annotations
 

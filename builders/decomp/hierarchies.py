@@ -1,4 +1,4 @@
-"""Conversion between the published layout of AGQA-Decomp and the tables of an output."""
+"""Convert between the published layout of AGQA-Decomp and the tables of an output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loading of a collection's questions and annotations, and planning of a build of question graphs."""
+"""Load a collection's questions and annotations, and plan a build of question graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generation and balancing of compositional questions about annotated videos (AGQA's 27 templates).
+"""Generate and balance compositional questions about annotated videos (AGQA's 27 templates).
 
 Questions are assigned to videos in rotation, so that all have about the same number. Every random choice has its own
 key, so that neither the order of the videos nor their number changes the wording of a question.

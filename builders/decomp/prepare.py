@@ -1,4 +1,4 @@
-"""Preparation of a build of question graphs: loading of inputs, planning, and location of the videos."""
+"""Prepare a build of question graphs: load the inputs, plan, and locate the videos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proposal of questions about a video from its scene graph; `drop_rules` decides which may be asked.
+"""Propose questions about a video from its scene graph; `drop_rules` decides which may be asked.
 
 Yes/no questions are proposed with the answer "yes"; `balance` finds another video with the answer "no".
 """

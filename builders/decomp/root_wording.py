@@ -1,4 +1,4 @@
-"""Wording of generated questions in natural English in the past tense, with several wordings of each template.
+"""Word generated questions in natural past-tense English, with several wordings of each template.
 
 The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that does not depend on the answer.
 """

@@ -1,4 +1,4 @@
-"""Scoring of answers to question graphs: accuracy, composition and consistency."""
+"""Score answers to question graphs: accuracy, composition and consistency."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading of an output's rows, one video at a time."""
+"""Read the rows of an output one video at a time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registration of MSRVTT-P and YouCook2-P."""
+"""Register MSRVTT-P and YouCook2-P as benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivation of a plan's settings from the options of `build-perturbed`, before any file is read."""
+"""Derive a plan's settings from the options of `build-perturbed`, before any file is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rederivation of every row of a suite from its clean clips and their captions."""
+"""Derive every row of a suite again from its clean clips and their captions."""
 
 from __future__ import annotations
 

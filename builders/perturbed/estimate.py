@@ -1,4 +1,4 @@
-"""Estimation of size and time of a suite: sampled clips are perturbed and encoded, and measurements extrapolated."""
+"""Estimate the size and time of a suite from samples of its clips, which are perturbed and encoded."""
 
 from __future__ import annotations
 

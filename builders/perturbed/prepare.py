@@ -1,4 +1,4 @@
-"""Preparation of a suite: loading of annotations, location of videos, and planning."""
+"""Prepare a suite: load the annotations, locate the videos, and plan."""
 
 from __future__ import annotations
 

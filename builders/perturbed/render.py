@@ -1,4 +1,4 @@
-"""Rendering of the clips of a suite, and their rows."""
+"""Render the clips of a suite, and write their rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification of embedded videos by decoding: their rows, shared frames, and their frames in decord."""
+"""Verify embedded videos by decoding: their rows, shared frames, and their frames in decord."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verification of rows that follow from other rows of the same output."""
+"""Verify rows that follow from other rows of the same output."""
 
 from __future__ import annotations
 

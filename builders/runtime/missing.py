@@ -1,4 +1,4 @@
-"""Missing and unreadable source videos: found before work starts, and reported briefly."""
+"""Find missing and unreadable source videos before work starts, and report them briefly."""
 
 from __future__ import annotations
 

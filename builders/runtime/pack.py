@@ -1,4 +1,4 @@
-"""Packing of receipts into shards: each unit's rows are made once, in plan order, and written to all tables."""
+"""Pack finished units into shards: each unit's rows are made once, in plan order, and written to all tables."""
 
 from __future__ import annotations
 

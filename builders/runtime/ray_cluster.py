@@ -1,4 +1,4 @@
-"""Rendering of units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
+"""Render units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
 
 The driver keeps the journal. Only Ray Core is used, without actors and without data in its object store except the
 pickled builder.

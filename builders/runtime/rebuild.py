@@ -1,4 +1,4 @@
-"""Verification by building an output again from its sources, which detects forged content.
+"""Verify an output by building it again from its sources, which detects forged content.
 
 The build is planned by the benchmark's own `prepare`. The rows of every unit are compared with those in the output, and
 all videos, or a sample, are rendered again and compared. The output does not determine what is checked.

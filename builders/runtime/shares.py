@@ -1,4 +1,4 @@
-"""Building of one output in several processes, each with a share of the units: `--shard I/N` in a job array.
+"""Build one output in several processes, each with a share of the units: `--shard I/N` in a job array.
 
 The processes communicate only through the output folder. Each locks its share and writes receipts to a separate
 journal. Only the start and the end of a share need the lock of the output, for which processes wait. A process that has

@@ -1,4 +1,4 @@
-"""Application of a text perturbation to a caption."""
+"""Apply a text perturbation to a caption."""
 
 from __future__ import annotations
 

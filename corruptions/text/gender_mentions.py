@@ -1,4 +1,4 @@
-"""Detection of gendered mentions of people in a caption."""
+"""Detect gendered mentions of people in a caption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rewriting of a caption with other genders, with agreement."""
+"""Rewrite a caption with other genders, and restore agreement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exchange of words for those of a formal or casual register, by the table `text_style.yaml`."""
+"""Exchange words for those of a formal or casual register, by the table `text_style.yaml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gender changes by the word tables of the released code, applied as in that code, including its errors."""
+"""Change gender by the word tables of the released code, applied as in that code, including its errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Application of a visual perturbation to all frames of a clip or to a single frame."""
+"""Apply a visual perturbation to all frames of a clip or to a single frame."""
 
 from __future__ import annotations
 

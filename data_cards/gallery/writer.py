@@ -1,4 +1,4 @@
-"""Writing of a gallery as a folder for browsers, served from a disk, a web server, or a static file host.
+"""Write a gallery as a folder for browsers, served from a disk, a web server, or a static file host.
 
 DIR/index.html                  the page
 DIR/gallery/                    its styles and scripts

@@ -1,4 +1,4 @@
-"""Loading of questions with options from a file."""
+"""Load questions with options from a file."""
 
 from __future__ import annotations
 

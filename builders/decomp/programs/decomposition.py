@@ -1,4 +1,4 @@
-"""Decomposition of compositional questions into graphs of sub-questions.
+"""Decompose compositional questions into graphs of sub-questions.
 
 AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: every function of a program, down to its leaves, becomes a
 question, and the question above it refers to its answer. Categories, rules and the order of children follow the

@@ -1,4 +1,4 @@
-"""Display of a graph of sub-questions as a tree, as JSON or for Graphviz."""
+"""Show a graph of sub-questions as a tree, as JSON or for Graphviz."""
 
 from __future__ import annotations
 

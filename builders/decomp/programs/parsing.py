@@ -1,4 +1,4 @@
-"""Parsing and formatting of AGQA's functional programs, reproducible byte for byte.
+"""Parse and format AGQA's functional programs, reproducibly byte for byte.
 
 The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), including
 irregularities of the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that

@@ -1,4 +1,4 @@
-"""Wording of sub-questions in the present tense, with a distinct text for every meaning.
+"""Word sub-questions in the present tense, with a distinct text for every meaning.
 
 Wordings are those of Gandhi et al. 2022, Table 1. Those that the paper does not show are ours (`templates/agqa.yaml`)
 or, as far as the authors' notebooks show them, those of their engine.
