@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ..core.errors import UsageError
-from ..core.functions import Natural, public
+from ..core.extras import command_for
+from ..core.functions import Natural, Positive, public
 from ..core.options import Option, comma_separated
 from .questions import (
     Checkpoint,
     Device,
-    Frames,
     Limit,
     MostTokens,
     TestSplit,
@@ -55,16 +57,21 @@ def ask(
     revision: str | None = None,
     device: Device = None,
     dtype: str = "auto",
+    device_map: str | None = None,
+    batch: Positive = 1,
     modalities: Annotated[Sequence[str] | str, Option("", shown="everything available", read=comma_separated)] = (),
     config: Sequence[str] | str = (),
     split: TestSplit = None,
     setting: Sequence[str] | str = (),
     limit: Limit = None,
     videos: Path | str | None = None,
-    frames: Frames = 16,
-    size: Natural = 448,
+    frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
+    fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
+    size: Annotated[int | None, Option("", minimum=0, shown="448; unscaled in a video")] = None,
     quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
-    send: Literal["frames", "video"] = "frames",
+    send: Annotated[
+        Literal["frames", "video"] | None, Option("", shown="video where a local model takes it, else frames")
+    ] = None,
     max_tokens: MostTokens = None,
     seed: Natural = 0,
     at_once: Annotated[int, Option("", minimum=1, maximum=1024)] = 8,
@@ -93,6 +100,8 @@ def ask(
         revision: With `transformers`: commit, tag or branch on the hub.
         device: With `transformers`: device, such as cuda:0.
         dtype: With `transformers`: data type, such as bfloat16.
+        device_map: With `transformers`: distribution over several devices, such as auto.
+        batch: With `transformers`: number of questions that are answered together.
         modalities: Inputs of the model, separated by commas: video (frames only), text (subtitles only), both, blind
             (neither), unasked (everything except the question).
         config: Ask only the questions of this table; may be repeated.
@@ -101,9 +110,11 @@ def ask(
         limit: Ask only the first N questions of each task and setting.
         videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
         frames: Frames per clip.
+        fps: Frames per second of the clip, instead of a fixed number.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         quality: JPEG quality of frames.
-        send: With `endpoint`: send frames as images, or the video file as a video_url, which some servers support.
+        send: Send frames as images, or a video: to an endpoint the file as a video_url, which some servers support; to
+            a local model the frames as a video with their times.
         max_tokens: Maximum number of tokens per answer.
         seed: Sampling seed that is sent to the endpoint.
         at_once: Maximum number of concurrent requests.
@@ -134,11 +145,14 @@ def ask(
         raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")
     if (endpoint is None) != (model is None):
         raise UsageError("--endpoint and --model go together: the URL, and the name of the model there.")
-    if endpoint is None and send == "video":
-        raise UsageError("--send video goes with --endpoint. A local model gets frames.")
+    if frames is not None and fps is not None:
+        raise UsageError("--frames and --fps exclude each other: a number of frames, or a rate.")
+    if transformers is None and (device_map or batch > 1):
+        raise UsageError("--device-map and --batch go with --transformers. For endpoints, see --at-once.")
     asked = read_questions(Path(out), config, split, setting, limit)
     chosen = chosen_modalities(modalities, asked.questions)
-    how = AskSettings(Sampling(frames, size, quality), send == "video", max_tokens)
+    sampling = Sampling(16 if frames is None else frames, 448 if size is None else size, quality, fps)
+    how = AskSettings(sampling, send == "video" and transformers is None, max_tokens)
     calls = calls_of(asked.questions, chosen)
     clips = find_clips(asked, videos) if any("video" in MODALITIES[name] for name in chosen) else None
     paid = None if prices is None else read_prices(prices)
@@ -166,7 +180,12 @@ def ask(
         fields = {} if request is None else read_request(request)
         whom = Endpoint(endpoint, model, seed, at_once, per_minute, retries, timeout, key_variable, fields)
     else:
-        whom = LocalModel(str(transformers), revision or "", device or "", dtype)
+        whom = LocalModel(str(transformers), revision or "", device or "", dtype, device_map or "", batch, send or "")
+        if whom.send == "video" and size is None:
+            how = replace(how, sampling=replace(sampling, size=0))
+        if send is None and whom.send == "frames" and find_spec("torchvision") is None:
+            note = f"Frames are sent as images; for models that take video: {command_for('torchvision')}"
+            asked = replace(asked, remarks=(*asked.remarks, note))
     return answer(
         asked, calls, whom, clips, how, files, journal, prices=paid, partial=partial, fresh=fresh, progress=progress
     )

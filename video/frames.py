@@ -57,10 +57,7 @@ def frames(
         if count is not None:
             return uniform(index, range(index.num_frames), count)
         if fps is not None:
-            selected = math.ceil(index.seconds(index.num_frames) * Fraction(fps))
-            if selected > MOST_FRAMES:
-                raise UsageError(f"fps={fps} selects {selected:,} frames; at most {MOST_FRAMES:,} are returned.")
-            return [_shown_at(index, number / Fraction(fps)) for number in range(selected)]
+            return at_rate(index, range(index.num_frames), fps)
         numbers = [int(number) for number in indices or ()]
         if not all(0 <= number < index.num_frames for number in numbers) or len(numbers) > MOST_FRAMES:
             raise UsageError(f"indices: the video has {index.num_frames:,} frames, counted from 0; got {numbers[:5]}.")
@@ -93,9 +90,31 @@ def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
     return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
 
 
-def _shown_at(index: FrameIndex, seconds: Fraction) -> int:
-    place = int(np.searchsorted(index.pts, math.floor((seconds + index.zero) / index.time_base), side="right")) - 1
-    return min(max(place, 0), index.num_frames - 1)
+def at_rate(
+    index: FrameIndex, stretch: range, fps: float, start: Fraction = Fraction(0), most: int = MOST_FRAMES
+) -> list[int]:
+    """Choose frames at a rate: those displayed 0, 1/fps, 2/fps, ... seconds after `start`.
+
+    Args:
+        index: The video.
+        stretch: The frames to choose from.
+        fps: Frames per second.
+        start: Where to start, in seconds from time 0.
+        most: Maximum number of frames.
+
+    Returns:
+        Frame indices in non-decreasing order.
+
+    Raises:
+        UsageError: The rate selects more than `most` frames.
+    """
+    rate = Fraction(fps)
+    count = math.ceil((index.seconds(stretch.stop) - start) * rate)
+    if count > most:
+        raise UsageError(f"fps={fps} selects {count:,} frames; at most {most:,} are allowed.")
+    times = [math.floor((start + number / rate + index.zero) / index.time_base) for number in range(count)]
+    places = np.searchsorted(index.pts, times, side="right") - 1
+    return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]
 
 
 @contextmanager

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
 from ...core.schema import Row
-from ...evaluation.models.clips import Sampling, View, shrunk
+from ...evaluation.models.clips import Sampling, View, shrunk, timing_of
 from ...evaluation.models.questions import Clip, Question
-from ...video.frames import uniform
 from ...video.index import FrameIndex
 from .load import PerturbedClips, load
 
@@ -59,9 +58,13 @@ class RecipeClips:
         if clip not in self._rows:
             raise InputError(f"there is no clip {clip} in table {clip.table}.")
 
+        timings = []
+
         def choose(index: FrameIndex, frames: range, row: Row) -> NDArray[np.int64]:
-            return np.array(uniform(index, frames, sampling.frames), np.int64) - frames.start
+            chosen = sampling.chosen(index, frames, index.seconds(frames.start))
+            timings.append(timing_of(index, frames, chosen))
+            return np.array(chosen, np.int64) - frames.start
 
         clips, number = self._rows[clip]
-        made = clips.made(number, choose)
-        return View(tuple(shrunk(frame, sampling.size) for frame in made.frames), sampling.quality)
+        pictures = tuple(shrunk(frame, sampling.size) for frame in clips.made(number, choose).frames)
+        return View(pictures, sampling.quality, timing=timings[-1])

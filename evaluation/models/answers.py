@@ -17,7 +17,7 @@ from .clips import ClipSource
 from .journal import AnswerJournal
 from .models import Model, Reply
 from .questions import QuestionSet
-from .run import AskSettings, Call, ask, by_clip, cost_of, total_tokens, write_predictions
+from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, total_tokens, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
 SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
@@ -82,6 +82,7 @@ def plan(
         pictures = how.sampling.frames * len(shown)
         try:
             view = clips.view(first, how.sampling, whole=False)
+            pictures = len(view.pictures) * len(shown)
             seen = view.tokens * len(shown)
             size = f", {view.pictures[0].shape[1]} x {view.pictures[0].shape[0]} pixels in the first clip"
         except VideoError as error:
@@ -187,7 +188,8 @@ def answer(
 
 def _read(call: Call, reply: Reply) -> bool:
     options = call.question.options
-    return read_answer(reply.text, options) is not None if options else bool(reply.text.strip())
+    text = after_prompt(reply.text, call.text)
+    return read_answer(text, options) is not None if options else bool(text.strip())
 
 
 def score_commands(asked: QuestionSet, files: Mapping[str, Path], *, partial: bool) -> list[str]:

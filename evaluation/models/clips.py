@@ -23,14 +23,15 @@ from ...core.files import regular
 from ...core.output import FinishedOutput, fitting
 from ...core.schema import Config
 from ...core.shards import group_rows, open_shard, read_footer
-from ...video.decode import decode_at, with_index
-from ...video.frames import uniform
+from ...video.decode import decode_at, upright, with_index
+from ...video.frames import at_rate, uniform
 from ...video.index import FrameIndex, index_frames, remembered_index
 from ...video.pyav import to_rgb
 from ...video.source_files import VIDEO_SUFFIXES, find_videos
 from .questions import Clip, Question
 
 Picture = NDArray[np.uint8]
+MOST_FRAMES = 1024  # of one clip
 PATCH = 28  # pixels of a side that Qwen2-VL and others make one token of
 
 
@@ -42,11 +43,47 @@ class Sampling:
         frames: Number of frames.
         size: Longest side in pixels; 0 keeps the original size.
         quality: JPEG quality, 1 to 100.
+        fps: Frames per second instead of a number; None for `frames`.
     """
 
     frames: int = 16
     size: int = 448
     quality: int = 90
+    fps: float | None = None
+
+    def chosen(self, index: FrameIndex, stretch: range, start: Fraction) -> list[int]:
+        """Return the frames to show of a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
+        if self.fps is None:
+            return uniform(index, stretch, self.frames)
+        return at_rate(index, stretch, self.fps, start, MOST_FRAMES)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the settings for the record."""
+        frames = {"frames": self.frames} if self.fps is None else {"fps": self.fps}
+        return {**frames, "size": self.size, "quality": self.quality}
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Where in a clip its frames are, on a grid of constant rate, as processors of models expect.
+
+    Attributes:
+        fps: Mean frame rate of the clip.
+        num_frames: Number of its frames.
+        positions: Position of each selected frame; divided by `fps`, its time in seconds from the start of the clip.
+    """
+
+    fps: float
+    num_frames: int
+    positions: tuple[int, ...]
+
+
+def timing_of(index: FrameIndex, stretch: range, chosen: Sequence[int]) -> Timing:
+    """Return the timing of frames chosen from a stretch of a video."""
+    start = index.seconds(stretch.start)
+    fps = len(stretch) / (index.seconds(stretch.stop) - start)
+    positions = [min(round((index.seconds(place) - start) * fps), len(stretch) - 1) for place in chosen]
+    return Timing(float(fps), len(stretch), tuple(positions))
 
 
 @dataclass(frozen=True)
@@ -57,11 +94,13 @@ class View:
         pictures: uint8 RGB arrays of shape (height, width, 3), in order.
         quality: JPEG quality.
         video: Content of the file; None if only frames are shown.
+        timing: Where in the clip the pictures are; None if unknown.
     """
 
     pictures: tuple[Picture, ...]
     quality: int
     video: bytes | None = None
+    timing: Timing | None = None
 
     @cached_property
     def jpegs(self) -> tuple[bytes, ...]:
@@ -114,13 +153,15 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
         last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
         if first >= last:
             raise VideoError("too_short", f"{path.name} has no frames from {clip.start_s} to {clip.end_s} s.")
-        chosen = uniform(index, range(first, last), sampling.frames)
+        stretch = range(first, last)
+        chosen = sampling.chosen(index, stretch, Fraction(str(clip.start_s or 0)))
         places = sorted(set(chosen))
         decoded = {
-            place: shrunk(to_rgb(frame), sampling.size)
+            place: shrunk(to_rgb(upright(frame)), sampling.size)
             for place, frame in zip(places, decode_at(index, places), strict=True)
         }
-        return View(tuple(decoded[place] for place in chosen), sampling.quality)
+        pictures = tuple(decoded[place] for place in chosen)
+        return View(pictures, sampling.quality, timing=timing_of(index, stretch, chosen))
 
     return with_index(path, shown, index)
 

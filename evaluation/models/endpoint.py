@@ -21,6 +21,7 @@ TEMPERATURE = 0
 MOST_TEXT = 100_000  # characters of an answer
 MOST_NAME = 200  # of what a model calls itself
 MOST_TOKENS = 10**12  # that are believed
+BUSY = (408, 409, 429, 502, 503, 504)  # status codes that say nothing about the request
 OURS = ("model", "messages", "stream", "n")
 """Fields of a request that `--request` may not change."""
 
@@ -122,6 +123,13 @@ class Endpoint:
         except openai.OpenAIError as error:
             if moved := self._redirect(error):
                 raise (AnswerError if self._answered else InputError)(moved) from None
+            status = getattr(error, "status_code", None)
+            sent_video = request.view is not None and request.view.video is not None
+            if sent_video and not self._answered and status is not None and status not in BUSY:
+                raise InputError(
+                    f"{self.about['endpoint']} does not take this video, sent as video_url ({self._plain(error)}). If "
+                    "the server or model has no video input, use --send frames."
+                ) from None
             raise AnswerError(self._plain(error)) from None
         try:
             found = parse_json(sent.content.decode())
@@ -130,6 +138,9 @@ class Endpoint:
         reply = self._read(found)
         self._answered = True
         return reply
+
+    async def finish(self) -> None:
+        """Do nothing: requests do not wait for each other."""
 
     async def close(self) -> None:
         """Close connections."""

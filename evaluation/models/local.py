@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ...core.errors import InputError, UsageError
-from ...core.extras import import_extra
+from ...core.extras import import_extra, missing
 from ..tasks import prompts
+from .clips import View
 from .models import AnswerError, Reply, Request
 
 
@@ -24,19 +29,25 @@ class LocalModel:
         revision: A commit, tag or branch on the Hub; "" for the newest.
         device: For example "cpu" or "cuda:0"; "" for a GPU if there is one.
         dtype: For example "bfloat16"; "auto" for that of the weights.
+        device_map: Distribution over devices by accelerate, such as "auto"; "" for a single device.
+        batch: Number of requests that are answered together.
+        send: "video" or "frames" (as images); "" for a video if the processor and its template take one.
     """
 
     name: str
     revision: str = ""
     device: str = ""
     dtype: str = "auto"
-    at_once: int = 1
+    device_map: str = ""
+    batch: int = 1
+    send: str = "frames"
+    _waiting: list[tuple[Request, asyncio.Future[Reply]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Load the model.
 
         Raises:
-            UsageError: The folder, device or dtype does not exist.
+            UsageError: The folder, device or dtype does not exist, or options conflict.
             InputError: Packages are missing, or the model cannot be loaded.
         """
         self._torch = torch = import_extra("torch", what="--transformers", extra="probes")
@@ -49,6 +60,10 @@ class LocalModel:
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise UsageError(f"--dtype {self.dtype!r}: allowed are auto, float32, float16 and bfloat16.")
+        if self.device and self.device_map:
+            raise UsageError("--device and --device-map exclude each other: give one of them.")
+        if self.device_map:
+            import_extra("accelerate", what="--device-map")
         try:
             device = torch.device(self.device or ("cuda" if torch.cuda.is_available() else "cpu"))
             torch.empty(0, device=device)
@@ -58,8 +73,12 @@ class LocalModel:
         unsafe = import_extra("safetensors", what="--transformers", extra="probes").SafetensorError
         try:
             self.processor = load_processor(self.name, **named)
-            self.model = transformers.AutoModelForImageTextToText.from_pretrained(self.name, dtype=self.dtype, **named)
-            self.model.to(device).eval()
+            spread = {"device_map": self.device_map} if self.device_map else {}
+            self.model = transformers.AutoModelForImageTextToText.from_pretrained(
+                self.name, dtype=self.dtype, **spread, **named
+            ).eval()
+            if not spread:
+                self.model.to(device)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             raise InputError(
                 f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder, or the Hub name, of a "
@@ -70,6 +89,31 @@ class LocalModel:
                 f"--transformers {self.name!r} has no chat template, which prompts need. Give an instruction-tuned "
                 "model."
             )
+        if self.send != "frames":
+            self.send = "video" if self._takes_video() else self._without_video()
+
+    def _takes_video(self) -> bool:
+        """Check whether the processor has a part for video and the chat template a place for one."""
+        if getattr(self.processor, "video_processor", None) is None:
+            return False
+        return self._prompt([{"type": "video"}]) != self._prompt([])
+
+    def _without_video(self) -> str:
+        """Return "frames", unless video was requested.
+
+        Raises:
+            InputError: It was.
+        """
+        if self.send == "video":
+            if find_spec("torchvision") is None:
+                raise missing("torchvision", what="--send video")
+            raise InputError(f"the processor or chat template of {self.name} takes no video. Use --send frames.")
+        return "frames"
+
+    @property
+    def at_once(self) -> int:
+        """Number of concurrent requests."""
+        return self.batch
 
     @property
     def about(self) -> Mapping[str, Any]:
@@ -79,27 +123,48 @@ class LocalModel:
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
             "dtype": str(self.model.dtype).removeprefix("torch."),
             "decoding": "greedy",
+            "sent": self.send,
         }
 
-    def inputs(self, request: Request) -> Any:
-        """Return the model's inputs for a request, as tensors by name.
+    def _prompt(self, shown: Sequence[Mapping[str, str]], text: str = "") -> str:
+        """Return the chat template filled with what is shown and the text."""
+        message = {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
+        return str(self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False))
+
+    def _shown(self, view: View | None) -> list[dict[str, str]]:
+        """Return the parts of a message before the question."""
+        if view is None:
+            return []
+        if self.send == "video":
+            return [{"type": "video"}]
+        return [{"type": "text", "text": prompts()["frames"]}, *[{"type": "image"}] * len(view.pictures)]
+
+    def inputs(self, *requests: Request) -> Any:
+        """Return the model's inputs for one request or a batch, as tensors by name.
+
+        Args:
+            requests: The requests, all with the same number of frames.
 
         Raises:
             AnswerError: The processor fails.
         """
         import jinja2
 
-        pictures = list(request.view.pictures) if request.view else []
-        content: list[dict[str, str]] = [{"type": "text", "text": prompts()["frames"]}] * bool(pictures)
-        content += [{"type": "image"}] * len(pictures)
-        message = {"role": "user", "content": [*content, {"type": "text", "text": request.text}]}
+        views = [request.view for request in requests if request.view is not None]
+        given: dict[str, Any] = {}
+        if views and self.send == "video":
+            given["videos"] = [np.stack(view.pictures) for view in views]
+            given |= {"video_metadata": [metadata_of(view) for view in views], "do_sample_frames": False}
+        elif views:
+            given["images"] = [list(view.pictures) for view in views]
+        if len(requests) > 1:
+            given |= {"padding": True, "padding_side": "left"}
         try:
-            text = self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False)
-            given: dict[str, Any] = {"images": pictures} if pictures else {}
+            texts = [self._prompt(self._shown(request.view), request.text) for request in requests]
             start = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
-            if start and text.startswith(start):  # the template has put it there already
+            if start and texts[0].startswith(start):  # the template has put it there already
                 given["add_special_tokens"] = False
-            return self.processor(text=[text], return_tensors="pt", **given).to(self.model.device)
+            return self.processor(text=texts, return_tensors="pt", **given).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
             raise AnswerError(f"the processor of {self.name} fails: {_line(error)}") from error
 
@@ -109,41 +174,91 @@ class LocalModel:
             self.model(**inputs)
 
     async def reply(self, request: Request) -> Reply:
-        """Generate an answer, in this thread: see `Model.reply`."""
-        return self.generate(self.inputs(request), request.max_tokens)
+        """Generate an answer, in this thread, once `batch` requests wait: see `Model.reply`."""
+        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, answered))
+        if len(self._waiting) >= self.batch:
+            await self.finish()
+        return await answered
 
-    def generate(self, inputs: Mapping[str, Any], max_tokens: int) -> Reply:
-        """Generate an answer greedily.
+    async def finish(self) -> None:
+        """Answer the requests that wait, those with the same number of frames together."""
+        groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
+        for each in self._waiting:
+            view = each[0].view
+            groups.setdefault(len(view.pictures) if view else 0, []).append(each)
+        self._waiting = []
+        for group in groups.values():
+            self._answer(group)
+
+    def _answer(self, waiting: Sequence[tuple[Request, asyncio.Future[Reply]]]) -> None:
+        """Answer requests together, or one by one if that fails, for example because memory does not suffice."""
+        try:
+            inputs = self.inputs(*(request for request, _ in waiting))
+            replies = self.generate(inputs, [request.max_tokens for request, _ in waiting])
+        except AnswerError as error:
+            if len(waiting) == 1:
+                waiting[0][1].set_exception(error)
+            else:
+                for each in waiting:
+                    self._answer([each])
+        else:
+            for (_, answered), reply in zip(waiting, replies, strict=True):
+                answered.set_result(reply)
+
+    def generate(self, inputs: Mapping[str, Any], max_tokens: Sequence[int]) -> list[Reply]:
+        """Generate answers greedily.
 
         Args:
             inputs: Result of `inputs`.
-            max_tokens: Longest answer.
+            max_tokens: Longest answer to each request.
 
         Raises:
             AnswerError: The model fails.
         """
         try:
             with self._torch.inference_mode():
-                found = self.model.generate(**inputs, max_new_tokens=max_tokens, do_sample=False, num_beams=1)
+                found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
         except (ValueError, RuntimeError, IndexError) as error:
             raise AnswerError(f"{self.name} fails: {_line(error)}") from error
-        asked = inputs["input_ids"].shape[1]
-        new = found[0] if self.model.config.is_encoder_decoder else found[0, asked:]
         ends = getattr(self.model.generation_config, "eos_token_id", None)
-        ended = len(new) > 0 and int(new[-1]) in (ends if isinstance(ends, list) else [ends])
-        return Reply(
-            text=self.processor.decode(new, skip_special_tokens=True),
-            cut=len(new) >= max_tokens and not ended,
-            input_tokens=asked,
-            output_tokens=len(new),
-        )
+        ends = ends if isinstance(ends, list) else [ends]
+        before = 1 if self.model.config.is_encoder_decoder else inputs["input_ids"].shape[1]
+        replies = []
+        for row, mask, most in zip(found, inputs["attention_mask"], max_tokens, strict=True):
+            tokens = row[before:].tolist()
+            length = next((place + 1 for place, token in enumerate(tokens) if token in ends), len(tokens))
+            new = tokens[: min(length, most)]
+            replies.append(
+                Reply(
+                    text=self.processor.decode(new, skip_special_tokens=True),
+                    cut=len(new) >= most and new[-1] not in ends,
+                    input_tokens=int(mask.sum()),
+                    output_tokens=len(new),
+                )
+            )
+        return replies
 
     async def close(self) -> None:
         """Do nothing: there are no connections."""
 
 
+def metadata_of(view: View) -> dict[str, Any]:
+    """Return the frame rate and times of a clip's frames as processors of transformers take them."""
+    height, width = view.pictures[0].shape[:2]
+    found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
+    if view.timing is not None:
+        found |= {
+            "fps": view.timing.fps,
+            "total_num_frames": view.timing.num_frames,
+            "duration": view.timing.num_frames / view.timing.fps,
+            "frames_indices": list(view.timing.positions),
+        }
+    return found
+
+
 def load_processor(name: str, **named: Any) -> Any:
-    """Load a model's processor. Without torchvision its video part is left out, since frames are passed as pictures.
+    """Load a model's processor. Its video part needs torchvision and is left out where that is missing.
 
     Raises:
         OSError: The processor does not exist.

@@ -71,6 +71,9 @@ class Model(Protocol):
             StressreelError: Every request would fail.
         """
 
+    async def finish(self) -> None:
+        """Answer requests that wait for a batch to fill: no more follow."""
+
     async def close(self) -> None:
         """Close connections."""
 

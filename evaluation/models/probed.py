@@ -121,13 +121,16 @@ class ProbedModel:
         condition = self.conditions[request.condition]
         inputs = self.local.inputs(request)
         if not condition.short_circuit:
-            return self.local.generate(inputs, request.max_tokens)
+            return self.local.generate(inputs, [request.max_tokens])[0]
         labels = labels_for(self.local.model.config, inputs)
         with quag(
             self.local.model, condition.short_circuit, modality=labels, operator=condition.operator, layers=self.layers
         ) as report:
-            reply = self.local.generate(inputs, request.max_tokens)
+            (reply,) = self.local.generate(inputs, [request.max_tokens])
         return replace(reply, effect=effect_of(report))
+
+    async def finish(self) -> None:
+        """Do nothing: requests do not wait for each other."""
 
     async def close(self) -> None:
         """Do nothing: there are no connections."""

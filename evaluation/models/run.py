@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +24,8 @@ from .questions import MODALITIES, Clip, Question
 
 T = TypeVar("T")
 MOST_FAILURES = 10  # consecutive requests without an answer after which a run stops
+ROLE = re.compile(r"\A(\s|<[^<>]{1,40}>)*(assistant|model)\s*[:\n]\s*", re.IGNORECASE)
+"""What a chat template writes between the prompt and the answer."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class AskSettings:
     def as_json(self) -> dict[str, Any]:
         """Return the settings for the record, with version and hash of the prompts."""
         told = json.dumps(prompts(), sort_keys=True)
-        shown = {"video": True} if self.whole else asdict(self.sampling)
+        shown = {"video": True} if self.whole else self.sampling.as_json()
         return {
             "shown": shown,
             "max_tokens": self.max_tokens,
@@ -202,6 +205,8 @@ async def _ask(
                 for call in group:
                     await free.acquire()
                     running.create_task(one(call, view))
+            await asyncio.sleep(0)  # lets the last tasks hand over their requests
+            await model.finish()
     except BaseExceptionGroup as group:
         first = group.exceptions[0]
         while isinstance(first, BaseExceptionGroup):
@@ -210,6 +215,12 @@ async def _ask(
     finally:
         await model.close()
     return failures
+
+
+def after_prompt(text: str, prompt: str) -> str:
+    """Return what follows the prompt in an answer that repeats it, as some servers return; else the whole answer."""
+    _, repeated, rest = text.rpartition(prompt.strip())
+    return ROLE.sub("", rest) if repeated else text
 
 
 def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
@@ -228,7 +239,7 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
         question, reply = call.question, replies.get(call.key)
         if reply is not None:
             row = rows.setdefault(tuple(question.about.items()), dict(question.about))
-            row |= question.predicted(reply.text)
+            row |= question.predicted(after_prompt(reply.text, call.text))
             if fingerprint:
                 row["fingerprint"] = fingerprint
     return list(rows.values())

@@ -205,6 +205,16 @@ def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) ->
     assert counts["modality-agnostic incorrect"] == 4
 
 
+def test_an_answer_that_repeats_the_prompt_is_read_after_it(built: Path, tmp_path: Path) -> None:
+    """As a server answers that returns the whole text, without its special tokens."""
+    with running(lambda request, before: f"user\n{text_of(request)}\nassistant\nNo, never.") as server:
+        done = ask(built, server.url, tmp_path / "a.jsonl", "--limit", 3)
+    assert done.code == 0, done.err
+    assert "3 answers, 0 of them unreadable" in done.out
+    assert {row["answer"] for row in read(tmp_path / "a.jsonl")} <= {"no", "No, never."}
+    assert "assistant" in (tmp_path / "a.journal").read_text()
+
+
 def test_a_dry_run_counts_and_sends_nothing(built: Path, tmp_path: Path) -> None:
     more = ("--dry-run", "--prices", "1,2", "--modalities", "video,blind")
     with running() as server:
@@ -228,6 +238,12 @@ def test_a_model_that_runs_here_answers(built: Path, once: Callable[[str, Any], 
     assert len(read(tmp_path / "a.jsonl")) == 3
     record = json.loads((tmp_path / "a.json").read_text())
     assert (record["decoding"], record["dtype"]) == ("greedy", "float32")
+    again = ("--to", tmp_path / "b.jsonl", "--limit", 3, "--fps", 0.2, "--batch", 2, "--send", "frames")
+    done = run("stressreel", "ask", built, "--transformers", model, *again, "--max-tokens", 2)
+    assert done.code == 0, done.err
+    assert len(read(tmp_path / "b.jsonl")) == 3
+    record = json.loads((tmp_path / "b.json").read_text())
+    assert (record["shown"], record["sent"]) == ({"fps": 0.2, "size": 448, "quality": 90}, "frames")
 
 
 GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
@@ -239,7 +255,8 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
         (("--to", "a.jsonl"), "give either --endpoint"),
         (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "go together"),
         ((*GIVEN, "--transformers", "x"), "give either"),
-        (("--to", "a.jsonl", "--transformers", "x", "--send", "video"), "goes with --endpoint"),
+        ((*GIVEN, "--batch", "2"), "go with --transformers"),
+        ((*GIVEN, "--frames", "2", "--fps", "1"), "exclude each other"),
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
         (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
         (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "ends in .jsonl"),

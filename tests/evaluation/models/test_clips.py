@@ -23,6 +23,7 @@ from stressreel.evaluation.models.clips import (
     FolderClips,
     Sampling,
     StoredClips,
+    Timing,
     View,
     clips_in_folder,
     shrunk,
@@ -70,6 +71,17 @@ def test_frames_of_a_file_are_the_right_ones(bars: Any, tmp_path: Path) -> None:
     part = Clip("", (), float(video.seconds(10)), float(video.seconds(12)))
     pictures = view_of_file(path, part, Sampling(2, 0), index_frames).pictures
     assert [number(bars, picture) for picture in pictures] == [10, 11]
+    view = view_of_file(path, part, Sampling(size=0, fps=1000), index_frames)
+    assert {number(bars, picture) for picture in view.pictures} == {10, 11}
+    whole, rate = view_of_file(path, Clip("", ()), Sampling(size=0, fps=4), index_frames), float(1 / video.seconds(1))
+    assert [number(bars, picture) for picture in whole.pictures] == [
+        int(place * rate / 4) for place in range(len(whole.pictures))
+    ]
+    assert whole.timing == Timing(
+        pytest.approx(rate), 40, tuple(int(place * rate / 4) for place in range(len(whole.pictures)))
+    )
+    with pytest.raises(UsageError, match="at most 1,024"):
+        view_of_file(path, Clip("", ()), Sampling(fps=1000), index_frames)
     with pytest.raises(VideoError, match=r"has no frames from 99"):
         view_of_file(path, Clip("", (), 99.0), Sampling(), index_frames)
 

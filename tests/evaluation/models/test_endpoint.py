@@ -71,6 +71,15 @@ def test_pictures_go_before_the_question_in_order() -> None:
     assert content_of(ASKED) == [{"type": "text", "text": "Is it so?"}]
 
 
+@pytest.mark.parametrize("code", [400, 415, 500])
+def test_a_server_without_video_is_named_with_its_reason_and_frames_are_not_tried(code: int) -> None:
+    with running(lambda request, before: Status(code, "only image_url is allowed")) as server:
+        shown = Request("Q?", View((), 90, b"mp4"), 16)
+        with pytest.raises(InputError, match=r"only image_url is allowed.*use --send frames"):
+            replies(Endpoint(server.url, "m", retries=0), shown)
+        assert len(server.requests) == 1
+
+
 @pytest.mark.parametrize("fault", [Status(429, headers=(("Retry-After", "0.01"),)), Status(500), Truncated()])
 def test_what_may_pass_is_tried_again(fault: Any) -> None:
     with running(lambda request, before: fault if before < 2 else "yes") as server:

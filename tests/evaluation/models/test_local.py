@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import subprocess
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import tiny_models
 from stressreel.core.errors import InputError, UsageError
-from stressreel.evaluation.models.clips import View
+from stressreel.evaluation.models.clips import Sampling, Timing, View, view_of_file
 from stressreel.evaluation.models.local import LocalModel
-from stressreel.evaluation.models.models import Request
+from stressreel.evaluation.models.models import AnswerError, Reply, Request
+from stressreel.evaluation.models.questions import Clip
 from stressreel.evaluation.tasks import prompts
+from stressreel.video.index import index_frames
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
 
 
+FAMILIES = {
+    "qwen2_5": lambda folder: tiny_models.write_qwen2_vl(folder, version="2_5"),
+    "llava-onevision": tiny_models.write_llava_onevision,
+    "internvl": tiny_models.write_internvl,
+    "smolvlm": tiny_models.write_smolvlm,
+}
+
+
 def view(*shades: int) -> View:
+    """Frames of a clip of 20 s at 4 frames per second, at equal distances."""
     rng = np.random.default_rng(0)
-    return View(tuple((rng.integers(0, 30, (40, 60, 3)) + shade).astype(np.uint8) for shade in shades), 90)
+    pictures = tuple((rng.integers(0, 30, (40, 60, 3)) + shade).astype(np.uint8) for shade in shades)
+    step = 80 // len(shades)
+    return View(pictures, 90, timing=Timing(4.0, 80, tuple(range(step // 2, 80, step))))
 
 
 @pytest.mark.parametrize("family", ["qwen", pytest.param("llava", marks=pytest.mark.full)])
@@ -27,38 +48,166 @@ def test_a_model_sees_every_frame_in_its_template_and_answers_greedily(
 ) -> None:
     model = LocalModel(str(request.getfixturevalue(family)), dtype="float32")
     before = torch.random.get_rng_state()
-    one, three = (model.inputs(Request("Is it so?", view(*shades), 8)) for shades in ((0,), (0, 90, 180)))
+    one, two, four = (model.inputs(Request("Is it so?", view(*shades), 8)) for shades in ((0,), (0, 9), (0, 9, 8, 7)))
     names = ("image_token_id", "image_token_index")
     ids = {getattr(model.model.config, name) for name in names if hasattr(model.model.config, name)}
-    count = [sum(int((each["input_ids"] == number).sum()) for number in ids) for each in (one, three)]
-    assert count[1] == 3 * count[0] > 0
+    count = [sum(int((each["input_ids"] == number).sum()) for number in ids) for each in (two, four)]
+    assert count[1] == 2 * count[0] > 0
     text = model.processor.tokenizer.decode(one["input_ids"][0], skip_special_tokens=True)
     assert text == f"{prompts()['frames']}Is it so?:"
     blind = model.inputs(Request("Is it so?", None, 8))
     assert "pixel_values" not in blind
     assert model.processor.tokenizer.decode(blind["input_ids"][0]) == "Is it so?:"
     inputs = model.inputs(Request("Is it so?", view(0, 200), 6))
-    first = model.generate(inputs, 6)
-    assert first == model.generate(inputs, 6)
+    (first,) = model.generate(inputs, [6])
+    assert [first] == model.generate(inputs, [6])
     with torch.inference_mode():
         logits = model.model(**inputs).logits[0, -1]
         other = model.model(**model.inputs(Request("Is it so?", view(200, 0), 6))).logits[0, -1]
     assert not torch.allclose(logits, other)
     assert first.text.startswith(model.processor.decode(logits.argmax(), skip_special_tokens=True))
-    cut = model.generate(inputs, 1)
+    (cut,) = model.generate(inputs, [1])
     assert (cut.output_tokens, cut.cut, cut.input_tokens) == (1, True, inputs["input_ids"].shape[1])
     model.model.generation_config.eos_token_id = [3, int(logits.argmax())]
-    assert not model.generate(inputs, 1).cut
+    assert not model.generate(inputs, [1])[0].cut
     assert torch.equal(before, torch.random.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    "family", ["qwen2_5", *(pytest.param(name, marks=pytest.mark.full) for name in [*FAMILIES][1:])]
+)
+def test_a_video_reaches_the_model_with_its_times(family: str, once: Callable[..., Path]) -> None:
+    pytest.importorskip("torchvision", reason="the extra video is not installed")
+    pytest.importorskip("num2words", reason="the extra video is not installed")
+    model = LocalModel(str(once(family, FAMILIES[family])), dtype="float32", send="")
+    assert (model.send, model.about["sent"]) == ("video", "video")
+    shown = view(0, 90, 180, 250)
+    inputs = model.inputs(Request("Is it so?", shown, 8))
+    frames = torch.from_numpy(np.stack(shown.pictures)).permute(0, 3, 1, 2)
+    seen = model.processor.video_processor([frames], do_sample_frames=False, return_tensors="pt")
+    name = "pixel_values_videos" if "pixel_values_videos" in inputs else "pixel_values"
+    expected = seen[name if name in seen else "pixel_values_videos"]
+    assert torch.equal(inputs[name].flatten(), expected.flatten())
+    text = model.processor.tokenizer.decode(inputs["input_ids"][0])
+    assert text.endswith("Is it so?:") or family == "smolvlm"
+    assert prompts()["frames"] not in text
+    if family == "qwen2_5":  # two frames of five seconds each in a place of the grid
+        assert inputs["second_per_grid_ts"].tolist() == [10]
+    if family == "smolvlm":
+        assert [f"Frame from 00:{second:02}" in text for second in (2, 7, 12, 17)] == [True] * 4
+        assert "from a 0:00:20" in text
+
+
+LMMS_EVAL = """
+import sys
+from importlib import import_module
+import torch
+from lmms_eval.api.instance import Instance
+
+module, name, folder, clip, to, *options = sys.argv[1:]
+given = {key: value if key == "chat_template" else int(value) for key, value in (each.split("=") for each in options)}
+model = getattr(import_module(f"lmms_eval.models.{module}"), name)(folder, device="cpu", device_map="cpu", **given)
+model.task_dict = {"t": {"test": [clip]}}
+
+def generate(**inputs):
+    torch.save({name: value for name, value in inputs.items() if torch.is_tensor(value)}, to)
+    sys.exit()
+
+model.model.generate = generate
+media = [{"type": "video", "url": clip}, {"type": "text", "text": "Is it so?"}]
+shown = (lambda doc: [{"role": "user", "content": media}]), {}
+if module.startswith("simple"):
+    shown = {}, (lambda doc: [clip])
+about = {"task": "t", "doc_id": 0, "repeats": 1}
+model.generate_until([Instance("generate_until", ("Is it so?", *shown, 0, "t", "test"), 0, about)])
+"""
+LLAVA = "{% for m in messages %}{{ m.content | replace('\n', '') }}{% endfor %}:"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("family", "module", "name", "options"),
+    [
+        ("qwen2_5", "simple.qwen2_5_vl", "Qwen2_5_VL", ("min_pixels=784", "max_pixels=12544", "max_num_frames=8")),
+        ("llava-onevision", "simple.llava_hf", "LlavaHf", ("max_frames_num=8", f"chat_template={LLAVA}")),
+        ("internvl", "chat.internvl_hf", "InternVLHf", ("num_frames=8",)),
+    ],
+)
+def test_the_tensors_are_those_of_lmms_eval(
+    family: str, module: str, name: str, options: tuple[str, ...], once: Callable[..., Path], bars: Any, tmp_path: Path
+) -> None:
+    """A clip of 8 frames that Qwen does not resize: frames are chosen and resized in other ways than ours."""
+    python = os.environ.get("STRESSREEL_LMMS_PYTHON")
+    if not python or not find_spec("torchvision"):
+        pytest.skip("needs the extra video and the whole of lmms-eval: see CONTRIBUTING.md, STRESSREEL_LMMS_PYTHON")
+    folder, to = once(family, FAMILIES[family]), tmp_path / "tensors.pt"
+    clip = bars.write(tmp_path / "a.mp4", size=(112, 112), frames=8, rate=Fraction(2))
+    command = [python, "-c", LMMS_EVAL, module, name, str(folder), str(clip), str(to), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    theirs = torch.load(to)
+    model = LocalModel(str(folder), dtype="float32", send="video")
+    ours = model.inputs(Request("Is it so?", view_of_file(clip, Clip("", ()), Sampling(8, 0), index_frames), 4))
+    if family == "qwen2_5":  # lmms-eval passes no frame rate, so the processor assumes 24
+        assert (ours.pop("second_per_grid_ts"), theirs.pop("second_per_grid_ts")) == (1, pytest.approx(2 / 24))
+    assert {"input_ids", "attention_mask"} < ours.keys() == theirs.keys()
+    for key, value in theirs.items():
+        assert torch.equal(ours[key].to(value.dtype), value), key
+
+
+@pytest.mark.parametrize("send", ["frames", "video"])
+@pytest.mark.parametrize(
+    "family", ["qwen2_5", *(pytest.param(name, marks=pytest.mark.full) for name in [*FAMILIES][1:])]
+)
+def test_a_batch_is_answered_as_its_requests_are(family: str, send: str, once: Callable[..., Path]) -> None:
+    if send == "video" or family == "smolvlm":
+        pytest.importorskip("torchvision", reason="the extra video is not installed")
+        pytest.importorskip("num2words", reason="the extra video is not installed")
+    asked = [
+        Request("Is it so?", view(0, 90), 6),
+        Request("Or is it not so, then?", view(0, 90), 2),
+        Request("Is it?", view(0, 90, 180, 250), 6),  # longer than the others
+        Request("Why?", None, 6),
+        Request("And who is it?", None, 4),
+    ]
+    model = LocalModel(str(once(family, FAMILIES[family])), dtype="float32", send=send)
+    alone = [model.generate(model.inputs(request), [request.max_tokens])[0] for request in asked]
+    model.batch = 4
+
+    async def together() -> list[Reply]:
+        replies = [asyncio.create_task(model.reply(request)) for request in asked]
+        await asyncio.sleep(0)
+        await model.finish()
+        return await asyncio.gather(*replies)
+
+    assert asyncio.run(together()) == alone
+
+
+def test_a_failing_request_fails_alone_in_its_batch(qwen: Path) -> None:
+    model = LocalModel(str(qwen), dtype="float32", batch=2)
+    bad = View((np.zeros((2, 500, 3), np.uint8),), 90)  # the processor refuses its aspect ratio
+
+    async def together() -> list[Reply | BaseException]:
+        both = (model.reply(Request("Is it so?", shown, 2)) for shown in (bad, view(0)))
+        return await asyncio.gather(*both, return_exceptions=True)
+
+    failed, answered = asyncio.run(together())
+    assert isinstance(failed, AnswerError)
+    assert isinstance(answered, Reply)
 
 
 def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
+    tiny_models.write_qwen2_vl(tmp_path / "pictures")
+    template = tmp_path / "pictures" / "chat_template.jinja"
+    template.write_text(template.read_text().replace("<|vision_start|><|video_pad|><|vision_end|>", ""))
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     transformers.BertModel(transformers.BertConfig(**small)).save_pretrained(tmp_path / "text")
     for folder, how, kind, says in (
         (qwen, {"dtype": "int7"}, UsageError, "--dtype 'int7'"),
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
+        (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "exclude each other"),
+        (tmp_path / "pictures", {"send": "video"}, InputError, "takes no video|needs torchvision"),
         (tmp_path / "none", {}, UsageError, "there is no"),
         (tmp_path / "empty", {}, InputError, "cannot be loaded"),
         (tmp_path / "text", {}, InputError, "cannot be loaded"),
