@@ -98,7 +98,7 @@ class TestText:
                 c.name: c.meaning.strip("`") for c in columns
             }
         counts = tables(card(output), "Tables")[0]
-        assert counts[0] == ["config", "test", "all", ""]
+        assert counts[0] == ["config", "test", "all", "content"]
         assert [row[1:3] for row in counts[1:]] == [["2", "2"]] + [["6", "6"]] * len(NAMES)
         _, clips, words, pairs = tables(card(texts), "Tables")
         assert [row[0] for row in words[1:]] == list(rows(texts, "no_verbs")[0])
@@ -122,10 +122,10 @@ class TestText:
         assert [words for words in said if words not in card(output)] == []
         assert "The whole source is perturbed and then cut" in card(parts)
         assert "without loss" in card(parts)
-        assert "those of the frames shown, in the source, orange" in card(parts)
+        assert "those of the frames shown, in the source; they are orange" in card(parts)
         first = with_settings(parts, clip_first=True)
         assert "cut out before it is perturbed" in first
-        assert "those of the frames shown, orange" in first
+        assert "those of the frames shown; they are orange" in first
         assert "`--limit" not in card(recipes)
         assert 'stressreel.load("OUT", "gaussian_noise", videos="DIR", severity=3)' in card(recipes)
 
@@ -176,7 +176,7 @@ class TestCaptions:
             assert all(pair in plain for pair in pairs)
         numbers = named(card(texts), "Numbers")
         assert numbers["perturbed captions"][0] == str(len(changed)) == "24"
-        assert numbers["of them changed"][0] == f"{100 * sum(changed) / 24:.1f} %"
+        assert numbers["of which changed"][0] == f"{100 * sum(changed) / 24:.1f} %"
         assert numbers["combinations: pairs; rows"][0] == f"{len(texts.info['settings']['pairs'])}; 48"
 
     def test_combinations(self, texts):
@@ -224,7 +224,7 @@ class TestNumbers:
         minutes = sum(row["num_frames"] / row["fps"] for row in rows(output, "clean")) / 60
         assert numbers["clips"] == numbers["source videos"] == numbers["captions"] == "2"
         assert numbers["perturbed clips"] == "30"
-        assert numbers["all clips last; clean and perturbed together"] == f"{minutes:.2f} min; {minutes * 16:.2f} min"
+        assert numbers["total duration: clips; clean and perturbed videos"] == f"{minutes:.2f} min; {minutes * 16:.2f} min"
 
     @pytest.mark.parametrize("name", ["impulse_noise", "mpeg1"])
     def test_psnr(self, output, name):
