@@ -19,7 +19,7 @@ CONFIGS = load_benchmark("clavi").configs({"settings": {"render": True}})
 def test_every_file_of_an_output_and_of_its_exports_has_it(built: Path, tmp_path: Path) -> None:
     stressreel.export_files(built, to=tmp_path / "files")
     stressreel.export_webdataset(built, to=tmp_path / "tars")
-    stressreel.export_inspect(built, to=tmp_path / "inspect")
+    stressreel.export_tasks(built, "inspect", to=tmp_path / "inspect")
     info = json.loads((built / "build.json").read_text())
     canary = canary_of(info["plan_sha256"])
     assert info["canary"] == canary
