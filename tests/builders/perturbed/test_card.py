@@ -224,7 +224,8 @@ class TestNumbers:
         minutes = sum(row["num_frames"] / row["fps"] for row in rows(output, "clean")) / 60
         assert numbers["clips"] == numbers["source videos"] == numbers["captions"] == "2"
         assert numbers["perturbed clips"] == "30"
-        assert numbers["total duration: clips; clean and perturbed videos"] == f"{minutes:.2f} min; {minutes * 16:.2f} min"
+        lasting = f"{minutes:.2f} min; {minutes * 16:.2f} min"
+        assert numbers["total duration: clips; clean and perturbed videos"] == lasting
 
     @pytest.mark.parametrize("name", ["impulse_noise", "mpeg1"])
     def test_psnr(self, output, name):
