@@ -1,9 +1,9 @@
-"""What an answer means: the rules by which a text, letter or number is read as one of the options.
+"""The interpretation of answers: rules by which a text, letter or number identifies one of the options.
 
-Nothing of the package is imported: `stressreel export` copies this file, unchanged, for evaluation harnesses.
+The module imports nothing from the package: `stressreel export` copies this file unchanged for evaluation harnesses.
 
-Answers are what a model wrote, of any length: each rule takes time in proportion to it. So no pattern has two repeats
-beside one another that can share characters out in many ways, nor a repeat that is tried from each of its characters.
+Answers are model outputs of any length, so each rule takes linear time. Therefore no pattern contains two adjacent
+repeats that can divide characters between them in many ways, or a repeat that is tried from each of its characters.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import numpy as np
 
 YES_NO = ("no", "yes")
 TRUTHS = {"yes": 1, "true": 1, "no": 0, "false": 0}
-SHORT = {"y": 1, "n": 0}  # only alone: "n/a" is no answer
-ASKED = ("answer", "final_answer", "choice", "option")  # of an answer in JSON
+SHORT = {"y": 1, "n": 0}  # only as the entire answer: "n/a" is not an answer
+ASKED = ("answer", "final_answer", "choice", "option")  # names of the answer in JSON
 QUOTES = " \"'`*_“”«»"
 ASCII = frozenset(map(chr, range(128)))
 
@@ -53,38 +53,38 @@ REFUSAL = re.compile(
 JUDGED = re.compile(r"^\W*(?:is|was|would be|seems) (?!(?:the )?(?:correct|right|answer|best|my)\b)", re.IGNORECASE)
 
 WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-# What may follow "no" without a mark between them: "no it was before" is an answer, "no idea" is not.
+# Words that may follow "no" without punctuation: "no it was before" is an answer, "no idea" is not.
 CLAUSE = re.compile(r"\s+(?:it|he|she|they|i|we|you|the|this|that|these|there|because|since|as|but|not)\b")
 OTHER = re.compile(r"(\bnot |n't )?\b(yes|no|true|false)\b(?! (?:doubt|one|longer|other|more|question|hesitation)\b)")
 
 MARKED = re.compile(r"^\W*([A-Za-z])(?:\s*(?:[).:\]]*[)\]:]|\.(?=\s|\*|$))|\s*\n|\W*$|(?= is\b))(.*)", re.DOTALL)
-SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]|\.)")  # then only the option's text
+SEPARATED = re.compile(r"^\W*([A-Za-z])(?:\s*[-–—,(]|\.)")  # must be followed by the option's text
 BEHIND = re.compile(r"[\[(]\s*([A-Za-z])\s*[\])]\W*$")
 NUMBERED = re.compile(r"^(\d{1,2})\s*[).:-]\s+(.+)$", re.DOTALL)
 LETTERS = re.compile(r"(?<![\w'’.])([A-Za-z])(?![\w'’]|\.\w)")
-# "A dog …" names no option.
+# "A dog …" does not refer to option A.
 ARTICLE = re.compile(r"(?:^\s*|[.!?:,\n][^\S\n]*)(A|I)(?=\s+[a-z])|(?<![\w'’.])(a|i)(?=\s+\w)")
 NUMBER = re.compile(r"^[(\[]?\s*(\d{1,9})(?:\.0+)?\s*[)\].:]?$")
-HIGHEST = 10**9  # of the numbers above
+HIGHEST = 10**9  # limit for the numbers above
 BEGINS = re.compile(r"\W*(\d{1,99})\b")
-MARKS = 30  # on one letter; no language has as many
+MARKS = 30  # on one letter, more than in any language
 
 
 def plain(text: str) -> str:
-    """Normalise a text for comparison: case, spaces, quotes and the marks around it do not count."""
+    """Normalize a text for comparison, ignoring case, spaces, quotes and surrounding punctuation."""
     return " ".join(text.casefold().replace("’", "'").split()).strip(QUOTES + ".,;:!?")
 
 
 def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | None:
-    """Find which option an answer means.
+    """Return the option that an answer identifies.
 
-    Understood are the option's text, its number, a letter ("b", "(B)", "B. because …") and, if the options are no and
-    yes, "Yes.", "y", "true", "No, it …". A lead such as "Answer:" is passed over. Where two readings differ, such as
-    two letters or a number that is also an option's text, or none fits, the answer is not readable.
+    Accepted are the option's text, its number, a letter ("b", "(B)", "B. because …") and, if the options are no and
+    yes, "Yes.", "y", "true", "No, it …". A lead-in such as "Answer:" is skipped. An answer is unreadable if no
+    interpretation applies, or if two differ, such as two letters or a number that is also an option's text.
 
     Args:
         value: The answer in the file.
-        options: The options; `YES_NO` for questions of yes and no, which have numbers but no letters.
+        options: The options; `YES_NO` for yes/no questions, which have numbers but no letters.
         first: Number of the first option: 0 or 1.
 
     Returns:
@@ -95,7 +95,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
     if isinstance(value, bool | np.bool_):
         return int(value) if binary else None
     if isinstance(value, int | float | np.number | Decimal):
-        if not -1 < value < HIGHEST:  # so neither infinity nor NaN
+        if not -1 < value < HIGHEST:  # excludes infinity and NaN
             return None
         return _numbered(int(value), options, start) if int(value) == value else None
     if not isinstance(value, str):
@@ -119,7 +119,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
 
 
 def _normalized(text: str) -> str:
-    """Bring a text into the form NFKC, whose time would grow with the square of the number of marks on one letter."""
+    """Normalize a text to NFKC, whose time would grow with the square of the number of marks on one letter."""
     marks = "".join(char for char in set(text) - ASCII if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
     if marks:
         mark = f"[{re.escape(marks)}]"
@@ -128,7 +128,7 @@ def _normalized(text: str) -> str:
 
 
 def _in_json(text: str) -> Any:
-    """Take the answer out of a JSON object that has one; None if it is no such thing."""
+    """Return the answer in a JSON object; None if there is none."""
     text = FENCE.sub("", text).removesuffix("```").strip()
     if not text.startswith("{"):
         return None
@@ -141,7 +141,7 @@ def _in_json(text: str) -> Any:
 
 
 def _truth(text: str) -> int | None:
-    """Read an answer that begins with yes or no, and neither says the other as well nor refuses."""
+    """Parse an answer that begins with yes or no and neither contains the other nor refuses."""
     if plain(text) in SHORT:
         return SHORT[plain(text)]
     text = text.lstrip(QUOTES + "([")
@@ -158,7 +158,7 @@ def _truth(text: str) -> int | None:
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
-    """Read a letter, with or without the option's text or reasons, unless another option is named as well."""
+    """Parse a letter, with or without the option's text or reasons, unless another option is mentioned as well."""
     if (behind := BEHIND.search(text)) and re.search(r"\w", text[: behind.start()]):
         pick = _letter(behind[1], options)
         return pick if pick is not None and _named(text[: behind.start()], options) == pick else None
@@ -185,7 +185,7 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    """Find the one option that a text repeats."""
+    """Return the one option that a text repeats."""
     said = plain(text)
     found = [number for number, option in enumerate(options) if plain(option) == said]
     return found[0] if len(found) == 1 else None
@@ -197,7 +197,7 @@ def _letter(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
-    """Take a number for an option's, unless options begin with numbers and it is not the same by both readings."""
+    """Return the option with a number, unless options begin with numbers and the two interpretations differ."""
     pick = number - first if 0 <= number - first < len(options) else None
     begin = [BEGINS.match(option) for option in options]
     if any(begin):

@@ -1,7 +1,8 @@
 """Confidence intervals for scores by a paired cluster bootstrap over source videos.
 
-Answers to questions about one source video are correlated, so videos are resampled, not questions. Every score is a
-function of means, and a mean over a resample of videos is a ratio of sums: all resamples are one matrix product.
+Answers to questions about the same source video are correlated, so videos are resampled rather than questions. Every
+score is a function of means, and a mean over a resample of videos is a ratio of sums, so that all resamples are
+computed as one matrix product.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ Floats = NDArray[np.float64]
 
 
 class Means(dict[str, Floats]):
-    """The mean of every cell in each resample; NaN where the cell is empty there.
+    """The mean of every cell in each resample; NaN for empty cells.
 
     Attributes:
-        expanded: The means to first order in the weights (Taylor linearisation): m + (Σ w s − m Σ w n) / Σ n, with m
-            the mean of the sample. Scores that average over cells, some with few videos, use these. With plain means, a
-            cell that drops out of a resample changes the score into another one, and rare classes that a model gets
-            wrong drop out most, so all resamples may lie above the sample. Here every cell stays in every resample, and
-            the expected value of the score is that of the sample, which the interval therefore contains. A cell of one
-            video does not vary.
+        expanded: The means to first order in the weights (Taylor linearization): m + (Σ w s − m Σ w n) / Σ n, where m
+            is the mean of the sample. They are for scores that average over cells, some of which have few videos. With
+            plain means, a cell that drops out of a resample changes the definition of the score; as rare classes that a
+            model answers incorrectly drop out most often, all resamples may lie above the sample. With expanded means,
+            every cell remains in every resample, and the expected value of the score is that of the sample, so that the
+            interval contains it. A cell with a single video does not vary.
     """
 
     def __init__(self, means: Mapping[str, Floats], expanded: Mapping[str, Floats]) -> None:
-        """Store both."""
+        """Store plain and expanded means."""
         super().__init__(means)
         self.expanded = expanded
 
@@ -65,7 +66,7 @@ class Tally:
     counts: Floats
 
     def means(self, weights: Floats) -> Means:
-        """Return the mean of every cell for each row of weights (`resample`); NaN where a cell is empty."""
+        """Return the mean of every cell for each row of weights (see `resample`); NaN for empty cells."""
         with np.errstate(invalid="ignore", divide="ignore"):
             sums, counts, total = weights @ self.sums, weights @ self.counts, self.counts.sum(axis=0)
             whole = self.sums.sum(axis=0) / total
@@ -73,7 +74,7 @@ class Tally:
         return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
 
     def answered(self) -> Tally:
-        """Drop source videos without answers, so they are not resampled."""
+        """Return the tally without source videos that have no answers, so that they are not resampled."""
         there: NDArray[np.bool_] = np.any(self.counts > 0, axis=1)
         names = tuple(name for name, kept in zip(self.sources, there, strict=True) if kept)
         return Tally(names, self.cells, self.sums[there], self.counts[there])
@@ -88,7 +89,7 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
 
     Args:
         sources: Names of the source videos.
-        cells: For each cell the source (position in `sources`) and the value of every item.
+        cells: For each cell the source (index in `sources`) and the value of every item.
     """
     sums = np.zeros((len(sources), len(cells)))
     counts = np.zeros_like(sums)
@@ -99,16 +100,16 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
 
 
 def by_source(sources: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the sorted source videos of items, and the position of each item's own among them."""
+    """Return the sorted source videos of items, and the index of each item's source."""
     names, where = np.unique(np.asarray(sources, str), return_inverse=True)
     return names.tolist(), where
 
 
 def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Sample how often each source video occurs in each resample; shape (1 + resamples, sources).
+    """Sample the number of occurrences of each source video in each resample; shape (1 + resamples, sources).
 
-    Row 0 is all ones, the sample itself. The result depends only on the number of videos and the seed, so two models
-    scored on one output share it, which makes their comparison paired.
+    Row 0 is all ones, the original sample. The result depends only on the number of videos and the seed, so that two
+    models scored on one output share it, which makes their comparison paired.
     """
     rng = rng_for(seed, "bootstrap", sources)
     drawn = rng.multinomial(sources, np.full(sources, 1 / sources), size=resamples)
@@ -116,7 +117,7 @@ def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
 
 
 def estimate(values: Floats) -> Estimate:
-    """Return value 0 with the percentile interval of the others."""
+    """Return the first value with the percentile interval of the others."""
     value, drawn = float(values[0]), values[1:]
     undefined = np.isnan(drawn)
     if np.isnan(value) or not drawn.size or undefined.mean() > MOST_UNDEFINED:
@@ -138,7 +139,7 @@ def differences(
     """Compute the scores of `second` minus those of `first` on the same resamples.
 
     Raises:
-        ValueError: The two are not about the same source videos.
+        ValueError: The two have different source videos.
     """
     if first.sources != second.sources:
         raise ValueError("results over different source videos cannot be paired")

@@ -1,29 +1,28 @@
 """Scores of answers to graphs of sub-questions.
 
 AGQA-Decomp (Gandhi et al. 2022): accuracy, compositional accuracy (CA), right for the wrong reasons (RWR) and internal
-consistency (IC), exactly as in the authors' released scorer except for the differences listed in `question_graphs`.
+consistency (IC), as in the authors' released scorer except for the differences listed in `question_graphs`.
 Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXiv 2407.03008).
 
-* **Accuracy** of a group: mean over correct answers of the accuracy on the questions that have them, so always
-answering the most frequent one does not score well. Overall is the same over all questions.
-* **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with a wrong child; **RWR-n**
-with n wrong children. **Delta** = RWR − CA. Children of banned kinds or without a correct answer are ignored; a parent
-without other children does not count. By rule each (parent, rule) counts, by group of the parent each parent with the
-children of all its rules; unnamed CA, RWR and Delta are over all rules.
-* **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
-  is undefined if a counter never applied. Our "IC (defined)" is the mean of those that did.
-* **cP**: with A "the parent is right" and B "all its children are right", cP = P(B | A), cR = P(A | B), and c-F1 is
-their harmonic mean; cP⁻, cR⁻ and c-F1⁻ are the same for not A and not B. Parents and children are those of CA, so cR is
-CA by parents.
-* **Correlation**: Pearson's, over graphs, of the fraction of consistent (parent, rule) and the fraction of correct
-  answers.
+* **Accuracy** of a group: mean over correct answers of the accuracy on the questions with this answer, so that always
+predicting the most frequent answer does not score well. Overall accuracy is computed in the same way over all
+questions. * **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with an
+incorrectly answered child; **RWR-n** with n of them. **Delta** = RWR − CA. Children of excluded categories or without a
+known answer are ignored; a parent without other children does not count. Scores by rule count each (parent, rule);
+scores by group of the parent count each parent with the children of all its rules. CA, RWR and Delta without a
+qualifier are over all rules. * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its
+rules; overall: mean of all 18. It is undefined if a counter never applied. Our "IC (defined)" is the mean of those that
+did. * **cP**: with A "the parent is correct" and B "all its children are correct", cP = P(B | A), cR = P(A | B), and
+c-F1 is their harmonic mean; cP⁻, cR⁻ and c-F1⁻ are the same for not A and not B. Parents and children are those of CA,
+so cR equals CA by parents. * **Correlation**: Pearson's correlation, over graphs, of the fraction of consistent
+(parent, rule) and the fraction of correct answers.
 
-All are fractions from 0 to 1, Delta from −1 to 1; NaN is the scorer's N/A. A question counts once per video, where it
-is first asked, except that the correlation takes each graph separately.
+All scores are fractions from 0 to 1, Delta from −1 to 1; NaN corresponds to the scorer's N/A. A question counts once
+per video, at its first occurrence, except that the correlation uses each graph separately.
 
-A question without a prediction is left out of all scores: it is neither right nor wrong, and a parent does not count
-for CA, RWR, c-F1 and IC if a child that they use has none. Using the other children would count parents as right in all
-their children although one is unknown.
+A question without a prediction is excluded from all scores. It counts neither as correct nor as incorrect, and a parent
+is excluded from CA, RWR, c-F1 and IC if a child that they use has no prediction. Using only the other children would
+count parents as correct in all their children although one is unknown.
 """
 
 from __future__ import annotations
@@ -73,9 +72,9 @@ class AnswerCounts:
     """Counts of questions and their predictions.
 
     Attributes:
-        questions: Number of questions that are scored.
-        missing: Number of those without a prediction, which are left out.
-        unreadable: Keys of those whose prediction is unreadable.
+        questions: Number of scored questions.
+        missing: Number of questions without a prediction, which are excluded.
+        unreadable: Keys of questions whose prediction is unreadable.
         graphs: Number of graphs with more than one question.
         isolated: Number of graphs with one question.
     """
@@ -110,9 +109,9 @@ def count(
 
     Args:
         videos: The graphs, each video once.
-        predictions: Answers by key; a question without one is left out.
-        released: Count as the released scorer does; see `question_graphs`.
-        left_out: Groups that do not count for accuracy, such as `constant_groups`.
+        predictions: Answers by key; questions without an answer are excluded.
+        released: Whether to count like the released scorer; see `question_graphs`.
+        left_out: Groups excluded from accuracy, such as `constant_groups`.
 
     Returns:
         The sums, and counts of questions. Cells are parts joined by "|":
@@ -122,7 +121,8 @@ def count(
         "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
 
     Raises:
-        InputError: A graph is invalid (`question_graphs.check_graph`), a video occurs twice, or nothing can be scored.
+        InputError: A graph is invalid (`question_graphs.check_graph`), a video occurs twice, or no question can be
+            scored.
     """
     found: dict[str, _Sums] = {}
     asked = AnswerCounts()
@@ -162,7 +162,7 @@ def count(
 
 
 def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return the groups of yes/no questions that all have the same correct answer, so a constant one is right."""
+    """Return the groups of yes/no questions with a single correct answer, for which a constant answer is correct."""
     truths = defaultdict[str, set[str | None]](set)
     for node in nodes:
         if node.kind in ANSWERED_YES_NO and node.answer is not None:
@@ -176,7 +176,7 @@ def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, i
     roots = {place[graph.root] for graph in video.graphs}
     for graph in video.graphs:
         at = [place[key] for key in graph.nodes]
-        # The released scorer reads isolated questions from another file and counts all of them.
+        # The released scorer reads isolated questions from a separate file and counts all of them.
         apart = answers.released and not graph.edges
         for node in at:
             if answers.right[node] is None or (not apart and answers.names[node] in asked):
@@ -220,7 +220,7 @@ def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, i
 def _add_composed(
     sums: _Sums, answers: ReadAnswers, parent: int, by_rule: Mapping[str, Sequence[int]], is_main: bool
 ) -> None:
-    """Count a parent by the number of its wrong children."""
+    """Count a parent by its number of incorrect children."""
     right = bool(answers.right[parent])
     every: dict[str, bool] = {}
     lacking = False
@@ -255,10 +255,10 @@ def measure(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of `count`'s cells.
 
     The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "c-F1⁻" and
-    "IC–accuracy correlation". What a score is of follows a comma: "CA, After", "CA, parents", "CA, Choose parents", the
-    same for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are left out.
+    "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA, Choose parents", the same
+    for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are omitted.
 
-    Accuracy and IC are means over cells, so they use `bootstrap.Means.expanded`, in which no cell drops out of a
+    Accuracy and IC are means over cells, so they use `bootstrap.Means.expanded`, which keep every cell in every
     resample.
     """
     by_group: dict[str, list[str]] = {}
@@ -311,14 +311,14 @@ def measure(cells: Sequence[str]) -> Measure:
 
 
 def _behind(by: str, name: str) -> str:
-    """Return the suffix that names what a score is of."""
+    """Return the qualifier of a score as a suffix."""
     if by == BY_RULE:
         return "" if name == OVERALL else f", {name}"
     return ", parents" if name == OVERALL else f", {name} parents"
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Average over the defined values in each resample; expanded ones may exceed 0 and 1."""
+    """Return the mean of the defined values in each resample; expanded values may lie outside 0 to 1."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -338,7 +338,7 @@ def _harmonic(first: Floats, second: Floats) -> Floats:
 
 
 def _pearson(means: Means) -> Floats:
-    """Return the correlation of consistency and accuracy of graphs; NaN where one of them is constant."""
+    """Return the correlation of consistency and accuracy of graphs; NaN if one of them is constant."""
     first, second = means["graph|IC"], means["graph|accuracy"]
     spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
     varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)
@@ -349,7 +349,7 @@ def _pearson(means: Means) -> Floats:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Select the main numbers: those over everything, and the accuracy by group."""
+    """Return the main scores: those without a qualifier, and the accuracy by group."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -360,8 +360,8 @@ def tables(
 
     Args:
         counted: The sums.
-        scored: Estimates of `measure`'s scores.
-        constants: Sums of constant baselines on the same graphs, by name, shown with the consistency.
+        scored: Estimates of the scores of `measure`.
+        constants: Sums of constant baselines on the same graphs by name, shown next to the consistency.
     """
     means, totals = _whole(counted), counted.totals()
     return (

@@ -24,9 +24,9 @@ class DistanceMoments:
 
     Attributes:
         pairs: Number of pairs.
-        sources: Number of their source videos.
+        sources: Number of source videos.
         mean: Mean of the distances; NaN if there is no pair.
-        variance: Their population variance.
+        variance: Population variance of the distances.
     """
 
     pairs: int
@@ -97,7 +97,7 @@ def _row(
     kind: str, values: Floats, both: NDArray[np.bool_], sources: Sequence[str], seed: int, resamples: int
 ) -> DistanceRow:
     names, where = by_source(sources)
-    middle = values.mean()  # centred, so that squares lose no precision
+    middle = values.mean()  # centred to preserve precision in squares
     sides = {"right": both, "wrong": ~both}
     cells = {}
     for side, chosen in sides.items():
@@ -121,7 +121,7 @@ def _row(
 
 
 def as_table(rows: Sequence[DistanceRow]) -> Table:
-    """Format rows like the paper's Table 16, with intervals and the difference."""
+    """Return rows in the form of the paper's Table 16, with intervals and the difference."""
     lines = []
     for row in rows:
         cells = (cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance))

@@ -23,7 +23,7 @@ ALL_QUESTIONS = "all"
 
 
 def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
-    """Match the answers to permuted sets with the items, by permuted modality and seed.
+    """Return the answers to permuted sets, matched to the items, by permuted modality and seed.
 
     Args:
         given: Rows with `permuted` (the modality taken from another item), `seed`, `id` and an answer.
@@ -31,7 +31,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
         first: Number of the first option in numeric answers.
 
     Raises:
-        InputError: A row names no set, or ids of a set are missing, duplicate or unknown.
+        InputError: A row belongs to no set, or ids of a set are missing, duplicate or unknown.
     """
     for name in ("permuted", "seed"):
         column(given, [name])
@@ -56,7 +56,7 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
     """Return the category of each item from a file written by `stressreel score modalities --items`.
 
     Raises:
-        InputError: An item has none.
+        InputError: An item has no category.
     """
     name, _ = column(given, ID_NAMES), column(given, ["category"])
     found = {str(row.get(name)).strip(): str(row.get("category") or "").strip() for row in given.rows}
@@ -77,7 +77,7 @@ def permutation_table(
     Args:
         categories: Category of each item; empty for all items as one.
         original: Whether each item was answered correctly without permutation, one array per run.
-        permuted: The same by permuted modality and seed.
+        permuted: Whether each item was answered correctly, by permuted modality and seed.
     """
     kinds = np.asarray(categories, dtype=object)
     every = np.ones(len(original[0]), np.bool_)

@@ -1,4 +1,4 @@
-"""Write a score to a folder, and read it back for comparisons."""
+"""Write scores to a folder, and read them back for comparisons."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ COMPARED = (  # required texts in scores.json
 
 @dataclass(frozen=True)
 class SavedScores:
-    """A score read back.
+    """Scores that were read back.
 
     Attributes:
-        name: Name to show.
+        name: Name for display.
         about: Content of `scores.json`.
         tally: Sums by source video.
     """
@@ -54,17 +54,17 @@ def write_scores(
     beside: bool = False,
     force: bool = False,
 ) -> None:
-    """Write a score as JSON and Markdown, with figures and the sums by source video.
+    """Write scores as JSON and Markdown, with figures and the sums by source video.
 
     Args:
-        folder: A new or empty folder, or one with an earlier score of the same predictions.
-        scores: The score.
-        figures: PNGs by file name.
-        beside: Whether the folder is next to the predictions, so that the same file name means the same predictions.
-        force: Overwrite the score of other predictions.
+        folder: A new or empty folder, or one with earlier scores of the same predictions.
+        scores: The scores.
+        figures: PNG files by name.
+        beside: Whether the folder is next to the predictions, in which case equal file names identify the predictions.
+        force: Whether to overwrite the scores of other predictions.
 
     Raises:
-        InputError: The folder holds something else, or the scores of something else.
+        InputError: The folder contains other files, or scores of other predictions.
         OutputError: The folder cannot be written.
     """
     earlier = _earlier_figures(folder, scores.as_json(), beside=beside, force=force)
@@ -78,7 +78,7 @@ def write_scores(
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
-    """Return the names of the figures of an earlier score that is replaced."""
+    """Return the names of the figures of earlier scores that are replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -98,7 +98,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
 
 
 def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
-    """Describe the predictions and the output of a score."""
+    """Describe the predictions and the output of scores."""
     given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
     content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
     return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
@@ -121,8 +121,8 @@ def read_scores(path: Path) -> SavedScores:
     """Read a folder written by `write_scores`, given by its path or that of its `scores.json`.
 
     Raises:
-        UsageError: There is no such folder.
-        InputError: It is not a folder of scores, or is damaged.
+        UsageError: The folder does not exist.
+        InputError: The folder does not contain scores, or is damaged.
     """
     if not path.exists():
         raise UsageError(
@@ -162,7 +162,7 @@ def _text_at(about: Any, keys: Sequence[str]) -> str:
 
 
 def check_comparable(one: SavedScores, other: SavedScores) -> None:
-    """Raise an InputError for scores of different benchmarks, splits or outputs."""
+    """Raise InputError for scores of different benchmarks, splits or outputs."""
     for what, keys in (("benchmark", ("benchmark",)), ("split", ("split",)), ("output", ("output", "fingerprint"))):
         mine, theirs = (_text_at(each.about, keys) for each in (one, other))
         if mine != theirs:
@@ -173,13 +173,13 @@ def check_comparable(one: SavedScores, other: SavedScores) -> None:
 
 
 def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
-    """Reduce two scores to the cells that both have; two tables are paired by id if they ask the same questions.
+    """Reduce two scores to common cells; two tables are paired by id if they ask the same questions.
 
     Returns:
         The two tallies, and notes for the report.
 
     Raises:
-        InputError: They are not of the same questions.
+        InputError: The scores are for different questions.
     """
     check_comparable(one, other)
     tables = [scored.about["config"] for scored in (one, other)]

@@ -26,13 +26,13 @@ class ScoreOptions:
     """Options of scoring.
 
     Attributes:
-        split: A split of the output, or "all".
-        partial: Score the predictions that match instead of raising for gaps.
+        split: Split of the output, or "all".
+        partial: Whether to score incomplete predictions instead of raising an error.
         first: Number of the first option in numeric answers.
         seed: Seed of the bootstrap.
         resamples: Number of resamples.
         config: Table with the questions; by default the output's first.
-        released: Score like the published scorer, where it differs.
+        released: Whether to score like the published scorer where it differs.
     """
 
     split: str = ALL
@@ -48,7 +48,7 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
     """Return the requested split; by default test if there is one, else all.
 
     Raises:
-        UsageError: The output has no such split.
+        UsageError: The output does not have the split.
     """
     splits = output.splits(config)
     if split is None:
@@ -59,10 +59,10 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
-    """Return the requested table of questions out of `tables`; by default the first.
+    """Return the requested table of questions from `tables`; by default the first.
 
     Raises:
-        UsageError: The output has no such table.
+        UsageError: The output does not have the table.
     """
     if not tables:
         raise UsageError(f"{output.path} has no questions.")
@@ -78,7 +78,7 @@ def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | N
 def read_columns(
     output: FinishedOutput, config: str, names: Sequence[str], split: str
 ) -> tuple[dict[str, list[Any]], list[str]]:
-    """Read columns of a table and the split of each row, of one split or of "all"."""
+    """Return columns of a table and the split of each row, for one split or "all"."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     splits: list[str] = []
     for name in output.splits(config) if split == ALL else [split]:
@@ -93,7 +93,7 @@ def read_columns(
 
 
 def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
-    """Return the position of each value of a column among those allowed.
+    """Return the index in `allowed` of each value of a column.
 
     Raises:
         InputError: A value is not allowed.
@@ -108,7 +108,7 @@ def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> 
 
 
 def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:
-    """Read all rows of a table, and the split of each."""
+    """Return all rows of a table, and the split of each row."""
     rows, splits = [], []
     for split in output.splits(config):
         for row in output.whole(config, None, split):

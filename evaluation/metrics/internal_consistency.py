@@ -1,6 +1,6 @@
-"""Internal consistency: whether a model's answers contradict each other within a graph of sub-questions.
+"""Internal consistency: contradictions between a model's answers within a graph of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, never correct answers. Each of nine rules has two
+AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, not correct answers. Each of nine rules has two
 counters with the exact conditions of the authors' released scorer (commit "Corrected IC score computation"; the paper
 mentions ten rules, in a table of its supplement). First, Last, Longer Choose and Shorter Choose have none. A rule does
 not count a parent if a prediction is missing for it or for a child that the rule uses.
@@ -55,7 +55,8 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
     """Compare the answer to a parent with those to its children by one rule.
 
     Returns:
-        Whether it is inconsistent by the first ("Yes" or "Temporal") and the second counter ("No" or "Object").
+        Whether the answers are inconsistent according to the first ("Yes" or "Temporal") and the second counter ("No"
+        or "Object").
     """
     if rule not in CONSISTENCY:
         return UNCOUNTED
@@ -86,7 +87,7 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
 def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None:
     """Reduce a verdict to one counter, as for the correlation of consistency and accuracy.
 
-    The counter is "Yes" if the parent is answered by yes, "No" if by no, and else the one that counts.
+    The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
 
     Args:
         verdict: Result of `consistency`.
@@ -106,19 +107,19 @@ def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool
 
 
 def _both(said: str | None, yes: bool, no: bool) -> Verdict:
-    """Compare a yes/no answer with what the children imply; a counter applies if either side supports it."""
+    """Compare a yes/no answer with the answer implied by the children; a counter applies if either side supports it."""
     return _one(said == YES, yes, yes), _one(said == NO, no, no)
 
 
 def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
-    """Count one side: an answer must be supported by the children, and an implied answer must be given."""
+    """Evaluate one side: an answer must be supported by the children, and an implied answer must be given."""
     if is_said:
         return not agreed
     return True if demanded else None
 
 
 def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Sequence[int]) -> Verdict:
-    """Compare "is it o?" with the question about o and the question whose answer o is compared with."""
+    """Compare "is it o?" with the question about o and the question whose answer is compared with o."""
     if answers.nodes[parent].kind != "Object Equals":
         return UNCOUNTED
     said, first, second = (answers.says[node] for node in (parent, *children))
@@ -140,7 +141,7 @@ def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Se
 
 
 def _option(answers: ReadAnswers, rules: RulesOfGraph, said: str | None, children: Sequence[int]) -> int | None:
-    """Return which of two options an answer is; None if neither, or if the options are not objects."""
+    """Return the option that an answer selects; None if neither, or if the options are not objects."""
     if said is None:
         return None
     compared = [rules.get(child, {}).get("Equals") for child in children]

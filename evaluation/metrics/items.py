@@ -1,4 +1,4 @@
-"""Items for modality importance: questions of an output or of a user's own file."""
+"""Items for modality importance: questions of an output or of a user's file."""
 
 from __future__ import annotations
 
@@ -29,25 +29,25 @@ from .predictions import (
 SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vid_name")
 VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
 TEXTS = ("question", "text", "caption", "q")
-INDEX = "answer_index"  # counts from 0, as all tables of ours do
-GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # the last: TVQA's, which counts from 0 as well
+INDEX = "answer_index"  # counts from 0, as in all tables of stressreel
+GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # the last one is TVQA's, which also counts from 0
 
 
 @dataclass(frozen=True)
 class Items:
-    """Questions, in order.
+    """Questions in order.
 
     Attributes:
-        ids: Their ids.
-        sources: Source video of each; the question's own id if unknown.
-        videos: Video shown with each; "" if unknown.
-        texts: Text asked with each; "" if unknown.
-        options: Options of each.
+        ids: Ids of the questions.
+        sources: Source video of each question; its id if unknown.
+        videos: Video of each question; "" if unknown.
+        texts: Text of each question; "" if unknown.
+        options: Options of each question.
         truth: Number of the correct option; -1 if unknown.
         split: The split; "all" for a file.
         config: Table of the output; "" for a file.
         fingerprint: Fingerprint of the output; "" for a file.
-        others: Ids of items of other splits.
+        others: Ids of items in other splits.
     """
 
     ids: list[str]
@@ -75,20 +75,20 @@ def read_items(
     first: int = 0,
     judged: bool = True,
 ) -> Items:
-    """Read the items of an output, or of a file of questions.
+    """Load the items of an output, or of a file of questions.
 
     Args:
         path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, as needed, `answer`,
             `options`, `video_id`, `source_id` and `question`, or with TVQA's columns.
-        of_output: Reads those of an output.
+        of_output: Function that loads the items of an output.
         config: Table of an output; by default the first.
         split: Split of an output, or "all"; by default test if there is one.
         first: Number of the first option in numeric correct answers of a file.
-        judged: Whether correct answers are needed; if not, a file's `answer` and `options` are ignored.
+        judged: Whether correct answers are required; if not, a file's `answer` and `options` are ignored.
 
     Raises:
-        UsageError: There is no such path.
-        InputError: It is neither, or a value in it is invalid.
+        UsageError: The path does not exist.
+        InputError: The path is neither an output nor such a file, or a value is invalid.
     """
     if path.is_dir():
         with reading(path) as output:
@@ -145,7 +145,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
 
 
 def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
-    """Return a column of texts by its allowed names; "" for missing values."""
+    """Return a text column by its allowed names, with "" for missing values."""
     name = column(given, allowed, needed=needed)
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
@@ -155,7 +155,7 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
 
 
 def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
-    """Read which option a row marks as correct.
+    """Return the option that a row marks as correct.
 
     Args:
         row: The row.
@@ -165,7 +165,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
         first: Number of the first option.
 
     Raises:
-        InputError: It is not an option, or is ambiguous.
+        InputError: The answer is not an option, or is ambiguous.
     """
     value = row.get(column)
     if column.endswith(("_index", "_idx")):
@@ -194,7 +194,7 @@ def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
     """Return the options of a question from a list, or from JSON text as in a CSV; by default yes and no.
 
     Raises:
-        InputError: The value is something else.
+        InputError: The value has another form.
     """
     try:
         found = parse_json(value or "[]") if isinstance(value, str) else value
@@ -225,20 +225,7 @@ def items_of(
     options: list[Sequence[str]],
     truth: Sequence[int],
 ) -> Items:
-    """Build the items of an output's table; the other arguments are those of `Items`.
-
-    Args:
-        output: The output.
-        config: The table.
-        split: The split, or "all".
-        id_column: Column of the table with the ids.
-        ids: Ids.
-        sources: Source videos.
-        videos: Videos shown.
-        texts: Texts asked.
-        options: Options.
-        truth: Numbers of the correct options; -1 if there is none.
-    """
+    """Return the items of an output's table; the other arguments are those of `Items`."""
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(
         str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
@@ -248,10 +235,10 @@ def items_of(
 
 
 def annotations_of(path: Path, items: Items, name: str) -> list[str]:
-    """Read a column of the questions, such as an annotated type; "" for missing values.
+    """Return a column of the questions, such as an annotated type, with "" for missing values.
 
     Raises:
-        UsageError: There is no such column, or it does not hold texts, numbers or booleans.
+        UsageError: The column does not exist, or does not contain texts, numbers or booleans.
     """
     if path.is_dir():
         with reading(path) as output:
@@ -270,15 +257,15 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
 
 
 def join_items(predictions: Predictions, items: Items, *, partial: bool = False, first: int = 0) -> PickedOptions:
-    """Bring predictions into the order of items; see `predictions.join`."""
+    """Return predictions in the order of items; see `predictions.join`."""
     return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
 
 
 def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
-    """Read a predictions file for items; an answer is correct where `PickedOptions.picks == Items.truth`.
+    """Load predictions for items; an answer is correct if `PickedOptions.picks == Items.truth`.
 
     Raises:
-        InputError: It cannot be read, was made on another output, or ids are missing, duplicate or unknown.
+        InputError: The file cannot be read, belongs to another output, or ids are missing, duplicate or unknown.
     """
     predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:

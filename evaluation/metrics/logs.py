@@ -2,7 +2,7 @@
 
 lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a Zstandard-compressed JSON
 file for each sample, or one JSON file; both are read without inspect-ai. Tested with lmms-eval 0.7.3 and inspect-ai
-0.3.285. VLMEvalKit (ms-vlmeval 0.0.20) writes its table of questions again, with the predictions.
+0.3.285. VLMEvalKit (ms-vlmeval 0.0.20) writes its table of questions with the predictions added.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from ...core.documents import once, parse_json
 from ...core.errors import InputError
 from .answers import read_answer
 
-LOGGED = "stressreel"  # in every line or score of our tasks: see exports/harness.py
+LOGGED = "stressreel"  # present in every line or score of our tasks; see exports/harness.py
 LOGS = ("*_samples_*.jsonl", "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]T*.json")
 """File names of logs of lmms-eval, and of both kinds of logs of inspect-ai."""
 
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:/sample)?\.json", re.DOTALL)  # of one file, or of several
-ABOUT = ("header.json", "_journal/start.json")  # every `.eval` file has one, the latter from its beginning
-ZIP_ZSTANDARD = 93  # Python's own zipfile knows it from 3.14
+ABOUT = ("header.json", "_journal/start.json")  # every `.eval` file has one of them, the latter from its beginning
+ZIP_ZSTANDARD = 93  # supported by Python's zipfile from 3.14
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 LARGEST_SAMPLE = 100_000_000  # bytes
-LEAST_ROOM, EXPANSION = 500_000_000, 50  # bytes of all samples, unpacked: at least, and by the file's size
+LEAST_ROOM, EXPANSION = 500_000_000, 50  # bytes of all samples, unpacked: base allowance, and factor of the file size
 ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, ValueError, struct.error, zlib.error)
 
 
@@ -38,15 +38,15 @@ def sample_logs(folder: Path) -> list[Path]:
 
 
 def is_result(row: Mapping[str, Any]) -> bool:
-    """Return whether a row is of a table that VLMEvalKit wrote of a task of ours."""
+    """Return whether a row belongs to a table that VLMEvalKit wrote for a task of ours."""
     return {"sample", "prediction"} <= set(row)
 
 
 def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Take what a row of a result of VLMEvalKit predicts, as the other harnesses log it.
+    """Convert a row of a VLMEvalKit result to the form logged by the other harnesses.
 
     Raises:
-        InputError: Its `sample` is not one that `stressreel export` wrote.
+        InputError: The row's `sample` was not written by `stressreel export`.
     """
     said = "" if row["prediction"] is None else str(row["prediction"])
     try:
@@ -67,11 +67,11 @@ def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the predictions in logged lines or samples.
 
-    Several tasks about one item (its answer, its explanation) are merged into one row. Repeated answers stay separate
-    rows, because it is unknown which run counts.
+    Several tasks about one item (its answer, its explanation) are merged into one row. Repeated answers remain separate
+    rows, because it is unknown which run applies.
 
     Raises:
-        InputError: A line or sample is not of a task that `stressreel export` wrote.
+        InputError: A line or sample does not belong to a task written by `stressreel export`.
     """
     rows: list[dict[str, Any]] = []
     by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -95,7 +95,7 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the scored samples of an `.eval` file.
 
     Raises:
-        InputError: It is not such a file, is damaged, or unpacks to far more than such files do.
+        InputError: The file is not an `.eval` file, is damaged, or is excessively large when unpacked.
     """
     try:
         with ZipFile(path) as archive:
@@ -125,10 +125,10 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _unpacked(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
-    """Read a file of an archive of `packed` bytes, and at most the size that the archive states.
+    """Read a file from an archive of `packed` bytes, up to the size that the archive states.
 
     Raises:
-        BadZipFile: Its compression is unsupported, it is damaged, or its size differs.
+        BadZipFile: The compression is unsupported, the file is damaged, or its size differs.
     """
     if info.compress_type in (ZIP_STORED, ZIP_DEFLATED):
         with archive.open(info) as file:
@@ -159,15 +159,15 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
 
 
 def is_json_log(content: Any) -> bool:
-    """Return whether a JSON value is a log of inspect-ai."""
+    """Return whether a JSON value is an inspect-ai log."""
     return isinstance(content, dict) and {"eval", "samples"} <= set(content)
 
 
 def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the scored samples of a log of inspect-ai as JSON.
+    """Yield the scored samples of an inspect-ai log in JSON.
 
     Raises:
-        InputError: It has no list of samples.
+        InputError: The log has no list of samples.
     """
     if not isinstance(content["samples"], list):
         raise InputError(f"{path}: the samples of this inspect-ai log are not a list. Write the log with its samples.")
@@ -176,7 +176,7 @@ def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
-    """Yield what the scorers of a sample logged, without repetitions; nothing for a failed sample."""
+    """Yield the entries logged by the scorers of a sample, without repetitions; none for a failed sample."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
         raise InputError(f"{place}: expected an inspect-ai sample with its scores.")

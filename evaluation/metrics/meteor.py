@@ -1,7 +1,8 @@
 """METEOR 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's METEOR (Banerjee and Lavie 2005).
 
-These are different scores. Version 1.5, which captioning papers report, also matches paraphrases, gives function words
-less weight, and has parameters tuned to human judgements. NLTK's is usually higher, so names state which one it is.
+These are different scores. Version 1.5, which captioning papers report, also matches paraphrases, weights function
+words less, and has parameters tuned to human judgements. NLTK's score is usually higher, so the names of scores state
+the version.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
 class _Remembered:
-    """A method of another object with a cache: METEOR stems and looks up the same words over and over."""
+    """A cached version of another object's method, as METEOR stems and looks up the same words repeatedly."""
 
     def __init__(self, method: str, of: Any):
         setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
@@ -42,7 +43,7 @@ def _helpers() -> dict[str, Any]:
 
 
 def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
-    """Score the words of a text against a reference, from 0 to 1; equal texts score a little below 1.
+    """Score the words of a text against a reference, from 0 to 1; equal texts score slightly below 1.
 
     Raises:
         InputError: WordNet is missing.
@@ -59,8 +60,8 @@ def java_found() -> bool:
 def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     """Score texts against one reference each with pycocoevalcap's METEOR 1.5, from 0 to 1; equal texts score 1.
 
-    It is run like pycocoevalcap does, in English with `-norm`, but on files: the package's own wrapper exchanges single
-    lines with the program and leaves it running.
+    The program is run as by pycocoevalcap, in English with `-norm`, but on files: the package's wrapper exchanges
+    single lines with the program and leaves it running.
 
     Args:
         texts: Words separated by spaces.

@@ -1,4 +1,4 @@
-"""Modality importance scores (MIS): which modality a question needs.
+"""Modality importance scores (MIS), which measure the modality that a question requires.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
 Models", section 3, equations 1 to 3, Tables 1 and 2.
@@ -31,7 +31,7 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
 
 
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
-    """Return each question's importance score of each modality (equation 3).
+    """Return each question's importance score for each modality (equation 3).
 
     perf(q | M+) is the mean correctness over the subsets with the modality and at least one other, perf(q | M-) over
     the non-empty subsets without it; the score is their difference, from -1 to 1.
@@ -64,12 +64,12 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> list[str]:
     """Return the category of each question (section 3.2); arguments are those of `importance`.
 
-    "<m>-biased": the score of m is 0 or more, those of all others 0 or less and different from m's. "complementary":
-    all scores are above 0. "modality-agnostic correct" (or "incorrect"): all scores are 0 and all subsets are answered
-    correctly (incorrectly). "none": everything else.
+    "<m>-biased": the score of m is at least 0, all others are at most 0 and different from m's. "complementary": all
+    scores are above 0. "modality-agnostic correct" (or "incorrect"): all scores are 0 and all subsets are answered
+    correctly (incorrectly). "none": all other cases.
 
-    With two modalities, a question answered correctly from either alone but not from both has scores (-1, -1): "none"
-    (last row of Table 2).
+    With two modalities, a question answered correctly from either one alone but not from both has scores (-1, -1),
+    which is "none" (last row of Table 2).
     """
     scores = importance(right, modalities)
     table = np.stack([scores[modality] for modality in modalities], axis=1)
@@ -118,17 +118,17 @@ def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], 
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return for each item another item, of a different source video, that provides its features (section 4.4).
+    """Return, for each item, another item with a different source video that supplies its features (section 4.4).
 
-    It is a random cyclic shift of items in random order within source videos in random order: every item provides its
-    features once, never within its own video.
+    The assignment is a random cyclic shift of items in random order within source videos in random order. Every item
+    supplies its features once, and never to an item of the same video.
 
     Args:
         sources: Source video of each item.
         rng: Generator for the order and the shift.
 
     Raises:
-        InputError: One source video has more than half of the items, so this is impossible.
+        InputError: One source video has more than half of the items, which makes this impossible.
     """
     names, inverse, counts = np.unique(
         np.asarray(sources, dtype=object).astype(str), return_inverse=True, return_counts=True
@@ -142,7 +142,7 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
         )
     order_of_sources = rng.permutation(len(names))
     order = np.lexsort((rng.random(total), order_of_sources[inverse]))
-    # Blocks are contiguous and none is longer than `most`: a shift from `most` to total - most leaves every block.
+    # Blocks are contiguous and at most `most` long: a shift from `most` to total - most leaves every block.
     shift = int(rng.integers(most, total - most + 1))
     result = np.empty(total, np.intp)
     result[order] = order[(np.arange(total) + shift) % total]

@@ -1,7 +1,7 @@
 """Tables of several models: the mean of each score over a model's runs, and its standard deviation.
 
-As in CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4 and 8 to 16 (± over
-settings; in 4, 10, 11, 14 and 15 those of several models), and CausalChaos's Tables 1 and 3.
+The form follows CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4 and 8 to 16 (±
+over settings; in 4, 10, 11, 14 and 15 those of several models), and CausalChaos's Tables 1 and 3.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RunScore:
 
     Attributes:
         value: The score; NaN if undefined.
-        std: Standard deviation over the settings that it is the mean of; NaN if it is not such a mean.
+        std: Standard deviation over the settings that the score averages; NaN if the score is not such a mean.
         settings: Number of settings.
     """
 
@@ -40,17 +40,17 @@ class RunScore:
 
 
 def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
-    """Return the scores in a table of a score, by their labels.
+    """Return the scores in a table by label.
 
-    The labels, such as ("R@5", "text", "bias", "γr"), are the columns before the first with scores and the name of the
-    score's column; counts are left out.
+    The labels, such as ("R@5", "text", "bias", "γr"), consist of the columns before the first with scores and the name
+    of the score's column; counts are omitted.
 
     Args:
-        scored: The score.
+        scored: The scores.
         of: "headline" or the name of a table.
 
     Raises:
-        UsageError: There is no such table.
+        UsageError: The table does not exist.
         InputError: `scores.json` is damaged.
     """
     try:
@@ -96,8 +96,8 @@ def _number(cell: Any) -> float:
 def mean_and_std(values: Sequence[RunScore]) -> Spread:
     """Return the mean of a model's runs, and the standard deviation to report with it.
 
-    For means over settings, it is the standard deviation over the settings of all runs, as in the robustness tables.
-    Otherwise it is that of the runs, with n - 1; NaN for one run.
+    For means over settings, this is the standard deviation over the settings of all runs, as in the robustness tables.
+    Otherwise it is that of the runs, with n - 1; NaN for a single run.
     """
     means = [each.value for each in values]
     mean = fmean(means)
@@ -113,13 +113,13 @@ class ModelTable(Result):
     """Scores of several models.
 
     Attributes:
-        title: Title.
+        title: Printed title.
         models: Names of the models.
         scores: Names of the scores.
-        cells: By score and model; None where a model has no such score.
-        over_settings: Whether ± is over settings; otherwise it is over runs.
+        cells: Values by score and model; None if a model lacks the score.
+        over_settings: Whether ± refers to settings rather than runs.
         transposed: Whether models are shown in rows.
-        written: Lines that report the files written.
+        written: Messages about the files that were written.
     """
 
     title: str
@@ -140,7 +140,7 @@ class ModelTable(Result):
 
     @property
     def note(self) -> str:
-        """Explanation of ±."""
+        """Explanation of the ± values."""
         runs = {cell.runs for cell in self.cells.values() if cell}
         if self.over_settings:
             return "± is the standard deviation over all settings" + ", of all runs of a model" * (runs != {1}) + "."
@@ -150,7 +150,7 @@ class ModelTable(Result):
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table with models in columns, or in rows."""
+        """Return the table with models in columns or rows."""
         rows: list[tuple[Cell, ...]]
         if self.transposed:
             headings = ("model", *self.scores)
@@ -167,13 +167,14 @@ def model_table(
     """Combine scores of several models into one table.
 
     Args:
-        models: The runs of each model; scores on several tables of one output are named after them.
+        models: Runs of each model; scores on several tables of one output are named after the tables.
         of: "headline" or a table of the scores.
-        only: Labels and columns to keep, such as "R@5" and "γr"; a column of labels is filtered only if one is named.
+        only: Labels and columns to keep, such as "R@5" and "γr"; a column of labels is filtered only if one of its
+            labels is listed.
 
     Raises:
-        UsageError: There is no such table, label or column.
-        InputError: The scores are not of the same output and questions.
+        UsageError: A table, label or column does not exist.
+        InputError: The scores belong to different outputs or questions.
     """
     runs = [(model, scored) for model, several in models.items() for scored in several]
     check_same_questions([scored for _, scored in runs])
@@ -205,17 +206,17 @@ def model_table(
 
 
 def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
-    """Select labels, and drop from their names the parts that all of them share.
+    """Select labels, and remove the parts that all of them share from their names.
 
     Args:
-        labels: All labels, of one length.
-        only: Parts to keep; at each position the named ones are kept, or all if none is named.
+        labels: All labels, of equal length.
+        only: Parts to keep; at each position the listed ones are kept, or all if none is listed.
 
     Returns:
         The name of every selected label, and the parts that all share.
 
     Raises:
-        UsageError: A part is unknown, or nothing is left.
+        UsageError: A part is unknown, or no label remains.
     """
     places = [list(dict.fromkeys(parts)) for parts in zip(*labels, strict=True)]
     unknown = [part for part in only if not any(part in parts for parts in places)]
@@ -236,7 +237,7 @@ def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[La
 
 
 def check_same_questions(scored: Sequence[SavedScores]) -> None:
-    """Raise an InputError for scores of different outputs, splits or questions."""
+    """Raise InputError for scores of different outputs, splits or questions."""
     first = scored[0]
     questions: dict[str, SavedScores] = {}
     for each in scored:

@@ -1,14 +1,14 @@
 """Scores of open-ended answers against references.
 
 CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
-and SBERT is the cosine of sentence embeddings. Texts are split by NLTK's Penn-Treebank tokenizer, lower-cased, and
+and SBERT is the cosine of sentence embeddings. Texts are split by NLTK's Penn Treebank tokenizer, lower-cased, and
 stripped of punctuation. This replaces pycocoevalcap's PTBTokenizer, which needs Java; scores can differ in the third
-decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP on first use. Without Java METEOR is NLTK's, a
-different score, and it and the sums that contain it are named accordingly.
+decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP on first use. Without Java, METEOR is NLTK's,
+a different score; its name and those of sums that contain it indicate this.
 
-All scores are functions of sums over questions, so they have bootstrap intervals: the mean over questions for METEOR,
-ROUGE-L, SPICE, CIDEr and SBERT; for BLEU the matches and counts of n-grams and the lengths of the whole corpus. CIDEr's
-document frequencies are those of all references in every resample.
+All scores are functions of sums over questions and therefore have bootstrap intervals: METEOR, ROUGE-L, SPICE, CIDEr
+and SBERT are means over questions, and BLEU uses the matches and counts of n-grams and the lengths of the entire
+corpus. In every resample, CIDEr's document frequencies are those of all references.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ NO_GRAMS = 1e-6
 """The package's precision where there are no n-grams: 1e-15 / 1e-9."""
 PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
 TYPOGRAPHIC = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": " -- ", "—": " -- ", "…": " ... "})
-LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # the tokenizer splits the last sentence's only
+LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # split only from the last sentence
 NO_WORDS = ("-", "--")
 """Placeholders for a text, and for a reference, without words, which the packages do not accept; they differ."""
 
@@ -73,12 +73,12 @@ def per_text(
     Args:
         texts: The generated texts.
         references: The references, in the same order.
-        encode: Sentence encoder for SBERT, which is left out without it.
+        encode: Sentence encoder for SBERT; if None, SBERT is omitted.
         spice: Whether to compute SPICE.
         meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 if Java is installed.
 
     Returns:
-        For each part of a score a sum and a count for every text: "1-grams" to "3-grams" (matches and n-grams),
+        For each part of a score, a sum and a count per text: "1-grams" to "3-grams" (matches and n-grams),
         "length" (words of the text and of the reference), and the scores that are means, each with count 1.
 
     Raises:
@@ -97,7 +97,7 @@ def per_text(
     bleu = BleuScorer(n=len(GRAMS))
     for number in found:
         bleu += (found[number][0], right[number])
-    with redirect_stdout(StringIO()):  # the packages print what they compute
+    with redirect_stdout(StringIO()):  # the packages print their progress
         _, rouge = Rouge().compute_score(right, found)
         _, cider = Cider().compute_score(right, found)
     pairs = [(right[number][0].split(), found[number][0].split()) for number in found]
@@ -130,7 +130,7 @@ def _spice(right: dict[int, list[str]], found: dict[int, list[str]]) -> list[flo
 
         scorer: Any = Spice()
         _, each = scorer.compute_score(right, found)
-    except Exception as error:  # a download, a Java process and its JSON: each fails in its own way
+    except Exception as error:  # download, Java process and JSON fail in different ways
         raise InputError(
             f"SPICE failed ({type(error).__name__}: {error}). It needs Java 8 or later and, once, the network for "
             "Stanford CoreNLP. Omit --spice to score without it."
@@ -151,8 +151,8 @@ def count(
 
     Args:
         sources: Source video of each question.
-        generated: Under "A" the answers, under "E" the explanations, if there are any.
-        references: The references under the same letters.
+        generated: Answers under "A", explanations (if any) under "E".
+        references: References under the same letters.
         encode: Sentence encoder for SBERT.
         spice: Whether to compute SPICE.
         meteor: See `per_text`.
@@ -171,9 +171,9 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalised mean.
+    """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalized mean.
 
-    CapsMIX and the normalised mean need all eight scores of both; with NLTK's METEOR their names say so.
+    CapsMIX and the normalized mean need all eight scores of both; their names indicate NLTK's METEOR.
     """
     scores: dict[str, Floats] = {}
     names = wanted(means)
@@ -191,19 +191,19 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def wanted(found: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the eight scores, with the METEOR that was found."""
+    """Return the names of the eight scores, with the available version of METEOR."""
     return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
-    """Return the package's corpus BLEU, to 1e-5, from the means of each resample."""
+    """Return the corpus BLEU of the package, to 1e-5, from the means of each resample."""
     precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
     brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
 
 
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Return notes about NLTK's METEOR, and about scores that CapsMIX lacks."""
+    """Return notes on NLTK's METEOR, and on scores missing from CapsMIX."""
     names = wanted(headline)
     found = []
     if NLTK in names:
@@ -220,14 +220,14 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """CapsMIX: the sum of the 16 scores, as in the paper's Table 3.
+    """Return CapsMIX, the sum of the 16 scores, as in the paper's Table 3.
 
     The paper's text says "after normalizing them to their theoretical best values", but the sums in the table contain
     CIDEr unscaled. `normalised_mean` follows the text.
 
     Args:
         answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
-        explanations: The same for explanations.
+        explanations: The same scores for explanations.
 
     Raises:
         KeyError: A score is missing.
@@ -237,7 +237,7 @@ def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -
 
 
 def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """Mean of the 16 scores, each divided by its theoretical maximum (CIDEr by 10), from 0 to 1; see `capsmix`."""
+    """Return the mean of the 16 scores, each divided by its maximum (CIDEr by 10), from 0 to 1; see `capsmix`."""
     names = WITH_NLTK if NLTK in answers else SCORES
     parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
     return reduce(add, parts) / len(parts)

@@ -1,4 +1,4 @@
-"""Read predictions from a file and match them to the questions by id, without guessing."""
+"""Load predictions from a file and match them to the questions by id, without guessing."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ ID_NAMES = ("id", "question_id", "qid", "key", "csv_q_id")
 ANSWER_NAMES = ("answer", "prediction", "pred")
 UNREADABLE, MISSING = -1, -2
 SHOWN = 20
-MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without and beside an expected number
+MOST_ROWS, FEW_ROWS = 5_000_000, 10_000  # without an expected number, and minimum limit with one
 LONGEST_LINE = 100_000_000  # characters
 BATCH_ROWS = 4096
-MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 of a few bytes
+MOST_COLUMNS = 1000  # of a workbook, which can claim 16,384 in a few bytes
 WORKBOOK_FAULTS = (BadZipFile, EOFError, IndexError, KeyError, NotImplementedError, SyntaxError, TypeError, zlib.error)
-LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: at least, and by its size
+LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: base allowance, and factor of its size
 
 
 @dataclass(frozen=True)
@@ -46,16 +46,16 @@ class Predictions:
 
 
 def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
-    """Read a predictions file.
+    """Load a predictions file.
 
     Args:
         path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of tasks
             from `stressreel export`, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
             (.eval, .json), results of VLMEvalKit (.xlsx, .tsv, .json).
-        expected: Approximate number of rows. Files with more than ten times as many are refused.
+        expected: Approximate number of rows; files with more than ten times this number are refused.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: The file does not exist.
         InputError: The file cannot be read, or has far too many rows.
     """
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
@@ -100,7 +100,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield what the results of VLMEvalKit in a folder predict; its other files are passed over."""
+    """Yield the predictions in VLMEvalKit results of a folder, skipping its other files."""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
             continue
@@ -126,7 +126,7 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
-    """Keep the rows about a table, and those that name no table.
+    """Return the rows for a table, and those that state no table.
 
     Args:
         predictions: The rows.
@@ -134,7 +134,7 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
         fingerprint: Fingerprint of the output.
 
     Raises:
-        InputError: No row is left, or rows were made on another output.
+        InputError: No row remains, or rows belong to another output.
     """
     odd = next((row for row in predictions.rows if row.get("fingerprint", fingerprint) != fingerprint), None)
     if odd is not None:
@@ -176,7 +176,7 @@ def _object(line: str, place: str) -> dict[str, Any]:
 
 
 def _json(path: Path) -> Iterator[dict[str, Any]]:
-    """Read a list of objects, an object of answers by id, or a log of inspect-ai."""
+    """Yield the rows of a list of objects, an object of answers by id, or an inspect-ai log."""
     rows = parse_json(read_text(path), once)
     if is_json_log(rows):
         yield from json_log(path, rows)
@@ -199,7 +199,7 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    """Read rows in batches, with equal texts stored once: a small file can hold very many of them."""
+    """Yield rows in batches, with equal texts stored once, as a small file can contain very many of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -230,7 +230,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
-    """Read the first sheet of a workbook, which may not unpack to far more than it has bytes."""
+    """Yield the rows of the first sheet of a workbook, whose unpacked size is limited relative to the file."""
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
         with ZipFile(path) as archive:
@@ -269,7 +269,7 @@ def answer_column(predictions: Predictions) -> str:
     """Return the name of the column with the answers.
 
     Raises:
-        InputError: There is none, or there are several, of which one may be the key.
+        InputError: There is no such column, or several, one of which may be the answer key.
     """
     found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
     if len(found) > 1:
@@ -281,15 +281,15 @@ def answer_column(predictions: Predictions) -> str:
 
 
 def identity(ids: Iterable[str]) -> str:
-    """Return a hash of a set of questions: scores are compared only if they have the same."""
+    """Return a hash of a set of questions; scores are comparable only if it is equal."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str:
-    """Return the first of the allowed names that is a column; "" if there is none and it is not needed.
+    """Return the first of the allowed names that is a column; "" if there is none and it is optional.
 
     Raises:
-        InputError: It is needed and missing.
+        InputError: The column is required and missing.
     """
     seen = {name for row in predictions.rows for name in row}
     found = next((name for name in allowed if name in seen), "")
@@ -302,7 +302,7 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
 
 
 def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
-    """Raise an InputError if an id occurs more than once."""
+    """Raise InputError if an id occurs more than once."""
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
         raise InputError(f"{path} has ids more than once: {', '.join(doubled[:5])}.")
@@ -313,10 +313,10 @@ class MatchedPredictions:
     """Predictions by id.
 
     Attributes:
-        given: Prediction of each id that has one.
+        given: Predictions by id.
         missing: Ids of questions without a prediction.
-        doubled: Ids that occur twice; the first prediction counts.
-        unknown: Ids that are not questions.
+        doubled: Ids that occur more than once; the first prediction is used.
+        unknown: Ids that belong to no question.
         elsewhere: Number of predictions for questions of other splits.
         read: Number of rows in the file.
     """
@@ -329,19 +329,19 @@ class MatchedPredictions:
     read: int
 
     def unmatched(self) -> dict[str, int]:
-        """Return the counts of ids that do not match, for `scores.json`."""
+        """Return the counts of mismatched ids for `scores.json`."""
         counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
         return {**counts, "of_other_splits": self.elsewhere}
 
 
 @dataclass(frozen=True)
 class PickedOptions:
-    """The option that each prediction means, in the order of the questions.
+    """The option that each prediction selects, in the order of the questions.
 
     Attributes:
         ids: Ids of the questions.
         picks: Number of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
-        unreadable: Ids and answers that could not be read.
+        unreadable: Ids and answers that could not be interpreted.
         matched: The predictions by id.
     """
 
@@ -374,7 +374,7 @@ def match(
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
-    """Look up the predictions for questions; arguments and errors are those of `join`."""
+    """Return the predictions for questions; arguments and errors are those of `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
@@ -383,7 +383,7 @@ def match(
         name = str(row.get(id_name)).strip()
         if name in given:
             doubled[name] += 1
-        elif row.get(answer_name) is not None:  # null is a missing answer, not an incorrect one
+        elif row.get(answer_name) is not None:  # null is a missing answer rather than an incorrect one
             given[name] = row[answer_name]
     wanted = set(ids)
     missing = [name for name in ids if name not in given]
@@ -409,15 +409,15 @@ def join(
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
-    """Bring predictions into the order of the questions, and read which option each means.
+    """Return predictions in the order of the questions, with the option that each selects.
 
     Args:
-        predictions: The file.
+        predictions: The rows.
         ids: Ids of the questions to score.
-        options: Options of each question; None if all are answered by no or yes.
-        others: Ids of questions that exist and are not scored now.
+        options: Options of each question; None if all are yes/no questions.
+        others: Ids of existing questions that are not scored now.
         answer: Name of the column with the answers; by default the one of `ANSWER_NAMES` that exists.
-        partial: Count missing, duplicate and unknown ids instead of raising.
+        partial: Whether to count missing, duplicate and unknown ids instead of raising an error.
         first: Number of the first option in numeric answers.
 
     Raises:
@@ -445,7 +445,7 @@ def join(
 
 
 def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> NoReturn:
-    """Raise an InputError that lists the ids that do not match."""
+    """Raise InputError with a list of mismatched ids."""
     faults = [
         f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"
         for names, what in (
@@ -463,5 +463,5 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
 
 
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
-    """Return the options of each row; a question without options is answered by no or yes."""
+    """Return the options of each row; questions without options are yes/no questions."""
     return [row.get(name) or YES_NO for row in rows]

@@ -1,24 +1,23 @@
-"""Graphs of sub-questions, and how answers to them are read.
+"""Graphs of sub-questions, and the interpretation of answers to them.
 
 AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering") decomposes a
-compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that makes a parent
-from its children; a parent can have several. Kinds, groups and rules are named as in the authors' released scorer; they
-are defined in `templates/agqa.yaml`.
+compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that forms a parent
+from its children; a parent can have several edges. Categories, groups and rules are named as in the authors' released
+scorer and defined in `templates/agqa.yaml`.
 
-Answers are read in one of two ways. *Released* reproduces that scorer: answers are compared verbatim, and a question is
-identified by its text within a video. *Default*, ours, differs as follows:
+Answers are interpreted in one of two ways. *Released* reproduces that scorer: answers are compared verbatim, and a
+question is identified by its text within a video. *Default*, ours, differs as follows:
 
-* Answers are normalised. Kinds with yes/no answers are read by `answers.read_answer`; for others, case, surrounding
-  marks, lead-ins such as "Answer:", and articles are ignored. Anything but yes or no to a yes/no question is unreadable
-  and wrong.
-* A question is identified by its key, so two questions with the same text and different meanings are distinct.
-* The option of a Choose is identified by the object in its program, not by whether "<answer> exist" is in its text,
-  which finds a table in "Does a vegetable exist?".
-* The first child of an Equals is read by its kind, not by whether it has children: the program `objExists(o)` names the
-  object compared with, a question about an object supplies its own answer, and anything else is not checked.
+* Answers are normalized. Yes/no answers are interpreted by `answers.read_answer`; for other categories, case,
+surrounding punctuation, lead-ins such as "Answer:", and articles are ignored. Any other answer to a yes/no question is
+unreadable and incorrect. * A question is identified by its key, so that two questions with equal text and different
+meanings are distinct. * The option of a Choose is identified by the object in its program. The released scorer searches
+its text for "<answer> exist", which finds a table in "Does a vegetable exist?". * The first child of an Equals is
+interpreted by its category rather than by the presence of children: the program `objExists(o)` names the object of the
+comparison, a question about an object supplies its answer, and all other questions are not checked.
 
-In both, a question without a prediction is left out, and so is everything that depends on its answer; the released
-scorer stops there.
+In both modes, a question without a prediction is excluded together with everything that depends on its answer; the
+released scorer stops with an error.
 """
 
 from __future__ import annotations
@@ -65,13 +64,13 @@ class Node:
     """A question of a graph.
 
     Attributes:
-        key: Key of its prediction, shared by all nodes of a video that are the same question.
+        key: Key of the prediction, shared by all nodes of a video that are the same question.
         video_id: Id of the video.
         text: Text of the question.
-        kind: Its kind, one of those in `GROUPS`.
+        kind: Category, a key of `GROUPS`.
         answer: The correct answer; None if unknown.
-        program: Its meaning, such as `equals(phone, firstObject(touching, video))`. The object of Object Exists and
-            Object Equals is read from it.
+        program: Meaning, such as `equals(phone, firstObject(touching, video))`, from which the object of Object Exists
+            and Object Equals is parsed.
     """
 
     key: str
@@ -83,7 +82,7 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """A composition rule that makes a parent from its children, all given by their positions in the graph."""
+    """A composition rule that forms a parent from its children, all given by index in the graph."""
 
     parent: int
     rule: str
@@ -97,9 +96,9 @@ class QuestionGraph:
     Attributes:
         root: Key of the question.
         video_id: Id of the video.
-        nodes: Keys of all its questions, children before parents, the root last.
-        edges: The rules. The order of children matters for Equals, Choose and Xor. A question without edges is isolated
-            and counts for accuracy only.
+        nodes: Keys of all questions, children before parents, the root last.
+        edges: Composition rules. The order of children matters for Equals, Choose and Xor. A question without edges is
+            isolated and only counts for accuracy.
     """
 
     root: str
@@ -121,7 +120,7 @@ def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
     """Check that a graph can be scored.
 
     Raises:
-        InputError: It is cyclic or not in order, or has an unknown question, kind or rule.
+        InputError: The graph is cyclic or unordered, or has an unknown question, category or rule.
     """
     known = [nodes.get(key) for key in graph.nodes]
     if fault := _fault(graph, known):
@@ -129,7 +128,7 @@ def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
 
 
 def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
-    """Describe what is wrong with a graph; empty if nothing is."""
+    """Describe the defect of a graph; "" if it has none."""
     if not graph.nodes or graph.nodes[-1] != graph.root:
         last = repr(graph.nodes[-1]) if graph.nodes else "nothing"
         return f"ends with {last}. The last node must be the root."
@@ -165,14 +164,14 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
 
 
 def named_object(program: str) -> str | None:
-    """Return the object that `objExists(phone)` or `equals(phone, …)` names; None if it is a reference."""
+    """Return the object named in `objExists(phone)` or `equals(phone, …)`; None if it is a reference."""
     found = NAMED.match(program.strip())
     return (found[1] or found[2]).strip() if found else None
 
 
 @lru_cache(maxsize=1 << 16)
 def open_answer(text: str) -> str | None:
-    """Normalise an answer other than yes or no; None if it has no words."""
+    """Normalize an answer other than yes or no; return None if it has no words."""
     said = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
     words = said.split()
     kept = [word for word in words if word not in ARTICLES]
@@ -181,7 +180,7 @@ def open_answer(text: str) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def comparable(text: str, kind: str) -> str | None:
-    """Normalise an answer to a question of a kind for comparison; None if it is unreadable."""
+    """Normalize an answer to a question of a category for comparison; return None if it is unreadable."""
     if kind not in ANSWERED_YES_NO:
         return open_answer(text)
     pick = read_answer(text, YES_NO)
@@ -190,17 +189,17 @@ def comparable(text: str, kind: str) -> str | None:
 
 @dataclass(frozen=True)
 class ReadAnswers:
-    """Answers to the questions of a video, normalised; all lists but the last two have one entry per question.
+    """Normalized answers to the questions of a video; all lists except the last two have one entry per question.
 
     Attributes:
         nodes: The questions.
         says: The predicted answers; None if missing or unreadable.
         truths: The correct answers; None if unknown.
-        right: Whether the prediction is correct; None if it is not scored: no correct answer, no prediction or a banned
-            kind.
+        right: Whether the prediction is correct; None if it is not scored because the correct answer or the prediction
+            is missing or the category is excluded.
         absent: Whether a prediction is required and missing.
         names: Identities of the questions.
-        released: Whether they were read as by the released scorer.
+        released: Whether they were interpreted as by the released scorer.
         missing: Keys of questions whose prediction is missing.
         unreadable: Keys of questions whose prediction is unreadable.
     """
@@ -217,15 +216,15 @@ class ReadAnswers:
 
 
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
-    """Look up and read the predictions for questions of one video.
+    """Interpret the predictions for questions of one video.
 
     Args:
         nodes: The questions.
         predictions: Answers by key.
-        released: Read them as the released scorer does.
+        released: Whether to interpret them like the released scorer.
 
     Raises:
-        InputError: A correct answer is not valid for its kind.
+        InputError: A correct answer is not valid for its category.
     """
     found = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
@@ -252,10 +251,10 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
 
 
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
-    """Return the predictions of constant baselines, by name: always yes is almost perfectly consistent.
+    """Return the predictions of constant baselines by name; always answering yes is almost perfectly consistent.
 
-    "commonest" is the most common correct answer to a question's kind; of equally common ones the first in the
-    alphabet, and yes where no correct answer is known.
+    "commonest" is the most frequent correct answer in the question's category, with ties resolved alphabetically, and
+    yes if no correct answer is known.
     """
     given: dict[str, Counter[str]] = {}
     for node in {(node.video_id, node.key): node for node in nodes}.values():

@@ -1,7 +1,7 @@
-"""Show where the answer to one question goes wrong: its graph of sub-questions, with verdicts and contradictions.
+"""Locate the error in the answer to one question: its graph of sub-questions, with verdicts and contradictions.
 
-AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path, pink there, leads from a wrong answer down through wrong
-answers to sub-questions; contradictions, blue there, are answers to a parent and its children that cannot all be true.
+AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path (pink) leads from an incorrect answer down through incorrect
+answers to sub-questions. Contradictions (blue) are answers to a parent and its children that cannot all be true.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class JudgedQuestion:
 
     Attributes:
         node: The question.
-        prediction: The predicted answer as given; None if missing.
-        verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for kinds that are not.
-        on_path: Whether it is on the error path.
+        prediction: The predicted answer verbatim; None if missing.
+        verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for excluded categories.
+        on_path: Whether the question is on the error path.
     """
 
     node: Node
@@ -37,14 +37,15 @@ class JudgedQuestion:
 
 @dataclass(frozen=True)
 class QuestionPath:
-    """A question's graph with the answers to it.
+    """A question's graph with answers.
 
     Attributes:
         root: Key of the question.
         steps: All questions of the graph, children before parents, the root last.
-        edges: The rules, by position in `steps`.
-        error_edges: Pairs of parent and child on the error path. It starts at the root if that is wrong, and continues
-            to every child that is wrong, or that is not judged and leads to a wrong answer.
+        edges: The rules, by index in `steps`.
+        error_edges: Pairs of parent and child on the error path. The path starts at the root if its answer is
+            incorrect, and continues to every child whose answer is incorrect, or is not judged and leads to an
+            incorrect one.
         contradictions: Parents, with the rule, whose answer contradicts those to its children.
     """
 
@@ -56,7 +57,7 @@ class QuestionPath:
 
     @property
     def origins(self) -> tuple[int, ...]:
-        """Positions of wrong answers below which no answer is wrong: the ends of the error path."""
+        """Indices of incorrect answers below which no answer is incorrect, the ends of the error path."""
         going_on = {parent for parent, _ in self.error_edges}
         return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
 
@@ -67,13 +68,13 @@ def question_path(
     """Judge every answer in the graph of one question.
 
     Args:
-        video: The graphs of its video.
+        video: The graphs of the question's video.
         root: Key of the question.
         predictions: Answers by key.
-        released: Read answers as the released scorer does; see `question_graphs`.
+        released: Whether to interpret answers like the released scorer; see `question_graphs`.
 
     Raises:
-        InputError: The question has no graph there, or the graph is invalid.
+        InputError: The question has no graph in the video, or the graph is invalid.
     """
     graph = next((each for each in video.graphs if each.root == root), None)
     if graph is None:
@@ -132,7 +133,7 @@ def _verdict(node: Node, right: bool | None) -> str:
 
 
 def question_path_json(path: QuestionPath) -> dict[str, Any]:
-    """Return a question's graph with verdicts and contradictions as JSON values; edges are by position in `nodes`."""
+    """Return a question's graph with verdicts and contradictions as JSON values; edges are by index in `nodes`."""
     contradictory = {parent for parent, _ in path.contradictions}
     return {
         "root": path.root,
@@ -174,9 +175,9 @@ def step_text(step: JudgedQuestion) -> str:
 
 
 def question_path_text(path: QuestionPath) -> str:
-    """Write a question's graph as a tree with answers, verdicts and contradictions.
+    """Format a question's graph as a tree with answers, verdicts and contradictions.
 
-    A question with several parents is expanded below the first only. "✗" marks the error path, "↯" a rule by which the
+    A question with several parents is only expanded below the first. "✗" marks the error path, "↯" a rule by which the
     parent's answer contradicts its children's.
     """
     rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
@@ -184,7 +185,7 @@ def question_path_text(path: QuestionPath) -> str:
         rules.setdefault(parent, []).append((rule, children))
     lines: list[str] = []
     written = set[int]()
-    # Each entry waits with the place in the tree that it is written at; an explicit stack, as graphs can be deep.
+    # Each stack entry has its position in the tree; the stack is explicit because graphs can be deep.
     waiting: list[tuple[int, str, str, tuple[int, int] | None]] = [(len(path.steps) - 1, "", "", None)]
     while waiting:
         place, before, behind, edge = waiting.pop()

@@ -16,11 +16,11 @@ CUTS = (1, 5, 10)
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
     """Return for each caption the probability that its clip is among the first K, shape (captions, cuts).
 
-    Ties are ordered randomly, so an uninformative matrix scores chance and not 1: with g clips above the correct one
-    and e others equal to it, the probability is (K - g) / (e + 1), from 0 to 1.
+    Ties are ordered randomly, so that an uninformative matrix scores chance rather than 1: with g clips above the
+    correct one and e others equal to it, the probability is (K - g) / (e + 1), limited to 0 to 1.
 
     Args:
-        similarity: Shape (clips, captions), greater is more similar.
+        similarity: Similarities, shape (clips, captions), where greater is more similar.
         target: Row of the correct clip for each caption.
         cuts: The values of K.
 
@@ -46,9 +46,9 @@ def ranked_hits(
     """Return for each caption whether its clip is among the first K of its ranked list, shape (captions, cuts).
 
     Args:
-        ranked: Clip ids by caption id, the best first, at least the largest K of them (or all clips).
+        ranked: Clip ids by caption id, best first; at least the largest K of them, or all clips.
         captions: Ids of the captions.
-        clips: The correct clip of each.
+        clips: The correct clip of each caption.
         cuts: The values of K.
 
     Raises:

@@ -24,7 +24,7 @@ class Setting:
 
     Attributes:
         visual: Name of the visual perturbation, or "".
-        severity: 1 to 5; 0 without a visual perturbation.
+        severity: Severity, 1 to 5; 0 without a visual perturbation.
         text: Name of the text perturbation, or "".
     """
 
@@ -34,7 +34,7 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Name in files and cells: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
+        """Name used in files and cells: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
         visual = f"{self.visual}-{self.severity}" if self.visual else ""
         return "+".join(filter(None, (visual, self.text))) or CLEAN
 
@@ -52,19 +52,19 @@ def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
 
 
 def gamma_relative(clean: Floats, perturbed: Floats) -> Floats:
-    """Return the relative robustness; NaN where the clean score is 0."""
+    """Return the relative robustness; NaN if the clean score is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(clean > 0, 1 - (clean - perturbed) / clean, np.nan)
 
 
 def cell(setting: Setting, score: str) -> str:
-    """Return the name of the cell of a score under a setting."""
+    """Return the name of the cell for a score in a setting."""
     return f"{setting.name} {score}"
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The settings and scores that were measured.
+    """The measured settings and scores.
 
     Attributes:
         settings: The settings, clean first.
@@ -79,7 +79,7 @@ class Suite:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
-        """Group settings by (modality, family), then by perturbation. Multimodal ones are one family."""
+        """Group settings by (modality, family), then by perturbation; multimodal ones form one family."""
         found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
         for setting in self.settings:
             if setting.modality == "clean":
@@ -101,7 +101,7 @@ class Suite:
         return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
 
     def wholes(self) -> dict[str, list[list[Setting]]]:
-        """Return the settings that robustness is averaged over, by modality, family or kind, then by perturbation."""
+        """Return the settings over which robustness is averaged, by modality, family or kind, then by perturbation."""
         groups = self.groups()
         found: dict[str, list[list[Setting]]] = {}
         for (modality, _), members in groups.items():
@@ -140,7 +140,7 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Select the main numbers: clean scores, and robustness by modality."""
+    """Return the main scores: clean scores, and robustness by modality."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -152,12 +152,12 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
 def tables(
     suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
 ) -> tuple[Table, ...]:
-    """Return the robustness by family, perturbation and kind of text perturbation, and every setting.
+    """Return the robustness by family, perturbation and kind of text perturbation, and a table of all settings.
 
     Args:
         suite: The settings and scores.
         counted: The sums.
-        scored: Estimates of `measure`'s scores.
+        scored: Estimates of the scores of `measure`.
         changed: Fraction of captions that each text perturbation changes.
     """
     changed = changed or {}

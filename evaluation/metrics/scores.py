@@ -1,4 +1,4 @@
-"""The result of scoring: main numbers with intervals, tables, and the sums behind them."""
+"""The result of scoring: main scores with intervals, tables, and the underlying sums."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Scores(Result):
 
     Attributes:
         benchmark: Name of the builder.
-        split: The split scored, or "all".
+        split: The scored split, or "all".
         answers: Counts as in `predictions.PickedOptions.summary`.
-        headline: The main numbers, with intervals.
-        tables: All other numbers.
+        headline: The main scores with intervals.
+        tables: All other scores.
         tally: Sums by source video, for comparisons.
         footnotes: Notes for the report.
         about: Config, output, predictions, interval and names of figures.
-        written: Lines that report where the scores were written.
+        written: Messages about the files that were written.
     """
 
     benchmark: str
@@ -40,14 +40,14 @@ class Scores(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the main numbers, then the other tables."""
+        """Return the main scores, followed by the other tables."""
         rows = tuple(self.headline.items())
         title = f"{self.benchmark}, {self.split}"
         return (Table("headline", title, ("score", "value [95 % interval]"), rows), *self.tables)
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """Warn if no answer could be read, and quote the first."""
+        """Warning if no answer could be interpreted, with the first one quoted."""
         first = next(iter(self.answers.get("unreadable_first", ())), None)
         if first is None or self.answers["unreadable"] < self.answers["scored"]:
             return ()
@@ -57,7 +57,7 @@ class Scores(Result):
         )
 
     def __str__(self) -> str:
-        """Return the counts, the shorter tables and a line about the intervals."""
+        """Format the counts, the shorter tables and a line about the intervals."""
         lines = [answers_line(self)]
         for counts in (self.answers, self.answers.get("explanations", {})):
             for row in counts.get("unreadable_first", [])[:5]:
@@ -103,7 +103,7 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
 
 
 def answers_line(scores: Scores) -> str:
-    """Return the counts of answers and, if there are any, of explanations."""
+    """Describe the counts of answers and, if any, of explanations."""
     explanations = scores.answers.get("explanations")
     lines = [counts_line(scores.answers, "answers")] + (
         [counts_line(explanations, "explanations")] if explanations else []
@@ -112,7 +112,7 @@ def answers_line(scores: Scores) -> str:
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
-    """Return the counts of `predictions.PickedOptions.summary` in one line."""
+    """Describe the counts of `predictions.PickedOptions.summary` in one line."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as wrong)"),
@@ -128,7 +128,7 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Describe the intervals, and why there are none or they are unreliable."""
+    """Describe the intervals, or the reason why they are missing or unreliable."""
     sources: int = interval["sources"]
     if sources < FEWEST:
         return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."

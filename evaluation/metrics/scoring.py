@@ -25,13 +25,13 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """How one question was answered.
+    """Explanation of the answer to one question.
 
     Attributes:
-        text: For a terminal.
-        content: The same as JSON values.
-        picture: The same as a PNG.
-        written: Lines that report where the picture was written.
+        text: Text for a terminal.
+        content: Content as JSON values.
+        picture: Content as a PNG.
+        written: Messages about the picture that was written.
     """
 
     text: str
@@ -48,7 +48,7 @@ class Explanation(Result):
         return dict(self.content)
 
     def _repr_html_(self) -> str:
-        """Return the picture, for a notebook."""
+        """Return the picture for notebooks."""
         return (
             f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
         )
@@ -56,16 +56,17 @@ class Explanation(Result):
 
 @dataclass(frozen=True)
 class BenchmarkScoring:
-    """How predictions on a benchmark are scored.
+    """The scoring of predictions on a benchmark.
 
     Attributes:
-        answers: Scores answers on a table of an output; the split is in the options.
-        measure: Returns the scores as a function of the means of a tally's cells.
-        similarity: Scores a folder of similarities, for benchmarks with retrieval.
-        figures: Draws figures of a score in addition to the common ones.
-        by_table: Whether its tables are scored separately, so that commands must name them.
-        released: Whether it can score like the published scorer (`ScoreOptions.released`).
-        explain: Explains how one question was answered, for benchmarks with more to show than right or wrong.
+        answers: Function that scores answers on a table of an output; the split is in the options.
+        measure: Function that returns the scores as a function of the means of a tally's cells.
+        similarity: Function that scores a folder of similarities, for benchmarks with retrieval.
+        figures: Function that draws figures in addition to the common ones.
+        by_table: Whether tables are scored separately, so that commands must specify them.
+        released: Whether scoring like the published scorer is available (`ScoreOptions.released`).
+        explain: Function that explains the answer to one question, for benchmarks whose answers have more detail than
+            correct or incorrect.
     """
 
     answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
@@ -90,16 +91,16 @@ def score(
 
     Args:
         output: The output.
-        scoring: How its benchmark is scored.
+        scoring: The scoring of its benchmark.
         config: The table.
         predictions: Answers.
-        similarity: A folder of similarities instead.
+        similarity: A folder of similarities in place of answers.
         split: The requested split.
-        options: Options; the split is filled in here.
+        options: Options of scoring, except the split.
 
     Raises:
         UsageError: The benchmark has no published scorer, and `options.released` is set.
-        InputError: The benchmark cannot score what was given.
+        InputError: The benchmark cannot score this kind of input.
     """
     options = replace(options, split=choose_split(output, config, split))
     if options.released and not scoring.released:
@@ -119,7 +120,7 @@ def score(
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:
-    """Return scoring by accuracy, for benchmarks without scores of their own."""
+    """Return scoring by accuracy, for benchmarks without their own scores."""
 
     def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
         items = read_items(output, config, options.split)

@@ -1,4 +1,4 @@
-"""Read similarities of clips and captions, and ranked lists, from files."""
+"""Load similarities of clips and captions, and ranked lists, from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
-    """Read the order of names in a matrix; by default that of `names`."""
+    """Return the order of names in a matrix, read from a file; by default that of `names`."""
     if not path.is_file():
         return np.arange(len(names))
     given = read_text(path).split("\n")
@@ -34,7 +34,7 @@ def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
 
 
 def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
-    """Read the only tensor of a file. NumPy has no bfloat16, which is the upper half of a float32."""
+    """Read the only tensor of a file. NumPy lacks bfloat16, which is the upper half of a float32."""
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
@@ -58,17 +58,17 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
 
 
 def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
-    """Read a similarity matrix.
+    """Load a similarity matrix.
 
     Raises:
-        InputError: The file does not hold a matrix of numbers of that shape.
+        InputError: The file does not contain a numeric matrix of this shape.
     """
     regular(path)
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path, shape)
     except InputError:
         raise
-    except Exception as error:  # each library has its own
+    except Exception as error:  # each library raises different exceptions
         raise InputError(f"{path} cannot be read ({type(error).__name__}: {error}).") from error
     if not isinstance(matrix, np.ndarray):
         raise InputError(f"{path} is an archive of arrays. Save a single array with numpy.save.")
@@ -82,9 +82,9 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
 
 
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
-    """Read ranked lists, one `{"id": …, "ranked": [clip ids]}` per line, as clip ids by caption id, the best first.
+    """Load ranked lists, one `{"id": …, "ranked": [clip ids]}` per line, as clip ids by caption id, best first.
 
-    An id is that of a caption, or of a clip with only one caption.
+    An id denotes a caption, or a clip with only one caption.
 
     Args:
         path: The file.
@@ -92,7 +92,7 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
         clips: Ids of all clips.
 
     Raises:
-        InputError: A line is malformed, names an unknown caption or clip, or repeats a caption.
+        InputError: A line is malformed, refers to an unknown caption or clip, or repeats a caption.
     """
     captions = Counter(clip_of.values())
     by_clip = {clip: name for name, clip in clip_of.items() if captions[clip] == 1}

@@ -1,4 +1,4 @@
-"""How far text perturbations move captions from their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
+"""Distance of perturbed captions from their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
 
 Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
 """
@@ -40,8 +40,8 @@ class Perplexity:
 
     Attributes:
         mean: Mean over all captions.
-        mean_without_outliers: Mean over those of at most 500; 0 if there are none.
-        outliers: Fraction of the others.
+        mean_without_outliers: Mean over captions of perplexity at most 500; 0 if there are none.
+        outliers: Fraction of the other captions.
     """
 
     mean: float
@@ -50,7 +50,7 @@ class Perplexity:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Perplexity:
-        """Summarise the perplexities of one or more captions."""
+        """Summarize the perplexities of one or more captions."""
         inner = [value for value in values if value <= OUTLIER]
         return cls(_mean(values), _mean(inner) if inner else 0.0, 1 - len(inner) / len(values))
 
@@ -60,12 +60,12 @@ class Shift:
     """Mean similarity of the captions of one perturbation to their originals; 1 for equal captions.
 
     Attributes:
-        captions: Number of captions, unchanged ones included.
-        changed: Fraction of those that differ.
+        captions: Number of captions, including unchanged ones.
+        changed: Fraction of changed captions.
         bleu4: BLEU-4 of a caption against its original, 0 to 1.
-        meteor: METEOR, 0 to 1; by its definition a little below 1 for equal captions.
+        meteor: METEOR, 0 to 1; by definition slightly below 1 for equal captions.
         rouge_l: F1 of ROUGE-L, 0 to 1.
-        perplexity: Perplexities, if a language model was given.
+        perplexity: Perplexities, if a language model was specified.
     """
 
     captions: int
@@ -81,7 +81,7 @@ Judge = Callable[[Sequence[str]], list[float]]
 
 
 def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
-    """Measure how far captions are from their originals.
+    """Measure the distance of captions from their originals.
 
     Args:
         pairs: Captions with their originals, at least one.
@@ -103,7 +103,7 @@ def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) 
 
 
 def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Average `METRICS` over the perturbations of each family with equal weights (Table 7), with their number."""
+    """Return the means of `METRICS` over each family's perturbations, equally weighted (Table 7), and their number."""
     members: dict[str, list[Shift]] = {}
     for name, shift in shifts.items():
         members.setdefault(families[name], []).append(shift)
@@ -118,24 +118,24 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
 
 @cache
 def table7() -> dict[str, dict[str, dict[str, float]]]:
-    """Return Table 7 of the paper by data set ("msrvtt", "youcook2"), family and metric."""
+    """Return the paper's Table 7 by dataset ("msrvtt", "youcook2"), family and metric."""
     table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
     return {name: table[name] for name in ("msrvtt", "youcook2")}
 
 
 @lru_cache(maxsize=1 << 14)
 def similarity(caption: str, original: str) -> tuple[float, float, float]:
-    """Return BLEU-4, METEOR and the F1 of ROUGE-L of a caption and its original, each 0 to 1.
+    """Return BLEU-4, METEOR and ROUGE-L F1 of a caption against its original, each from 0 to 1.
 
     BLEU-4 is sacrebleu's sentence score with exponential smoothing and effective order, so that an unchanged caption of
-    fewer than four words scores 1. METEOR is NLTK's with WordNet and the perturbed caption as the reference, which
-    reproduces Table
-    7: added words lower it, as recall has nine times the weight of precision. ROUGE-L is rouge-score's without
-    stemming. BLEU and METEOR use this package's tokens, where [UNK] is one token; only BLEU is case-sensitive.
+    fewer than four words scores 1. METEOR is NLTK's with WordNet and with the perturbed caption as the reference, which
+    reproduces Table 7: added words lower it, as recall has nine times the weight of precision. ROUGE-L is rouge-score's
+    without stemming. BLEU and METEOR use this package's tokens, in which [UNK] is one token; only BLEU is
+    case-sensitive.
     """
     bleu, rouge = _scorers()
     if caption == original and not any(character.isalnum() for character in original):
-        return 1.0, 1.0, 1.0  # emoji alone: METEOR and ROUGE-L see no word
+        return 1.0, 1.0, 1.0  # emoji only: METEOR and ROUGE-L find no words
     words = [[token.text for token in tokenize(text)] for text in (original, caption)]
     return (
         bleu.sentence_score(" ".join(words[1]), [" ".join(words[0])]).score / 100,
@@ -167,7 +167,7 @@ class LanguageModel:
 
     Attributes:
         name: Name or folder, with the revision or a hash of the weights.
-        tokenizer: Its tokenizer.
+        tokenizer: The tokenizer.
         model: The model, in evaluation mode.
     """
 
@@ -176,11 +176,11 @@ class LanguageModel:
     model: Any
 
     def perplexities(self, texts: Sequence[str]) -> list[float]:
-        """Return the perplexity of each text: exp of the mean loss of its tokens.
+        """Return the perplexity of each text, the exponential of the mean loss of its tokens.
 
-        The tokenizer's token for the beginning (or, as for GPT-2, the end) of a text is prepended, so the first word
-        counts. With a tokenizer that has neither, prediction starts after the first token, and a text of one token has
-        perplexity 1.
+        The tokenizer's beginning-of-text token (or, as for GPT-2, the end-of-text token) is prepended, so that the
+        first word counts. With a tokenizer that has neither, prediction starts after the first token, and a text of one
+        token has perplexity 1.
         """
         known: dict[str, float] = {}
         waiting = sorted({*texts}, key=lambda text: (len(text), text))
@@ -208,7 +208,7 @@ class LanguageModel:
         longest = max(len(ids) for _, ids in batch)
         ids = torch.zeros((len(batch), longest), dtype=torch.long)
         mask = torch.zeros_like(ids)
-        for row, (_, own) in enumerate(batch):  # padded behind, where a causal model does not look
+        for row, (_, own) in enumerate(batch):  # padded at the end, which a causal model ignores
             ids[row, : len(own)] = torch.tensor(own)
             mask[row, : len(own)] = 1
         ids, mask = ids.to(self.model.device), mask.to(self.model.device)
@@ -221,10 +221,10 @@ class LanguageModel:
 
 
 def load_language_model(name: str) -> LanguageModel:
-    """Load a causal language model from a folder or by its name on the hub, on a GPU if there is one.
+    """Load a causal language model from a folder or by its name on the Hub, on a GPU if available.
 
     Raises:
-        InputError: transformers is not installed, or there is no such model.
+        InputError: transformers is not installed, or the model does not exist.
     """
     advice = "Give --lm the folder of a causal language model of transformers, or its name on the hub."
     try:
@@ -255,15 +255,15 @@ def shift_report(
     model: LanguageModel | None = None,
     each: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure all perturbations of an output, as JSON values.
+    """Return measurements of all perturbations of an output as JSON values.
 
     Args:
         tables: Pairs of caption and original by perturbation.
         families: Family of each perturbation.
         fingerprint: Fingerprint of the output.
-        paper: Data set of Table 7 to compare with.
+        paper: Dataset of Table 7 for comparison.
         model: Language model for perplexities.
-        each: Called with the name of each perturbation that is done.
+        each: Callback with the name of each finished perturbation.
     """
     judge = model.perplexities if model else None
     shifts: dict[str, Shift] = {}
@@ -285,7 +285,7 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Read the report of an output; None if there is none for this content."""
+    """Return the report of an output; None if there is none for this content."""
     file = folder / FILE
     if not file.is_file():
         return None
