@@ -30,7 +30,7 @@ __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is public when it is first used, so that the commands start fast."""
+    """Import public names on first use, so that commands start fast."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_HOMES[name], f"{__name__}.api"), name)

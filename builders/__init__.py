@@ -1,6 +1,6 @@
-"""The benchmarks: one folder and one row of the table each, imported on first use.
+"""The benchmarks: one folder and one row of the table per benchmark, imported on first use.
 
-Other packages register benchmarks with the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
+Other packages register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def benchmark_names() -> list[str]:
 
 @cache  # scanning all installed packages is slow
 def _installed() -> dict[str, str]:
-    """Return the entry points of installed benchmarks by name; the first one counts."""
+    """Return the entry points of installed benchmarks by name; the first of equal names is used."""
     return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 
@@ -65,7 +65,7 @@ def load_benchmark(name: str) -> Benchmark:
 def build_options(name: str) -> tuple[type[BuildSettings], str]:
     """Return the settings class and the help of a build command.
 
-    Ours are in the benchmark's `settings.py`, so that `--help` does not import the code that builds.
+    Those of stressreel's own benchmarks are in `settings.py`, so that `--help` does not import the build code.
     """
     if name not in BENCHMARKS:
         benchmark = load_benchmark(name)
@@ -75,7 +75,7 @@ def build_options(name: str) -> tuple[type[BuildSettings], str]:
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:
-    """Import the benchmark of an output; raise an InputError if it is not installed."""
+    """Import the benchmark of an output; raise InputError if it is not installed."""
     name = output.info["builder"]
     if name not in benchmark_names():
         raise InputError(

@@ -1,8 +1,8 @@
 """The interface of a benchmark.
 
-Commands, verification, cards, scores, exports and probes get a `Benchmark` as an argument; none of them names one. A
-benchmark is a folder of `builders/` with a row in the table there, or a package with an entry point in the group
-`stressreel.benchmarks`.
+Commands, verification, cards, scores, exports and probes receive a `Benchmark` as an argument; none of them names a
+particular one. A benchmark is a folder of `builders/` with a row in the table there, or a package with an entry point
+in the group `stressreel.benchmarks`.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ Info = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A build that has read its annotations and is ready to run.
+    """A build whose annotations have been loaded, ready to run.
 
     Attributes:
-        plan: Its units.
-        builder: Renders the units and makes their rows.
-        describe: Returns the output of a dry run, except sizes and times.
-        estimate: Estimates size, time and disk space for a number of workers, from a few encoded frames or from typical
-            contents; None if no videos are made.
+        plan: The plan of the build.
+        builder: Builder that renders the units and makes their rows.
+        describe: Function that returns the text of a dry run, except sizes and times.
+        estimate: Function that estimates size, time and disk space for a number of workers, from a few encoded frames
+            or from typical contents; None if no videos are rendered.
         recorded: Values for underspecified options in the recorded command.
         warnings: Warnings to print before work starts.
-        searched: Lists the folders that were searched for source videos; see `video.source_files.searched`.
-        chosen: Choices that depend on floating-point rounding; None if there are none.
+        searched: Function that lists the folders searched for source videos; see `video.source_files.searched`.
+        chosen: Choices that depend on floating-point rounding, or None.
     """
 
     plan: Plan
@@ -64,7 +64,7 @@ class Prepared:
 
 
 class Prepare(Protocol):
-    """Reads the annotations and plans a build."""
+    """Function that loads the annotations and plans a build."""
 
     def __call__(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
         """Return a build that is ready to run."""
@@ -76,38 +76,40 @@ class Benchmark:
 
     Attributes:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
-        summary: One line for lists.
-        description: Help of its command, with examples.
-        settings: Its options; see `core.options`.
-        prepare: Reads the annotations and plans the build. Takes the settings, `dry_run` (then nothing may be
-            downloaded or paid for) and `progress` (whether to show it).
-        configs: Returns the tables that an output may have, from `build.json`.
-        items: Returns the items of an output's table and split: question, video, options, correct answer.
-        question_tables: Returns the tables with questions, the default first.
-        decide: Resolves settings, such as families of names, into those that the plan keeps, without reading any file,
-            so that the recorded command can be checked. By default they are unchanged.
-        derived: Yields the rows that follow from other rows of an output, as storage values in the order of their
-            tables with only the derived columns; and a line per contradiction that concerns no single column. None if
-            there is no such check.
-        shown: Yields the videos of an output that show frames of other videos, and in which order; None if there are
-            none.
-        card: Returns the benchmark's part of the card.
-        scoring: Returns how predictions are scored; None for the accuracy on its items.
-        choices: Returns the multiple-choice questions of a table and split for an audit, once per set of options; None
-            to use its items.
-        tasks: Returns its tasks for evaluation harnesses, for a split; None to make one from its items.
-        clips: Returns the source of frames for an output without videos, given questions and a folder of source videos;
-            None if videos are only made in the build.
-        complements: Returns the complement pairs of questions of a split; None if it has none.
-        references: Returns the rows of a table with the reference texts of its open questions, and the split of each;
-            None if it has no such questions.
-        written_table: Table whose open questions are answered in free text by harnesses; empty if there is none.
-        gallery: Returns the pages of a gallery for an output and answers to it; None for one page per item.
-        layout: Yields the files of a split, by name, in the layout of its authors' release; None if there is none.
-        captions: Returns the names of its tables with perturbed captions, from `build.json`; None if it has none.
-        sample: Options that build its built-in sample; empty if it has none.
-        drawn_sample: The built-in sample (of `samples.SAMPLES`) that these options use.
-        result_table: The table, besides the first, that the end of a build shows how to load.
+        summary: One-line description for lists.
+        description: Help of the build command, with examples.
+        settings: Options; see `core.options`.
+        prepare: Function that loads the annotations and plans the build. Its arguments are the settings, `dry_run` (if
+            true, nothing may be downloaded or paid for) and `progress` (whether to show progress).
+        configs: Function that returns the tables that an output may have, from `build.json`.
+        items: Function that returns the items of an output's table and split: question, video, options, correct answer.
+        question_tables: Function that returns the tables with questions, the default first.
+        decide: Function that resolves settings, such as families of names, into those stored in the plan, without
+            reading files, so that the recorded command can be checked. By default settings are unchanged.
+        derived: Function that yields the rows that follow from other rows of an output, as storage values in the order
+            of their tables with only the derived columns, and a line per contradiction that concerns no single column.
+            None if there is no such check.
+        shown: Function that yields the videos of an output that show frames of other videos, with their order. None if
+            there are none.
+        card: Function that returns the benchmark's part of the card.
+        scoring: Function that returns the scoring of predictions; None for accuracy on the items.
+        choices: Function that returns the multiple-choice questions of a table and split for an audit, once per set of
+            options; None to use the items.
+        tasks: Function that returns the tasks of a split for evaluation harnesses; None to derive one from the items.
+        clips: Function that returns the source of frames for an output without videos, given questions and a folder of
+            source videos; None if videos only exist in the build.
+        complements: Function that returns the complement pairs of questions in a split; None if there are none.
+        references: Function that returns the rows of a table with the reference texts of open questions, and the split
+            of each row; None if there are no open questions.
+        written_table: Table whose open questions harnesses ask for free text; "" if there is none.
+        gallery: Function that returns the pages of a gallery for an output and answers to it; None for one page per
+            item.
+        layout: Function that yields the files of a split, by name, in the layout of the authors' release, or None.
+        captions: Function that returns the names of the tables with perturbed captions, from `build.json`; None if
+            there are none.
+        sample: Options that build the built-in sample; empty if there is none.
+        drawn_sample: Name of the built-in sample (in `samples.SAMPLES`) that these options use.
+        result_table: Table, besides the first, for which the build prints how to load it.
     """
 
     name: str
@@ -142,6 +144,6 @@ class Benchmark:
 
     @property
     def program(self) -> str:
-        """The command that builds it; only our own benchmarks have a separate program."""
+        """The build command; only stressreel's own benchmarks have a separate program."""
         own = self.settings.__module__.startswith(__name__.rpartition(".")[0])
         return f"build-{self.name}" if own else f"stressreel build {self.name}"

@@ -1,4 +1,4 @@
-"""The parts of a benchmark for an output, with defaults for those that it does not declare."""
+"""The parts of a benchmark for an output, with defaults for undeclared ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def items_of_output(output: FinishedOutput, config: str | None, split: str | None) -> Items:
-    """Read the items of an output; see `Output.items`."""
+    """Return the items of an output; see `Output.items`."""
     from ..evaluation.metrics.inputs import choose_config, choose_split
 
     benchmark = benchmark_of(output)
@@ -58,9 +58,9 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
 
     Args:
         output: The output.
-        sources: The inputs to build it again from; None if they are not available. If it can be built again, checks
-            that only read its rows are left out.
-        again: The videos to render again.
+        sources: Inputs for repeating the build, or None. If the build can be repeated, checks that only read rows are
+            omitted.
+        again: Options for rendering videos again.
     """
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
@@ -84,7 +84,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the check of rows derived from other rows, which needs the version of stressreel that built them."""
+    """Return the check of derived rows, which requires the version of stressreel that built the output."""
     from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
@@ -110,7 +110,7 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
 def rebuild_checks(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
 ) -> dict[str, Check]:
-    """Return the checks that build an output again; if that is impossible, one check that reports why."""
+    """Return the checks that repeat a build; if that is impossible, one check that reports the reason."""
     from .rebuilt import prepare_again
     from .runtime.rebuild import Rebuild
 
@@ -130,8 +130,8 @@ class ScoredTable:
 
     Attributes:
         scores: The scores.
-        config: The table that was scored.
-        figures: PNG files by name; None if the benchmark draws no figures.
+        config: The scored table.
+        figures: PNG files by name; None if the benchmark has no figures.
     """
 
     scores: Scores
@@ -171,7 +171,7 @@ def measure_of(name: str, cells: Sequence[str]) -> Measure:
 
 
 def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
-    """Choose a table of an output with open questions, and read its rows with their correct texts.
+    """Return the rows, with their correct texts, of a table with open questions.
 
     Raises:
         InputError: The benchmark has no open questions.
@@ -216,7 +216,7 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
 
 
 def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return the gallery of an output; by default, it has one page for each item."""
+    """Return the gallery of an output; by default, one page per item."""
     from ..data_cards.gallery.generic import item_gallery
 
     if benchmark.gallery:
@@ -229,8 +229,8 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     """Return the files of an output in the layout of the benchmark's published release.
 
     Raises:
-        InputError: There is no such layout.
-        UsageError: The output has no such split, or several and none was named.
+        InputError: The benchmark has no published layout.
+        UsageError: The split does not exist, or the output has several and none was specified.
     """
     from ..evaluation.metrics.inputs import ALL, choose_split
 
@@ -245,10 +245,10 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
 
 
 def explain_answer(output: FinishedOutput, predictions: Predictions, question: str) -> Explanation:
-    """Explain how one question of an output was answered.
+    """Explain the answer to one question of an output.
 
     Raises:
-        InputError: There is no such question.
+        InputError: The question does not exist.
         UsageError: The benchmark has no explanations of answers.
     """
     from ..evaluation.metrics.predictions import of_output

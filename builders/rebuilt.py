@@ -1,4 +1,4 @@
-"""Prepare the build of a finished output again, from its recorded settings and the inputs that are available."""
+"""Prepare the build of a finished output again, from its recorded settings and the available inputs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True)
 class Sources:
-    """The inputs of a build that are available for verification.
+    """The build inputs available for verification.
 
     Attributes:
-        folders: Folders that are searched for annotations and videos, in this order.
+        folders: Folders to search for annotations and videos, in order.
         videos: The folder of the videos, if known.
-        given: Options of the build, by keyword; their files are not searched for.
+        given: Options of the build by keyword, whose files are not searched for.
     """
 
     folders: Sequence[Path] = ()
@@ -54,11 +54,11 @@ def prepare_again(
     """Prepare the build of an output again.
 
     Returns:
-        The results of `prepare` and `opening`; or why there are none: a `NotChecked` if something is not available, a
-        text if the record is invalid.
+        The results of `prepare` and `opening`; or a `NotChecked` if an input is not available, or a message if the
+        record is invalid.
 
     Raises:
-        UsageError: The benchmark does not have an option that was given, or its value is not allowed.
+        UsageError: An option is unknown, or its value is not allowed.
     """
     built_by = str(output.info.get("tools", {}).get("stressreel", "an unknown version"))
     if built_by != __version__:
@@ -95,10 +95,10 @@ def prepare_again(
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Check options of a build, given as keywords.
+    """Return validated build options, given as keywords.
 
     Raises:
-        UsageError: There is no such option, or its value is not allowed.
+        UsageError: An option is unknown, or its value is not allowed.
     """
     options = {each.keyword: each for each in options_of(benchmark.settings)}
     values = {}
@@ -116,7 +116,7 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
-    """Return the value of an option for the new build: the recorded one, or the path found for it."""
+    """Return the value of an option for the new build: the recorded value, or the located path."""
     option = each.option
     if option.record == "never" and each.kind == "path":
         return sources.videos
@@ -135,7 +135,7 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
 
 
 def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
-    """Find a file by its name, or a folder by the inputs in it."""
+    """Locate a file by name, or a folder by its input files."""
     if option.found_by == ITSELF:
         return next(iter(folders), None)
     by_name = option.found_by in ("", NAME)
@@ -149,6 +149,6 @@ def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterab
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:
-    """Find a file in the first folder that has one of its name."""
+    """Return the file with a name in the first folder that has one."""
     found = (find_file(folder, name) for folder in folders if Path(name).name == name != "..")
     return next((path for path in found if path), None)

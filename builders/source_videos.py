@@ -1,4 +1,4 @@
-"""The source videos of a build, as all rendering builders use them."""
+"""The source videos of a build, for all rendering builders."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .runtime.missing import first_of
 
 
 def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
-    """Describe how many source videos were found, which are missing, and which folders were searched."""
+    """Describe the number of source videos found, the missing ones, and the searched folders."""
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
@@ -23,7 +23,7 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
 
 
 class SourceVideos:
-    """The part of a `core.plan.Builder` that concerns source videos; builders inherit it.
+    """The part of a `core.plan.Builder` that concerns source videos, inherited by builders.
 
     Attributes:
         videos: Path of each source video by id, as text; a field of the builder.
@@ -32,14 +32,14 @@ class SourceVideos:
     videos: Mapping[str, str]
 
     def renders(self, unit: Unit) -> bool:
-        """Whether a unit has a source video to render from."""
+        """Return whether a unit has a source video to render."""
         return bool(unit.source_id)
 
     def source(self, unit: Unit) -> Path:
         """Return the source video of a unit as a local file, copied once from object storage.
 
         Raises:
-            InputError: It cannot be copied. This ends the build, as the video itself may be fine.
+            InputError: The video cannot be copied. This ends the build, as the video itself may be intact.
         """
         return local_copy(Path(self.videos[unit.source_id]))
 
@@ -53,7 +53,7 @@ class SourceVideos:
         if path is None:
             return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
         if address(path):
-            return None  # it was listed; whether it can be read shows when it is copied
+            return None  # listed in the store; errors appear when it is copied
         try:
             check_opens(Path(path))
         except VideoError as error:
@@ -61,7 +61,7 @@ class SourceVideos:
         return None
 
     def stamp(self, unit: Unit) -> str:
-        """Return size and modification time of a unit's source file; empty if there is none."""
+        """Return the size and modification time of a unit's source file; empty if it does not exist."""
         path = self.videos.get(unit.source_id)
         if not path:
             return ""

@@ -1,1 +1,1 @@
-"""Evaluate models on a finished output: scores, baselines that see no video, answers of models, probes."""
+"""Evaluation of models on a finished output: scores, blind baselines, model answers, probes."""

@@ -1,4 +1,4 @@
-"""Tasks made from items, for benchmarks that define no tasks of their own."""
+"""Derive tasks from items, for benchmarks that define no tasks."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def item_tasks(
     configs: Sequence[Config],
     split: str | None,
 ) -> list[Task]:
-    """Make a task for each table with questions; its documents are the items.
+    """Return a task for each table with questions, whose documents are the items.
 
     Args:
         output: The output.
-        read_items: Reads the items of a table and split.
+        read_items: Function that returns the items of a table and split.
         tables: The tables with questions.
         configs: All tables; the first one with videos is used, keyed by its first column.
         split: The split to ask; by default test if it exists.
 
     Raises:
-        InputError: There are no videos, no such split, or items without options.
+        InputError: There are no videos, the split does not exist, or items have no options.
     """
     shown = next((config for config in configs if any(column.kind == "video" for column in config.columns)), None)
     if shown is None:

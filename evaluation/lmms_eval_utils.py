@@ -1,8 +1,8 @@
-"""What the tasks of this folder do with a document: its video, its text, and what an answer means.
+"""Processing of documents by the tasks of this folder: videos, prompts, and interpretation of answers.
 
-`stressreel export lmms-eval` writes this file as `utils.py`, beside `harness.py`, which does the work that is the same
-for every harness. It needs neither stressreel nor anything that lmms-eval does not need. Functions that are about one
-table are written below it, each as a `partial` of one here: lmms-eval does not tell which table a document is from.
+`stressreel export lmms-eval` writes this file as `utils.py`, next to `harness.py`, which contains the parts common to
+all harnesses. The file requires neither stressreel nor packages beyond those of lmms-eval. Functions specific to a
+table are written below it, each as a `partial` of one here, because lmms-eval does not pass the table of a document.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ YES_NO = ("no", "yes")
 
 @cache
 def harness() -> Any:
-    """Load `harness.py`, by its path: lmms-eval loads many files named utils.py, and none as part of a package."""
+    """Load `harness.py` by path, as lmms-eval loads many files named utils.py, none of them as part of a package."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", Path(__file__).with_name("harness.py"))
     if spec is None or spec.loader is None:
         raise ImportError(f"{Path(__file__).with_name('harness.py')} cannot be loaded")
@@ -62,39 +62,39 @@ def letter(number: int) -> str:
 
 
 def lettered(question: str, options: Sequence[str], prompt: Prompt | None) -> str:
-    """Write a question with its options."""
+    """Return a question with its options."""
     prompt = prompt or {}
     lines = [f"{letter(number)}. {option}" for number, option in enumerate(options)]
     return "\n".join([f"{prompt.get('pre_prompt', '')}{question}", *lines]) + str(prompt.get("post_prompt", ""))
 
 
 def question_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write a question without options: yes/no or open-ended."""
+    """Return a question without options: yes/no or open-ended."""
     prompt = prompt or {}
     return f"{prompt.get('pre_prompt', '')}{doc['question']}{prompt.get('post_prompt', '')}"
 
 
 def answer_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write a causal question with the answers to choose from."""
+    """Return a causal question with its answer options."""
     return lettered(doc["question"], doc["options"], prompt)
 
 
 def explanation_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write a causal question with the explanations to choose from."""
+    """Return a causal question with its explanation options."""
     return lettered(doc["question"], doc["explanation_options"], prompt)
 
 
 def caption_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write the captions to choose from."""
+    """Return the captions to choose from."""
     return lettered("", doc["options"], prompt)
 
 
 def item_text(doc: Doc, prompt: Prompt | None = None) -> str:
-    """Write an item with its options."""
+    """Return an item with its options."""
     return lettered(doc["question"], doc["options"], prompt)
 
 
-# Right answers
+# Correct answers
 
 
 def yes_no_target(doc: Doc) -> str:
@@ -150,7 +150,7 @@ def item_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
 
 
 def node_yes_no_results(doc: Doc, results: Sequence[str]) -> dict[str, Any]:
-    """Score a yes/no answer to a node of a question graph; no answer counts as correct if the truth is unknown."""
+    """Score a yes/no answer to a node of a question graph; all answers are incorrect if the truth is unknown."""
     right = YES_NO.index(harness().rules().plain(doc["answer"])) if doc["answer"] else -1
     return judged(results, YES_NO, right, id=doc["id"], config=doc["config"])
 

@@ -29,7 +29,7 @@ class TaskKind:
 
     Attributes:
         id_column: Column with the id.
-        text: Function of `lmms_eval_utils.py` that writes the prompt, without "_text".
+        text: Function of `lmms_eval_utils.py` that returns the prompt, without "_text".
         options: Column with the options; "" if there are none.
         answers: Column of predictions with the answers.
         fixed: Options shared by all questions of the kind.
@@ -77,14 +77,14 @@ class Task:
     """A task.
 
     Attributes:
-        name: Its name without that of the group.
-        table: The table of the output, or the settings, that it asks about.
-        split: The split that it asks.
+        name: Name without that of the group.
+        table: The table of the output, or the settings, that the task covers.
+        split: Split of the questions.
         kind: One of `KINDS`, which determines the prompt.
-        shown: Location of its videos; None if every document names it.
+        shown: Location of the videos; None if every document states it.
         docs: The documents, if they are not the rows of a table.
-        left_out: Ids of the split that the task does not ask.
-        why: Reason for leaving them out.
+        left_out: Ids of the split that the task omits.
+        why: Reason for omitting them.
         notes: Additional metadata.
     """
 
@@ -105,18 +105,18 @@ class Task:
 
     @property
     def max_new_tokens(self) -> int:
-        """Longest answer, in tokens."""
+        """Maximum length of an answer in tokens."""
         return max_new_tokens(self.kind)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The task's metadata."""
+        """Metadata of the task."""
         left_out = {"left_out": {"count": len(self.left_out), "why": self.why}} if self.left_out else {}
         return {**left_out, **self.notes}
 
     @property
     def video_tables(self) -> tuple[str, ...]:
-        """The tables that hold its videos."""
+        """Tables that contain the videos."""
         return (self.shown.table,) if self.shown else tuple({doc["table"]: None for doc in self.docs})
 
 
@@ -138,22 +138,22 @@ def video_of(task: Task, doc: Doc) -> dict[str, Any]:
 
 
 def max_new_tokens(kind: str) -> int:
-    """Return the longest answer to a kind of question, in tokens."""
+    """Return the maximum length of an answer to a kind of question, in tokens."""
     return int(prompts()["max_new_tokens"]["text" if kind.startswith("open_") else "choice"])
 
 
 def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
-    """Read the keys of a table's rows. All splits must be present, because harnesses load a table as a whole."""
+    """Return the keys of a table's rows. All splits must be present, because harnesses load a table as a whole."""
     columns, splits = read_columns(output, table, names, ALL)
     rows = zip(splits, *(columns[name] for name in names), strict=True)
     return {tuple(key) for found, *key in rows if split in (ALL, found)}
 
 
 def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Choose the split of a task.
+    """Return the split of a task.
 
     Raises:
-        UsageError: The split does not exist, or there are several and none was named.
+        UsageError: The split does not exist, or there are several and none was specified.
     """
     chosen = choose_split(output, config, split)
     splits = output.splits(config)
@@ -165,7 +165,7 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
-    """Return the error for rows that another table refers to and that are missing."""
+    """Return the error for missing rows to which another table refers."""
     names = sorted(" ".join(map(str, key)) for key in keys)
     return InputError(
         f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
@@ -174,10 +174,10 @@ def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) ->
 
 
 def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
-    """Check that an output holds the videos of its tasks, which harnesses have to show.
+    """Check that an output contains the videos of its tasks, which harnesses must show.
 
     Raises:
-        InputError: Videos or rows are missing, or a table unpacks to more than tables may hold.
+        InputError: Videos or rows are missing, or a table is excessively large when unpacked.
     """
     for path in [path for table in {task.table for task in tasks if not task.docs} for path in output.shards(table)]:
         measure(path)
@@ -194,7 +194,7 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
 
 
 def without_videos(output: FinishedOutput) -> str:
-    """Describe how an output without videos was built, by the option of its command."""
+    """Describe how an output without videos was built, by the option of the command."""
     settings = output.info["settings"]
     if settings.get("embed") == "no":
         return "with --embed no"
@@ -202,7 +202,7 @@ def without_videos(output: FinishedOutput) -> str:
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:
-    """Describe the questions that tasks leave out, and the settings whose captions differ."""
+    """Describe the questions that tasks omit, and the settings whose captions differ."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():

@@ -2,12 +2,13 @@
 
 Rules, the same for every builder:
 
-* The video stream is the one that FFmpeg selects as the best, as in players and decord. * Time 0 is the earliest start
-of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture that starts one second after the
-sound starts at 1 s. * A frame is shown from its presentation timestamp to that of the next frame. Edit lists are
-applied (discarded frames do not count). Files without timestamps (raw H.264, H.264 with B-frames in AVI) are assigned
-timestamps at the nominal rate. * `[start, end)` in seconds contains the frames whose timestamp lies in it, compared
-exactly as fractions.
+* The video stream is the one that FFmpeg selects as the best, as in players and decord.
+* Time 0 is the earliest start of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture
+  that starts one second after the sound starts at 1 s.
+* A frame is shown from its presentation timestamp to that of the next frame. Edit lists are applied (discarded frames
+  do not count). Files without timestamps (raw H.264, H.264 with B-frames in AVI) are assigned timestamps at the nominal
+  rate.
+* `[start, end)` in seconds contains the frames whose timestamp lies in it, compared exactly as fractions.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """Adapter for the differences between PyAV 15 and 19; the other modules of `video/` are independent of the version.
 
-* `metadata_errors` was removed in 19, which reads any metadata. * In PyAV 15 (FFmpeg 7), packets of MP4 files with
-B-frames have no duration, or an estimate. FFmpeg 8 uses the distance to the next packet in decoding order, which this
-module computes for 15. * Frames have colour primaries and transfer since 17. For earlier versions, they are read from
-the decoder with each frame. * Since 17, pictures are converted with the matrix and range of the frame, and `threads`
-can be set. Earlier versions use BT.601 for any frame, unless both matrices are specified and differ, and do not convert
-the range between formats of one layout, unless the format's name (yuvj420p) implies it.
+* `metadata_errors` was removed in 19, which reads any metadata.
+* In PyAV 15 (FFmpeg 7), packets of MP4 files with B-frames have no duration, or an estimate. FFmpeg 8 uses the distance
+  to the next packet in decoding order, which this module computes for 15.
+* Frames have colour primaries and transfer since 17. For earlier versions, they are read from the decoder with each
+  frame.
+* Since 17, pictures are converted with the matrix and range of the frame, and `threads` can be set. Earlier versions
+  use BT.601 for any frame, unless both matrices are specified and differ, and do not convert the range between formats
+  of one layout, unless the format's name (yuvj420p) implies it.
 """
 
 from __future__ import annotations

@@ -5,17 +5,20 @@ consistency (IC), as in the authors' released scorer except for the differences 
 Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXiv 2407.03008).
 
 * **Accuracy** of a group: mean over correct answers of the accuracy on the questions with this answer, so that always
-predicting the most frequent answer does not score well. Overall accuracy is computed in the same way over all
-questions. * **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with an
-incorrectly answered child; **RWR-n** with n of them. **Delta** = RWR − CA. Children of excluded categories or without a
-known answer are ignored; a parent without other children does not count. Scores by rule count each (parent, rule);
-scores by group of the parent count each parent with the children of all its rules. CA, RWR and Delta without a
-qualifier are over all rules. * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its
-rules; overall: mean of all 18. It is undefined if a counter never applied. Our "IC (defined)" is the mean of those that
-did. * **cP**: with A "the parent is correct" and B "all its children are correct", cP = P(B | A), cR = P(A | B), and
-c-F1 is their harmonic mean; cP⁻, cR⁻ and c-F1⁻ are the same for not A and not B. Parents and children are those of CA,
-so cR equals CA by parents. * **Correlation**: Pearson's correlation, over graphs, of the fraction of consistent
-(parent, rule) and the fraction of correct answers.
+  predicting the most frequent answer does not score well. Overall accuracy is computed in the same way over all
+  questions.
+* **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with an incorrectly answered
+  child; **RWR-n** with n of them. **Delta** = RWR − CA. Children of excluded categories or without a known answer are
+  ignored; a parent without other children does not count. Scores by rule count each (parent, rule); scores by group of
+  the parent count each parent with the children of all its rules. CA, RWR and Delta without a qualifier are over all
+  rules.
+* **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
+  is undefined if a counter never applied. Our "IC (defined)" is the mean of those that did.
+* **cP**: with A "the parent is correct" and B "all its children are correct", cP = P(B | A), cR = P(A | B), and c-F1 is
+  their harmonic mean; cP⁻, cR⁻ and c-F1⁻ are the same for not A and not B. Parents and children are those of CA, so cR
+  equals CA by parents.
+* **Correlation**: Pearson's correlation, over graphs, of the fraction of consistent (parent, rule) and the fraction of
+  correct answers.
 
 All scores are fractions from 0 to 1, Delta from −1 to 1; NaN corresponds to the scorer's N/A. A question counts once
 per video, at its first occurrence, except that the correlation uses each graph separately.

@@ -9,15 +9,17 @@ Answers are interpreted in one of two ways. *Released* reproduces that scorer: a
 question is identified by its text within a video. *Default*, ours, differs as follows:
 
 * Answers are normalized. Yes/no answers are interpreted by `answers.read_answer`; for other categories, case,
-surrounding punctuation, lead-ins such as "Answer:", and articles are ignored. Any other answer to a yes/no question is
-unreadable and incorrect. * A question is identified by its key, so that two questions with equal text and different
-meanings are distinct. * The option of a Choose is identified by the object in its program. The released scorer searches
-its text for "<answer> exist", which finds a table in "Does a vegetable exist?". * The first child of an Equals is
-interpreted by its category rather than by the presence of children: the program `objExists(o)` names the object of the
-comparison, a question about an object supplies its answer, and all other questions are not checked.
+  surrounding punctuation, lead-ins such as "Answer:", and articles are ignored. Any other answer to a yes/no question
+  is unreadable and incorrect.
+* A question is identified by its key, so that two questions with equal text and different meanings are distinct.
+* The option of a Choose is identified by the object in its program. The released scorer searches its text for "<answer>
+  exist", which finds a table in "Does a vegetable exist?".
+* The first child of an Equals is interpreted by its category rather than by the presence of children: the program
+  `objExists(o)` names the object of the comparison, a question about an object supplies its answer, and all other
+  questions are not checked.
 
 In both modes, a question without a prediction is excluded together with everything that depends on its answer; the
-released scorer stops with an error.
+released scorer stops at such a question.
 """
 
 from __future__ import annotations
