@@ -1,6 +1,6 @@
-"""Sample frames of a video at equal intervals, as JPEG files.
+"""Sample frames of a video at equal intervals as JPEG files.
 
-This file is copied unchanged next to tasks whose harness shows pictures. It needs PyAV and Pillow. `stressreel ask`
+This file is copied unchanged next to tasks whose harness shows pictures. It requires PyAV and Pillow. `stressreel ask`
 shows the same frames.
 """
 
@@ -20,27 +20,27 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 QUALITY = 90
-FORMATS = (  # what videos are read from: each is one file, and none names another, as playlists do
+FORMATS = (  # permitted formats: each is a single file, and none refers to another as playlists do
     "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
     "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
 )
 GUARDS = {"format_whitelist": FORMATS, "protocol_whitelist": "file", "enable_drefs": "0", "use_absolute_path": "0"}
 
 
-@lru_cache(maxsize=32)  # questions about one video follow each other
+@lru_cache(maxsize=32)  # questions about one video are consecutive
 def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]:
     """Return the frames shown in the middle of `count` equal parts of a video's duration.
 
     Args:
-        path: A video of an output: an MP4 file with one video track.
+        path: A video of an output, which is an MP4 file with one video track.
         count: Number of frames; a short video repeats some.
-        size: Maximum pixels of the longer side; 0 keeps the size.
+        size: Maximum length of the longer side in pixels; 0 keeps the size.
 
     Returns:
         JPEG files, in order.
 
     Raises:
-        ValueError: The video has no frames, or frames that its packets list cannot be decoded.
+        ValueError: The video has no frames, or frames listed by its packets cannot be decoded.
     """
     import av
 
@@ -59,7 +59,7 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
 
 
 def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]:
-    """Return the start times of a video's frames, increasing, and the end of the last, in units of its time base."""
+    """Return the increasing start times of a video's frames, and the end of the last one, in units of its time base."""
     packets = [
         packet for packet in container.demux(container.streams.video[0]) if packet.pts is not None and packet.size
     ]

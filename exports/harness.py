@@ -1,9 +1,9 @@
-"""Support for exported tasks while a harness runs them: find the output, copy its videos, judge answers.
+"""Support exported tasks while a harness runs them: locate the output, copy its videos, judge answers.
 
 `stressreel export` copies this file into every folder of tasks, next to `answers.py` (the rules of `stressreel score`)
-and `output.json` (the location of the output). It needs neither stressreel nor a harness. Videos are copied from the
+and `output.json` (the location of the output). It requires neither stressreel nor a harness. Videos are copied from the
 output's Parquet files on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default
-`~/.cache`), each named by its SHA-256. If the output holds no videos, `output.json` has their paths.
+`~/.cache`), each named by its SHA-256. If the output contains no videos, `output.json` contains their paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 @cache
 def output() -> dict[str, Any]:
-    """Read the location of the output, and its fingerprint."""
+    """Return the location of the output, and its fingerprint."""
     content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
     if not Path(content["path"]).is_dir():
         raise FileNotFoundError(f"the output {content['path']} no longer exists. Export it again from its new place.")
@@ -34,7 +34,7 @@ def output() -> dict[str, Any]:
 
 @cache
 def rules() -> Any:
-    """Load the rules for reading answers."""
+    """Load the rules for interpreting answers."""
     spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / 'answers.py'} cannot be loaded")
@@ -48,7 +48,7 @@ def rules() -> Any:
 
 @cache
 def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
-    """Find every video of a table by the columns that identify it."""
+    """Return the place of every video in a table by the columns that identify it."""
     import pyarrow.parquet as pq
 
     found: dict[tuple[Any, ...], Place] = {}
@@ -57,24 +57,24 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
             for group in range(file.num_row_groups):
                 rows = file.read_row_group(group, columns=[*keys, "sha256"]).to_pydict()
                 for *name, sha256 in zip(*(rows[key] for key in keys), rows["sha256"], strict=True):
-                    if not re.fullmatch("[0-9a-f]{64}", str(sha256)):  # becomes the name of a file
+                    if not re.fullmatch("[0-9a-f]{64}", str(sha256)):  # becomes a file name
                         raise ValueError(f"{shard} has an invalid sha256; run `stressreel verify` for details")
                     found[tuple(name)] = (str(shard), group, sha256)
     return found
 
 
 def cache_folder() -> Path:
-    """Return the folder that videos are copied to."""
+    """Return the folder for copied videos."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "videos"
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Return the path of a video, copying its row group out of the output first if needed.
+    """Return the path of a video, copying its row group from the output first if needed.
 
     Raises:
         FileNotFoundError: A video in a folder no longer exists.
-        KeyError: The table has no such video.
-        ValueError: A stored video is not the one that was built, or is not a video.
+        KeyError: The table lacks the video.
+        ValueError: A stored video differs from the one that was built, or is not a video.
     """
     if found := output().get("videos"):
         (video,) = name.values()
@@ -113,7 +113,7 @@ def copy_videos(shard: str, group: int) -> None:
         os.replace(temporary, target)
 
 
-# Results; harnesses log the value of `stressreel`, which `stressreel score` reads
+# Results: harnesses log the value of `stressreel`, which `stressreel score` reads
 
 
 def judged(
@@ -130,12 +130,12 @@ def judged(
     Args:
         response: The model's response.
         options: The options.
-        right: The number of the correct option; -1 if it is not known.
+        right: The number of the correct option; -1 if unknown.
         column: The column of predictions for this answer.
-        option_ids: What predictions name each option by; empty if by the response itself. A response that matches no
-            offered option is then logged as unreadable, as `score` also accepts the texts of options that were not
-            offered.
-        about: What identifies the question.
+        option_ids: Ids of the options in predictions; if empty, the response itself is logged. With ids, a response
+            that matches no offered option is logged as unreadable, as `score` also accepts the texts of options that
+            were not offered.
+        about: Fields that identify the question.
     """
     pick = rules().read_answer(response, options)
     said = response
@@ -152,14 +152,14 @@ def compared(
     column: str = "answer",
     **about: Any,
 ) -> dict[str, Any]:
-    """Compare a text with the correct one; `stressreel score` measures it again, and may accept more forms.
+    """Compare a text with the correct one; `stressreel score` scores it again, and may accept more forms.
 
     Args:
         response: The model's response.
-        right: The correct text; "" if it is not known.
+        right: The correct text; "" if unknown.
         metrics: Names of the metrics for an exact match and for an empty response.
         column: The column of predictions for this answer.
-        about: What identifies the question.
+        about: Fields that identify the question.
     """
     plain = rules().plain
     same, nothing = metrics
@@ -171,5 +171,5 @@ def compared(
 
 
 def logged(column: str, said: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a log that is a prediction."""
+    """Return the part of a log that contains the prediction."""
     return {"stressreel": {**about, column: said, "fingerprint": output()["fingerprint"]}}

@@ -33,7 +33,7 @@ def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Make the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
+    """Return the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
 
     Raises:
         InputError: A name is not a Python identifier, or rows of the output are missing.
@@ -65,7 +65,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
 
 def commands(output: FinishedOutput, tasks: Sequence[Task], folder: Path, group: str, *, by_table: bool) -> list[str]:
     """Return the commands that run the tasks and score their logs."""
-    place = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 takes an absolute path only with @NAME
+    place = os.path.relpath(folder / "tasks.py")  # inspect-ai 0.3.285 accepts an absolute path only with @NAME
     return [
         f"inspect eval {shlex.quote(place)} --model MODEL --no-log-images --log-dir logs",
         *score_commands(output, tasks, by_table=by_table),

@@ -1,11 +1,11 @@
 """Tasks of this folder for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
 
 `stressreel export inspect` writes this file as `tasks.py`, followed by a function for each task, next to the samples of
-each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It needs inspect-ai
-with its dependencies anyio and numpy, and for videos pyarrow, av and pillow; it does not need stressreel.
+each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It requires
+inspect-ai with its dependencies anyio and numpy, and for videos pyarrow, av and pillow; it does not require stressreel.
 
-Parameters of every task, given as `-T frames=8`: `frames`, the number shown; `size`, the maximum pixels of their longer
-side, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
+Every task has parameters, specified as `-T frames=8`: `frames`, the number of frames; `size`, the maximum length of
+their longer side in pixels, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SENT = ("frames", "video")
 
 @cache
 def beside(name: str) -> Any:
-    """Load a file of this folder by its path, as other folders of tasks have files of the same names."""
+    """Load a file of this folder by path, as other task folders contain files of the same names."""
     spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / name}.py cannot be loaded")
@@ -42,9 +42,9 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
     """Return a task of this folder.
 
     Args:
-        name: Its name.
-        frames: Number of frames shown.
-        size: Maximum pixels of their longer side; 0 keeps the size.
+        name: Name of the task.
+        frames: Number of frames.
+        size: Maximum length of their longer side in pixels; 0 keeps the size.
         send: "frames", or "video" to send the file itself.
 
     Raises:
@@ -68,7 +68,7 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
 
 @solver
 def show(frames: int, size: int, send: str) -> Solver:
-    """Put the video of a sample before its text."""
+    """Insert the video of a sample before its text."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         parts = await anyio.to_thread.run_sync(partial(shown, state.metadata["video"], frames, size, send))
@@ -79,7 +79,7 @@ def show(frames: int, size: int, send: str) -> Solver:
 
 
 def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]:
-    """Return the parts of a message that show a video, as content: inspect-ai accepts no paths from solvers."""
+    """Return the parts of a message that show a video, as content, because inspect-ai accepts no paths from solvers."""
     harness = beside("harness")
     path = harness.video_path(video["table"], video["key"])
     if send == "video":

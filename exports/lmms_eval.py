@@ -22,20 +22,20 @@ HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty
 
 
 class Function(str):
-    """A name that YAML has after `!function`."""
+    """A name that follows `!function` in YAML."""
 
 
 class TaskDumper(yaml.SafeDumper):
-    """Writes `Function` as lmms-eval reads it."""
+    """A YAML dumper that writes `Function` in lmms-eval's syntax."""
 
 
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
 def _functions_of(task: Task, defined: set[str]) -> dict[str, str]:
-    """Name the functions of `utils.py` for a task, by the key of its YAML.
+    """Return the names of a task's functions in `utils.py`, by the key of its YAML.
 
-    Adds the lines of `utils.py` that define functions for one table to `defined`.
+    The lines of `utils.py` that define functions for one table are added to `defined`.
     """
 
     def bound(name: str, function: str, *arguments: str) -> str:
@@ -62,7 +62,7 @@ def _functions_of(task: Task, defined: set[str]) -> dict[str, str]:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Make the files of tasks; see `task_folder.write_tasks`."""
+    """Return the files of tasks; see `task_folder.write_tasks`."""
     metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]
     files = {f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata})}

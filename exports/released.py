@@ -1,4 +1,4 @@
-"""Export an output in the layout in which the benchmark's authors publish theirs, for their programs."""
+"""Export an output in the layout of the benchmark's published release, for its authors' programs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files, consumed one at a time, into a new or empty folder, which appears complete or not at all.
+    """Write files, consumed one at a time, to a new or empty folder, atomically.
 
     Returns:
         The number of files.
 
     Raises:
         InputError: The folder is a file or not empty, or a name is not valid for a file in it.
-        OutputError: It cannot be written.
+        OutputError: The folder cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(

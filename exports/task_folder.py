@@ -1,4 +1,4 @@
-"""Write a folder of tasks: the part that all harnesses share."""
+"""Write a folder of tasks, with the parts common to all harnesses."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..evaluation.metrics import answers
 from ..evaluation.tasks import KINDS, Task, check_videos, prompts, video_of
 
 HERE = Path(__file__).parent
-CHOICE_METRICS = ("accuracy", "unreadable")  # that a harness shows for a chosen option
-TEXT_METRICS = ("exact", "empty")  # and for a written text
+CHOICE_METRICS = ("accuracy", "unreadable")  # displayed by harnesses for a chosen option
+TEXT_METRICS = ("exact", "empty")  # displayed for a generated text
 
 
 def write_tasks(
@@ -30,16 +30,17 @@ def write_tasks(
     """Write a folder of tasks.
 
     Args:
-        task_files: Makes the files of a harness, and its part of `output.json`, from the output, the tasks and `group`.
+        task_files: Function that returns the files for a harness, and its part of `output.json`, from the output, the
+            tasks and `group`.
         output: The output.
-        tasks: Its tasks.
+        tasks: The tasks.
         folder: The folder.
-        group: Prefix of the names of tasks.
+        group: Prefix of task names.
         earlier: Files of an earlier export in the folder; see `export_folder.replaceable_files`.
         videos: The videos by id, for an output without videos.
 
     Raises:
-        InputError, OutputError: As `export_folder.replace_folder`; or the output holds no videos.
+        InputError, OutputError: As for `export_folder.replace_folder`; or the output contains no videos.
     """
     if videos is None:
         check_videos(output, tasks)
@@ -53,11 +54,11 @@ def write_tasks(
 
 
 def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
-    """Return the samples of a task as inspect-ai reads them from JSON lines.
+    """Yield the samples of a task in the form that inspect-ai reads from JSON lines.
 
     Yields:
         `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if unknown), and
-            `metadata`, from which `inspect_ai_tasks.py` shows the video and judges an answer.
+            `metadata`, which `inspect_ai_tasks.py` uses to show the video and judge an answer.
 
     Raises:
         InputError: Rows of the output are missing.
@@ -90,7 +91,7 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:
-    """Return the metadata that identify an export, with a version that changes when the questions do."""
+    """Return the metadata that identify an export, with a version that changes when the questions change."""
     info = output.info
     return {
         "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",

@@ -12,7 +12,7 @@
     DIR/<table>/<split>.jsonl, DIR/output.json        as above
     DIR/README.md                                     splits and types of columns
 
-The same rows and shard size give the same bytes: USTAR headers without time, owner or group.
+Equal rows and shard sizes yield equal bytes, as USTAR headers omit time, owner and group.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from ..core.source import source_of
 from ..evaluation.tasks import without_videos
 
 METADATA = "metadata.jsonl"
-FILE_NAME = "file_name"  # the column by which VideoFolder finds the file of a row
+FILE_NAME = "file_name"  # the column by which VideoFolder locates the file of a row
 CARD = "README.md"
 UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9}
 SMALLEST = 10_240  # bytes; tar pads files to this
 BLOCK = tarfile.BLOCKSIZE
-LONGEST_KEY = 90  # characters; a name in a USTAR header has 100
+LONGEST_KEY = 90  # characters; a name in a USTAR header has at most 100
 HASHED = 24
 LISTS = {"strings": "string", "integers": "int32"}
 
@@ -64,7 +64,7 @@ class ExportedSplit:
         config: The table.
         split: The split.
         rows: Number of rows.
-        video: Name of the column with videos; empty if there is none.
+        video: Name of the column with videos, or "".
     """
 
     config: Config
@@ -78,7 +78,7 @@ class ExportedSplit:
         return f"{self.config.name}/{self.split}"
 
     def json(self, row: Row, **first: str) -> str:
-        """Write a row without its video, after the values `first`, as a line of JSON; labels as their names."""
+        """Return a row without its video as a line of JSON, after the values `first`; labels are written as names."""
         values = {
             column.name: column.names[row[column.name]]
             if column.kind == "label" and row[column.name] is not None
@@ -92,7 +92,7 @@ class ExportedSplit:
         """Return the video of a row.
 
         Raises:
-            InputError: It does not have the SHA-256 of the row.
+            InputError: The video does not have the SHA-256 stated in the row.
         """
         content: bytes = row[self.video]["bytes"] or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
@@ -104,10 +104,10 @@ class ExportedSplit:
 
 
 def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[ExportedSplit]:
-    """Return the splits of tables to export: one split or all, and all videos of a table that has no such split.
+    """Return the splits of tables to export: one split or all, and all videos of a table that lacks the split.
 
     Raises:
-        UsageError: There is no such split.
+        UsageError: The split does not exist.
         InputError: The output has no videos.
     """
     counts = output.info["counts"]
@@ -130,7 +130,7 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
 
 
 def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[str]:
-    """Name the tables with videos among `exported_splits`."""
+    """Return the names of the tables with videos among `exported_splits`."""
     return list(dict.fromkeys(part.config.name for part in exported_splits(output, configs, split) if part.video))
 
 
@@ -144,10 +144,10 @@ def _write_splits(
     texts: Mapping[str, str] | None = None,
     progress: bool,
 ) -> int:
-    """Write the splits of an export into its folder, and return the number of videos.
+    """Write the splits of an export to its folder, and return the number of videos.
 
-    `write_videos` writes a split with videos and advances the progress for each; `names` names its files, as far as
-    they are known before; `texts` are other files by name.
+    `write_videos` writes a split with videos and advances the progress for each video; `names` returns the file names
+    known beforehand; `texts` are other files by name.
     """
     files: dict[str, Receipt] = {}
     add_names(files, texts or {})
@@ -170,7 +170,7 @@ def _write_splits(
 
 @contextmanager
 def _json_lines(path: Path) -> Iterator[TextIO]:
-    """Write a text file that appears when the `with` block has succeeded."""
+    """Write a text file that appears once the `with` block has succeeded."""
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as handle:
         yield handle
 
@@ -190,11 +190,11 @@ def write_files(
     """Write an output as MP4 files, keeping files of an earlier run that have their SHA-256.
 
     Returns:
-        The number of videos, and how many of them were already there.
+        The number of videos, and the number of those already present.
 
     Raises:
-        UsageError: There is no such split.
-        InputError: There are no videos, one of them is damaged, or the folder holds something else.
+        UsageError: The split does not exist.
+        InputError: There are no videos, a video is damaged, or the folder contains other files.
         OutputError: The folder cannot be written.
     """
     parts = exported_splits(output, configs, split)
@@ -230,7 +230,7 @@ def write_files(
 
 
 def byte_size(text: str) -> int:
-    """Read a size such as 500MB; kB, MB and GB are powers of 1,000.
+    """Parse a size such as 500MB; kB, MB and GB are powers of 1,000.
 
     Raises:
         UsageError: The text is not a size, or the size is below that of the smallest tar file.
@@ -254,13 +254,13 @@ def write_webdataset(
 ) -> tuple[int, int, int]:
     """Write an output as tar shards, keeping shards of an earlier run of the same export that have their SHA-256.
 
-    A shard has at most `shard_size` bytes; a larger video gets a shard of its own.
+    A shard has at most `shard_size` bytes; a larger video is stored in a separate shard.
 
     Returns:
-        The number of videos, of shards, and of shards that were already there.
+        The numbers of videos, of shards, and of shards already present.
 
     Raises:
-        UsageError, InputError, OutputError: As `write_files`.
+        UsageError, InputError, OutputError: As for `write_files`.
     """
     parts = exported_splits(output, configs, split)
     place = open_folder(folder, {**identity(output, "webdataset", split), "shard_size": shard_size}, force=force)
@@ -291,7 +291,7 @@ def write_webdataset(
 
 
 def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterator[Row]:
-    """Read the rows of a split from number `start`, without reading the row groups before it."""
+    """Yield the rows of a split from number `start` on, without reading the row groups before it."""
     passed = 0
     for path in output.shards(part.config.name, part.split):
         with open_shard(path) as file:
@@ -304,7 +304,7 @@ def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterat
 
 
 def _known_shard(place: ExportFolder, name: str) -> int:
-    """Keep a shard of an earlier run, and return its number of rows; 0 if it is not complete."""
+    """Keep a shard of an earlier run, and return its number of rows; 0 if it is incomplete."""
     receipt, path = place.before.get(name, {}), place.place(name)
     rows = receipt.get("rows")
     if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):
@@ -318,7 +318,7 @@ def _write_shard(
 ) -> tuple[int, Row | None]:
     """Write rows until a shard is full; return their number, and the row that did not fit."""
     row: Row | None = first
-    rows, size = 0, 2 * BLOCK  # a tar file ends in two empty blocks
+    rows, size = 0, 2 * BLOCK  # a tar file ends with two empty blocks
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
         while row is not None:
             check()
@@ -338,9 +338,9 @@ def _write_shard(
 
 
 def member_key(file: str) -> str:
-    """Make the key of a sample from the name of its video: ASCII without dots, which end a key.
+    """Return the key of a sample for the name of its video: ASCII without dots, which terminate a key.
 
-    Other characters are percent-encoded, so that keys stay distinct; a long key ends in a hash.
+    Other characters are percent-encoded, so that keys remain distinct; a long key ends in a hash.
 
     Raises:
         InputError: The video has no name.
@@ -354,7 +354,8 @@ def member_key(file: str) -> str:
 def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> str:
     """Return the `README.md` from which `load_dataset(DIR, TABLE)` reads splits and types of columns.
 
-    Without it `datasets` infers the types from the first five samples, and fails later if a value is null in these.
+    Without this file `datasets` infers the types from the first five samples, and fails later if a value is null in
+    these.
     """
     tables = {part.config.name: part.config for part in parts if part.video}
     source, info = source_of(output.info), output.info
@@ -397,7 +398,7 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
 
 
 def _feature(column: Column) -> dict[str, Any]:
-    """Describe a column as `datasets` writes features in YAML; labels are strings."""
+    """Describe a column in the form in which `datasets` writes features in YAML; labels are strings."""
     if column.kind == "records":
         return {"name": column.name, "list": [_feature(field) for field in column.fields]}
     if column.kind in LISTS:

@@ -1,6 +1,6 @@
-"""A finished output as datasets of VLMEvalKit: a folder with a runner.
+"""Export an output as datasets of VLMEvalKit: a folder with a runner.
 
-https://github.com/open-compass/VLMEvalKit, read and run as ms-vlmeval 0.0.20.
+https://github.com/open-compass/VLMEvalKit; checked against ms-vlmeval 0.0.20.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .task_folder import exported_by, samples
 
 HERE = Path(__file__).parent
 LETTERS = [letter(number) for number in range(5)]
-LONGEST_NAME = 100  # characters of the name of a video file
+LONGEST_NAME = 100  # characters of a video's file name
 
 
 def video_name(video: dict[str, Any]) -> str:
-    """Return the file name of a video, without `.mp4`: its key where that can be a file name, else with a hash."""
+    """Return the file name of a video without `.mp4`: its key if valid as a file name, else with a hash."""
     key = "-".join([video["table"], *map(str, video["key"].values())])
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", key)
     if plain == key and len(key) <= LONGEST_NAME:
@@ -38,10 +38,10 @@ def video_name(video: dict[str, Any]) -> str:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Make the files of tasks, and what `output.json` says of them; see `task_folder.write_tasks`.
+    """Return the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
 
     A row of the TSV has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, the options
-    `A` to `E`) and `sample`, JSON with the fields that locate the video and judge an answer.
+    `A` to `E`) and `sample`, JSON with the fields for locating the video and judging an answer.
 
     Raises:
         InputError: Rows of the output are missing.

@@ -1,12 +1,12 @@
 """The tasks of this folder for VLMEvalKit: `python run.py --model MODEL [--data NAME ...]`.
 
-`stressreel export vlmevalkit` writes this file as `run.py`; beside it the questions of each task (`NAME.tsv`),
+`stressreel export vlmevalkit` writes this file as `run.py`, next to the questions of each task (`NAME.tsv`),
 `harness.py` (videos and judging), `answers.py` and `output.json`. VLMEvalKit has no hook for external datasets, so this
-file adds its class to VLMEvalKit's list and then calls VLMEvalKit's own `run.py`, whose options all apply. It needs
+file adds its class to VLMEvalKit's list and then calls VLMEvalKit's own `run.py`, whose options all apply. It requires
 VLMEvalKit and pyarrow. Without `--data`, all tasks of the folder are run.
 
-Options of its own, for models that take pictures: `--frames N` (default 16) or `--fps F`. Models that take video get
-the file.
+Additional options for models that accept pictures are `--frames N` (default 16) and `--fps F`. Models that accept video
+receive the file.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 
 @cache
 def harness() -> Any:
-    """Load `harness.py` by its path: other folders of tasks have a file of that name, too."""
+    """Load `harness.py` by path, as other task folders also contain a file of this name."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", HERE / "harness.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / 'harness.py'} cannot be loaded")
@@ -44,10 +44,10 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
     """A task: questions from a TSV, videos from the output."""
 
     TYPE = "Video-MCQ"
-    frames, rate = 16, 0.0  # what --frames and --fps set
+    frames, rate = 16, 0.0  # set by --frames and --fps
 
     def __init__(self, dataset: str, pack: bool = False, nframe: int = 0, fps: float = -1):
-        """Read a task; frames come from `--frames` or `--fps` unless VLMEvalKit's config names them."""
+        """Load a task; the frames follow `--frames` or `--fps` unless VLMEvalKit's config specifies them."""
         if nframe <= 0 and fps <= 0:
             nframe, fps = (0, self.rate) if self.rate else (self.frames, -1)
         super().__init__(dataset=dataset, pack=pack, nframe=nframe, fps=fps)
@@ -58,7 +58,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return list(harness().output()["tasks"])
 
     def prepare_dataset(self, dataset: str) -> dict[str, str]:
-        """Put the videos of a task into one folder, as `<video>.mp4`."""
+        """Copy the videos of a task to one folder, as `<video>.mp4`."""
         root, table = HERE / "videos", HERE / f"{dataset}.tsv"
         root.mkdir(exist_ok=True)
         for name, sample in {row["video"]: json.loads(row["sample"]) for _, row in load(str(table)).iterrows()}.items():
@@ -71,7 +71,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return {"root": str(root), "data_file": str(table)}
 
     def build_prompt(self, line: Any, video_llm: bool = False) -> list[dict[str, str]]:
-        """Return the video, or its frames, and the same prompt as in all harnesses."""
+        """Return the video, or its frames, and the prompt that all harnesses use."""
         row = self.data.iloc[line] if isinstance(line, int) else line
         if video_llm:
             shown = [{"type": "video", "value": str(Path(self.data_root) / f"{row['video']}.mp4")}]
@@ -85,9 +85,10 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
     def evaluate(cls, eval_file: str, **judge_kwargs: Any) -> dict[str, float]:
         """Return the accuracy of a task, and the scores of the output once all of its tasks are answered.
 
-        The latter need stressreel in this environment; else `stressreel score` gives them from the same files.
+        The latter require stressreel in this environment; otherwise `stressreel score` computes them from the same
+        files.
         """
-        content = load(eval_file)  # of a JSON file a list, of others a table
+        content = load(eval_file)  # a list for a JSON file, otherwise a table
         rows = content if isinstance(content, list) else content.to_dict("records")
         judged = [found for row in rows for found in _judged(row)]
         names = [name for name in ("accuracy", "unreadable", "exact", "empty") if judged and name in judged[0]]
@@ -97,7 +98,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
 
 def _judged(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
     sample, said = json.loads(row["sample"]), row["prediction"]
-    if isinstance(said, float):  # pandas reads an empty cell as NaN, and numbers beside one as floats
+    if isinstance(said, float):  # pandas reads an empty cell as NaN, and numbers next to one as floats
         said = "" if said != said else f"{said:g}"
     said = str(said)
     given = {"column": sample["column"], **sample["about"]}
@@ -108,7 +109,7 @@ def _judged(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _scores(eval_file: Path) -> dict[str, float]:
-    """Score the output if stressreel is installed and the results of all tasks lie beside a result."""
+    """Score the output if stressreel is installed and the results of all tasks are next to a result."""
     about = harness().output()
     own = max((name for name in about["tasks"] if eval_file.stem.endswith(f"_{name}")), key=len, default="")
     model = eval_file.stem.removesuffix(own)
@@ -126,7 +127,7 @@ def _scores(eval_file: Path) -> dict[str, float]:
         scores = stressreel.score(about["path"], eval_file.parent, **given)
         prefix = f"{given['config']}." if "config" in given else ""
         values = {f"{prefix}{name}": float(estimate.value) for name, estimate in scores.headline.items()}
-        found |= {name: value for name, value in values.items() if not math.isnan(value)}  # 0 of 0: undefined
+        found |= {name: value for name, value in values.items() if not math.isnan(value)}  # undefined (0 / 0)
     return found
 
 

@@ -1,1 +1,1 @@
-"""Asking a model what an output asks: questions, the frames shown with them, models, a journal, predictions."""
+"""Asking models the questions of an output: questions, frames, models, a journal, predictions."""

@@ -20,7 +20,7 @@ from .questions import QuestionSet
 from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, total_tokens, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
-SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # as `score modalities` names them
+SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # names used by `score modalities`
 FAILED_SHOWN = 5
 Prices = tuple[float, float]
 
@@ -31,11 +31,11 @@ class ModelAnswers(Result):
 
     Attributes:
         table: One row per choice of modalities with its file and number of answers; for a dry run, the counts.
-        record: What is stored beside the predictions: model, sampling, requests and tokens; for a dry run, the counts.
-        lines: The lines that the command prints.
+        record: Data stored next to the predictions: model, sampling, requests and tokens; for a dry run, the counts.
+        lines: Lines printed by the command.
         files: Prediction files by modalities; empty for a dry run.
         commands: Command lines that score the files.
-        notes: Questions that were left out, with the reason.
+        notes: Questions that were omitted, with the reason.
     """
 
     table: Table
@@ -133,9 +133,9 @@ def answer(
         files: Prediction files to write, by modalities.
         journal_path: File that stores every answer as it arrives.
         prices: Prices per million input and output tokens.
-        partial: Write predictions even if some questions have no answer.
-        fresh: Discard the answers in the journal.
-        progress: Show progress.
+        partial: Whether to write predictions even if some questions have no answer.
+        fresh: Whether to discard the answers in the journal.
+        progress: Whether to show progress.
 
     Raises:
         BuildError: Some questions have no answer, and `partial` is false.

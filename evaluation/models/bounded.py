@@ -1,4 +1,4 @@
-"""An HTTP client with limits on the duration and size of a response, for endpoints that are not trusted."""
+"""An HTTP client that limits the duration and size of responses from untrusted endpoints."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import httpx
 import openai
 
-MOST_BYTES = 4_000_000  # of an answer, packed and unpacked
-# The response headers that `openai` and we read; the effect of others on the content is handled here.
+MOST_BYTES = 4_000_000  # of a response, compressed and decompressed
+# The response headers read by `openai` and this package; the effect of others on the content is handled here.
 KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-request-id")
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """Read whole responses within limits and follow no redirect. Proxies come from the environment."""
+    """A client that reads complete responses within limits and ignores redirects; proxies come from the environment."""
 
     def __init__(self, seconds: float):
         super().__init__(timeout=seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})

@@ -32,7 +32,7 @@ from .questions import Clip, Question
 
 Picture = NDArray[np.uint8]
 MOST_FRAMES = 1024  # of one clip
-PATCH = 28  # pixels of a side that Qwen2-VL and others make one token of
+PATCH = 28  # side length in pixels of the patches that Qwen2-VL and others convert to one token
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Sampling:
 
     Attributes:
         frames: Number of frames.
-        size: Longest side in pixels; 0 keeps the original size.
+        size: Maximum length of the longer side in pixels; 0 keeps the original size.
         quality: JPEG quality, 1 to 100.
         fps: Frames per second instead of a number; None for `frames`.
     """
@@ -126,7 +126,7 @@ class ClipSource(Protocol):
 
         Raises:
             InputError: The clip does not exist.
-            VideoError: It cannot be decoded.
+            VideoError: The clip cannot be decoded.
         """
 
 
@@ -148,7 +148,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
     """
 
     def shown(index: FrameIndex) -> View:
-        # Fraction(str): 0.4 is four tenths, not the float a little above them
+        # Fraction(str) is exact: 0.4 is four tenths, unlike the float, which is slightly larger
         first = 0 if clip.start_s is None else index.first_at(Fraction(str(clip.start_s)))
         last = index.num_frames if clip.end_s is None else index.first_at(Fraction(str(clip.end_s)))
         if first >= last:
@@ -213,7 +213,7 @@ class StoredClips:
         return found
 
     def _group(self, path: Path, group: int) -> list[dict[str, Any]]:
-        """Read the videos of a row group; the last two stay in memory, since questions arrive clip by clip."""
+        """Return the videos of a row group; the last two groups are cached, since questions arrive clip by clip."""
         if (path, group) not in self._groups:
             with open_shard(path) as file:
                 self._groups[path, group] = list(group_rows(file, group, ["sha256", "video"]))
@@ -241,11 +241,11 @@ class FolderClips:
 
 
 def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Sequence[str] = (".",)) -> FolderClips:
-    """Find the videos of questions in a folder.
+    """Locate the videos of questions in a folder.
 
     Raises:
         UsageError: The folder does not exist.
-        InputError: Videos are missing from it, or a question names no video.
+        InputError: Videos are missing, or a question states no video.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. Give the folder of the videos with --videos.")
@@ -269,7 +269,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
 
 
 def holds_videos(output: FinishedOutput, configs: Iterable[Config], tables: Iterable[str]) -> bool:
-    """Return whether the given tables of an output contain the videos themselves."""
+    """Return whether tables of an output contain the videos."""
     named = {config.name for config in configs if any(column.kind == "video" for column in config.columns)}
     return all(
         table in named

@@ -39,7 +39,7 @@ class Complement:
 
 
 def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
-    """Sample up to `most` pairs of each kind, among those with both questions asked. The sample is deterministic."""
+    """Return a deterministic sample of up to `most` pairs of each kind, among those with both questions asked."""
     known = set(asked)
     found: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
@@ -61,7 +61,7 @@ def measure_distances(
     rounds: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[Complement, Mapping[str, float]]:
-    """Measure the distances that are not yet in the journal.
+    """Measure the distances that the journal lacks.
 
     Args:
         pairs: The complement pairs.
@@ -69,10 +69,10 @@ def measure_distances(
         model: The model.
         clips: Source of frames.
         how: Settings of the calls.
-        journal: Stores every distance.
+        journal: Journal for the distances.
         layers: Attention modules to measure; None for all fusion layers.
         rounds: See `attention_distance`.
-        progress: Called with the number of pairs just finished.
+        progress: Callback with the number of pairs just finished.
 
     Returns:
         For each pair `value` (divided by √tokens), `lowest`, `undivided`, `settled` and `tokens`.
@@ -118,7 +118,7 @@ def table_of(
     seed: int,
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
-    """Compare the distances of pairs with both answers correct to those of the other pairs.
+    """Compare the distances of pairs with two correct answers to those of other pairs.
 
     Args:
         found: Result of `measure_distances`.

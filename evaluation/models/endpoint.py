@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint; retries and timeouts are those of the `openai` package."""
+"""A model behind an OpenAI-compatible endpoint; retries and timeouts are handled by the `openai` package."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .models import AnswerError, Reply, Request
 
 TEMPERATURE = 0
 MOST_TEXT = 100_000  # characters of an answer
-MOST_NAME = 200  # of what a model calls itself
-MOST_TOKENS = 10**12  # that are believed
+MOST_NAME = 200  # characters of the name that a model reports
+MOST_TOKENS = 10**12  # maximum plausible number of tokens
 BUSY = (408, 409, 429, 502, 503, 504)  # status codes that say nothing about the request
 OURS = ("model", "messages", "stream", "n")
 """Fields of a request that `--request` may not change."""
@@ -32,13 +32,13 @@ class Endpoint:
 
     Attributes:
         url: Base URL, such as "http://localhost:8000/v1".
-        model: The model's name on the server.
+        model: Name of the model on the server.
         seed: Seed sent with every request.
         at_once: Number of concurrent requests.
-        per_minute: Most requests per minute; 0 for no limit.
-        retries: Retries of a request after a transient error.
+        per_minute: Maximum requests per minute; 0 for no limit.
+        retries: Maximum retries of a request after transient errors.
         timeout: Seconds allowed for each attempt, from the connection to the last byte.
-        key_variable: Environment variable that holds the API key.
+        key_variable: Environment variable with the API key.
         request: Additional fields of each request; None removes a default field.
     """
 
@@ -53,7 +53,7 @@ class Endpoint:
     request: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Open the client; nothing is sent.
+        """Open the client without sending anything.
 
         Raises:
             UsageError: The URL is invalid or contains a secret.
@@ -79,7 +79,7 @@ class Endpoint:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What determines the answers, for the record."""
+        """Properties that determine the answers, for the record."""
         parts = urlsplit(self.url)
         return {
             "endpoint": f"{parts.scheme}://{parts.netloc}{parts.path}",
@@ -106,7 +106,7 @@ class Endpoint:
                 extra_body={name: value for name, value in fields.items() if value is not None},
             )
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
-            if self._answered:  # then it is about this request alone
+            if self._answered:  # the error then concerns this request only
                 raise AnswerError(self._plain(error)) from None
             given = f"the key in {self.key_variable}" if self._key else f"no key, since {self.key_variable} is not set"
             raise InputError(
@@ -154,7 +154,7 @@ class Endpoint:
             await asyncio.sleep(start - now)
 
     def _redirect(self, error: Any) -> str:
-        """Describe a redirect; "" if there is none. Redirects are not followed, since they would forward the key."""
+        """Describe a redirect, or return "". Redirects are not followed, since they would forward the key."""
         response = getattr(error, "response", None)
         if response is None or not response.is_redirect:
             return ""
@@ -165,7 +165,7 @@ class Endpoint:
         )
 
     def _read(self, found: Any) -> Reply:
-        """Extract the answer from a response; malformed responses are refused."""
+        """Return the answer in a response; refuse malformed responses."""
         choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _part(choice, "message")
@@ -224,7 +224,7 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
     """Parse `--request`, a JSON object or its text.
 
     Raises:
-        UsageError: It is not a JSON object, or sets a field that is determined by the questions.
+        UsageError: The value is not a JSON object, or sets a field that is determined by the questions.
     """
     try:
         found = parse_json(given) if isinstance(given, str) else given

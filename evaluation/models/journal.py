@@ -1,4 +1,4 @@
-"""A journal of answers: each is written as it arrives, so that no question is asked twice."""
+"""A journal of answers, which are written on arrival, so that no question is asked twice."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ VERSION = 1
 
 
 class AnswerJournal:
-    """Answers by key, in a file to which lines are appended.
+    """Answers by key, stored in a file by appending lines.
 
-    The first line records what determines the answers. An incomplete last line, left by a killed process, is removed.
+    The first line records the properties that determine the answers. An incomplete last line of a killed process is
+    removed.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
-        """Set the file and what determines its answers; the file is opened on entry.
+        """Set the file and the properties that determine its answers; the file is opened on entry.
 
         Args:
             path: The file.
-            about: What determines the answers.
-            fresh: Discard the content of the file.
+            about: Properties that determine the answers.
+            fresh: Whether to discard the content of the file.
         """
         self.path = path
         self._fresh = fresh
@@ -46,9 +47,9 @@ class AnswerJournal:
         """Read the existing answers and open the file for appending.
 
         Raises:
-            OutputError: The file cannot be written, or another run holds it.
-            InputError: It is not a journal of answers.
-            MismatchError: Its answers belong to other questions, settings or another model.
+            OutputError: The file cannot be written, or is locked by another run.
+            InputError: The file is not a journal of answers.
+            MismatchError: The answers belong to other questions, settings or another model.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -72,7 +73,7 @@ class AnswerJournal:
     ) -> None:
         try:
             if self._file is not None:
-                with suppress(OSError):  # a full disk, which `add` has reported
+                with suppress(OSError):  # a full disk, already reported by `add`
                     self._file.close()
         finally:
             self._lock.release()

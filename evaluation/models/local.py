@@ -27,8 +27,8 @@ class LocalModel:
     Attributes:
         name: A folder, or a name on the Hub.
         revision: A commit, tag or branch on the Hub; "" for the newest.
-        device: For example "cpu" or "cuda:0"; "" for a GPU if there is one.
-        dtype: For example "bfloat16"; "auto" for that of the weights.
+        device: Device, such as "cpu" or "cuda:0"; "" for a GPU if available.
+        dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
         device_map: Distribution over devices by accelerate, such as "auto"; "" for a single device.
         batch: Number of requests that are answered together.
         send: "video" or "frames" (as images); "" for a video if the processor and its template take one.
@@ -117,7 +117,7 @@ class LocalModel:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What determines the answers, for the record."""
+        """Properties that determine the answers, for the record."""
         return {
             "transformers": self.name,
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
@@ -174,7 +174,7 @@ class LocalModel:
             self.model(**inputs)
 
     async def reply(self, request: Request) -> Reply:
-        """Generate an answer, in this thread, once `batch` requests wait: see `Model.reply`."""
+        """Return an answer generated in this thread; see `Model.reply`."""
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, answered))
         if len(self._waiting) >= self.batch:
@@ -240,7 +240,7 @@ class LocalModel:
         return replies
 
     async def close(self) -> None:
-        """Do nothing: there are no connections."""
+        """Do nothing, as there are no connections."""
 
 
 def metadata_of(view: View) -> dict[str, Any]:
@@ -262,7 +262,7 @@ def load_processor(name: str, **named: Any) -> Any:
 
     Raises:
         OSError: The processor does not exist.
-        ImportError: It cannot work without the missing packages.
+        ImportError: The processor cannot work without missing packages.
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
@@ -272,7 +272,7 @@ def load_processor(name: str, **named: Any) -> Any:
     processor = mapping[type(config)]
 
     class PicturesOnly(processor):  # type: ignore[misc, valid-type]
-        """The processor without the part that reads videos."""
+        """The processor without its video part."""
 
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
             if argument_name == "video_processor":

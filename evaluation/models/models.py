@@ -1,4 +1,4 @@
-"""The interface of models that answer questions: a request holds text and frames, a reply the generated text."""
+"""The interface of models that answer questions: a request contains text and frames, a reply the generated text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Request:
 
     Attributes:
         text: The prompt.
-        view: Frames or video; None if nothing is shown.
-        max_tokens: Longest answer.
-        condition: Condition that the model is probed under; see `run.Call`.
+        view: Frames or video; None to show neither.
+        max_tokens: Maximum number of tokens in the answer.
+        condition: Name of the probing condition; see `run.Call`.
     """
 
     text: str
@@ -33,11 +33,11 @@ class Reply:
 
     Attributes:
         text: The generated text.
-        cut: Whether the answer was cut at `max_tokens`.
+        cut: Whether the answer was truncated at `max_tokens`.
         input_tokens: Tokens of the request, as counted by the model; None if unknown.
-        output_tokens: Tokens of the answer, likewise.
-        model: Name that the model reports; "" if it reports none.
-        effect: Effect of the probing condition, in numbers; None without one.
+        output_tokens: Tokens of the answer, as counted by the model; None if unknown.
+        model: Name reported by the model, or "".
+        effect: Measures of the probing condition's effect; None without a condition.
     """
 
     text: str
@@ -57,7 +57,7 @@ class Model(Protocol):
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What determines the answers, for the record: its name and the parameters of requests."""
+        """Properties that determine the answers, for the record: name, and parameters of requests."""
 
     @property
     def at_once(self) -> int:
@@ -79,4 +79,4 @@ class Model(Protocol):
 
 
 class AnswerError(StressreelError, RuntimeError):
-    """A request failed; the reason comes from the server or the decoder."""
+    """A request failed; the message is that of the server or the decoder."""

@@ -23,12 +23,12 @@ PAPERS = ("unimodal", "crossmodal", "video", "text")
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that a model is asked under.
+    """A condition under which a model is probed.
 
     Attributes:
-        name: Its name in tables and files.
-        modalities: What is shown; see `questions.MODALITIES`.
-        short_circuit: Short-circuit of its attention; "" for none.
+        name: Name in tables and files.
+        modalities: Displayed modalities; see `questions.MODALITIES`.
+        short_circuit: Short-circuit of the attention, or "".
         operator: Operator of the short-circuit.
     """
 
@@ -42,7 +42,7 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
     """Return the rows of the paper's Table 1: baseline, inputs removed, short-circuits.
 
     Args:
-        short_circuits: Names of `evaluation.probes.quadrants.SHORT_CIRCUITS`, or only "all" for the paper's four.
+        short_circuits: Names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or only "all" for the paper's four.
         operators: "average", "knockout", "merge".
         usual: Modalities of the baseline: "video", or "both" with subtitles.
 
@@ -92,11 +92,11 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A model that answers under conditions; see `models.Model`.
+    """A model probed under conditions; see `models.Model`.
 
     Attributes:
         local: The model.
-        conditions: Conditions by the name that a request refers to.
+        conditions: Conditions by the name used in requests.
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
     """
 
@@ -107,7 +107,7 @@ class ProbedModel:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """What determines the answers, for the record."""
+        """Properties that determine the answers, for the record."""
         return {**self.local.about, "layers": None if self.layers is None else list(self.layers)}
 
     async def reply(self, request: Request) -> Reply:
@@ -115,7 +115,7 @@ class ProbedModel:
 
         Raises:
             AnswerError: The processor or the model fails.
-            InputError: The modalities of its tokens are unknown.
+            InputError: The modalities of the tokens are unknown.
             ProbeError: A layer was not reached.
         """
         condition = self.conditions[request.condition]
@@ -133,4 +133,4 @@ class ProbedModel:
         """Do nothing: requests do not wait for each other."""
 
     async def close(self) -> None:
-        """Do nothing: there are no connections."""
+        """Do nothing, as there are no connections."""

@@ -1,4 +1,4 @@
-"""Questions as a model receives them, from the tasks of an output or from a user's file."""
+"""Questions in the form sent to a model, from the tasks of an output or from a user's file."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ class Clip:
     """A video, or a part of one.
 
     Attributes:
-        table: Table of the output that holds it; "" for a user's file.
-        key: Columns and values that identify it there.
+        table: Table of the output that contains the video; "" for a user's file.
+        key: Columns and values that identify the video in the table.
         start_s: Start of the part in seconds; None for the beginning.
-        end_s: End of the part; None for the end.
+        end_s: End of the part in seconds; None for the end.
     """
 
     table: str
@@ -55,14 +55,14 @@ class Question:
     """One question.
 
     Attributes:
-        key: Its key in the journal.
+        key: Key in the journal.
         kind: One of `evaluation.tasks.KINDS`.
-        about: Columns of its prediction besides the answer: `id`, and `config` or `setting`.
+        about: Columns of the prediction besides the answer: `id`, and `config` or `setting`.
         text: The prompt with options and instructions.
         unasked: The same prompt without the question.
-        options: Its options; empty for open-ended questions.
-        option_ids: Value that stands for each option in predictions; if empty, the answer is written as given.
-        clip: The video; None if there is none.
+        options: The options; empty for open-ended questions.
+        option_ids: Value of each option in predictions; if empty, the answer is written verbatim.
+        clip: The video, or None.
         subtitles: Subtitles of the clip; "" if unknown.
     """
 
@@ -78,12 +78,12 @@ class Question:
 
     @property
     def column(self) -> str:
-        """The column of predictions that holds the answer."""
+        """The column of predictions for the answer."""
         return KINDS[self.kind].answers
 
     @property
     def most_tokens(self) -> int:
-        """Default length of an answer, in tokens."""
+        """Default maximum length of an answer in tokens."""
         return max_new_tokens(self.kind)
 
     def prompt(self, modalities: Sequence[str]) -> str:
@@ -95,7 +95,7 @@ class Question:
         return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{text}"
 
     def predicted(self, answer: str) -> dict[str, str]:
-        """Return the columns of a prediction that an answer fills, as `stressreel score` reads them."""
+        """Return the columns of a prediction for an answer, in the form that `stressreel score` reads."""
         if not self.option_ids:
             return {self.column: answer}
         pick = read_answer(answer, self.options)
@@ -104,12 +104,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Scorable:
-    """A part of an output that has scores of its own.
+    """A part of an output that is scored separately.
 
     Attributes:
         config: The table; None if all questions share one score.
         split: The split.
-        written: Whether its answers are open-ended, for `score open-ended`.
+        written: Whether the answers are open-ended, for `score open-ended`.
     """
 
     config: str | None
@@ -127,8 +127,8 @@ class QuestionSet:
         identity: Fingerprint or hash of the source, for the record.
         fingerprint: Fingerprint of the output; "" for a file.
         tables: Parts that are scored separately; empty for a file.
-        part: Whether some of their questions are not asked.
-        remarks: Questions that were left out, with the reason.
+        part: Whether some of the questions in these parts are not asked.
+        remarks: Questions that were omitted, with the reason.
     """
 
     path: Path
@@ -141,7 +141,7 @@ class QuestionSet:
 
 
 def wording(kind: str) -> Callable[[Doc], str]:
-    """Return the function that writes the prompts of a kind of question, the same that harnesses use."""
+    """Return the function that writes the prompts of a kind of question, which harnesses also use."""
     write = getattr(lmms_eval_utils, f"{KINDS[kind].text}_text")
     prompt = prompts()["prompts"][kind]
     return lambda doc: str(write(doc, prompt))
@@ -156,7 +156,7 @@ def questions_of_output(
         output: The output.
         tasks: Its tasks.
         settings: Patterns of settings of a suite, such as "jpeg-*"; empty for all.
-        limit: Number of questions of each task, or of each setting of a task.
+        limit: Maximum number of questions of each task, or of each setting of a task.
 
     Raises:
         UsageError: A pattern matches no setting.
@@ -195,17 +195,17 @@ def questions_of_output(
 
 
 def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:
-    """Read the questions of a user's file.
+    """Load the questions of a user's file.
 
     Args:
         path: CSV, JSON, JSON Lines or Parquet with `id` and `question`; optionally `options` (or a0, a1, …; without
             options the answer is yes or no), `video_id` (file name without suffix), `start` and `end` in seconds (or
             `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also accepted.
-        limit: Number of questions.
+        limit: Maximum number of questions.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: It cannot be read, or a row has no question or invalid options or times.
+        InputError: The file cannot be read, or a row has no question or has invalid options or times.
     """
     items = read_items(path, _no_output, judged=False)
     rows = read_predictions(path).rows[:limit]
@@ -241,7 +241,7 @@ def _no_output(*_: Any) -> Any:
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:
     given = [next((row[name] for name in names if row.get(name) not in (None, "")), None) for names in (STARTS, ENDS)]
     if given == [None, None] and isinstance(row.get("ts"), str):
-        given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as TVQA has it
+        given = [None if part.casefold() == "nan" else part for part in row["ts"].partition("-")[::2]]  # as in TVQA
     try:
         start, end = (None if value is None else float(value) for value in given)
     except (TypeError, ValueError):
@@ -256,7 +256,7 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
 
 
 def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the choices of modalities to ask with; by default one with everything there is.
+    """Return the choices of modalities to ask with; by default a single one with everything available.
 
     Raises:
         UsageError: A choice is unknown or repeated, or needs subtitles and no question has any.

@@ -1,4 +1,4 @@
-"""Send questions to a model, keep the answers, and write predictions."""
+"""Send questions to a model, store the answers, and write predictions."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ class Call:
 
     @property
     def key(self) -> str:
-        """The key of its answer in the journal."""
+        """Key of the answer in the journal."""
         return f"{self.condition or self.modalities}|{self.question.key}"
 
     @property
     def clip(self) -> Clip | None:
-        """The clip to show; None if nothing is shown."""
+        """The clip to show, or None."""
         return self.question.clip if "video" in MODALITIES[self.modalities] else None
 
     @property
@@ -64,8 +64,8 @@ class AskSettings:
 
     Attributes:
         sampling: Frames to show.
-        whole: Send the video file instead of frames.
-        max_tokens: Longest answer; None for the default of each kind of question.
+        whole: Whether to send the video file instead of frames.
+        max_tokens: Maximum number of tokens per answer; None for the default of each kind of question.
     """
 
     sampling: Sampling = Sampling()
@@ -112,18 +112,18 @@ def ask(
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, str]:
-    """Make the calls that the journal has no answer for.
+    """Make the calls for which the journal has no answer.
 
     Args:
         calls: The calls.
         model: The model.
         clips: Source of frames; None if no video is shown.
         how: Settings of the calls.
-        journal: Stores every answer as it arrives.
-        progress: Called with the number of calls just finished.
+        journal: Journal for the answers.
+        progress: Callback with the number of calls just finished.
 
     Returns:
-        Reasons of failed calls by key, in the order of the calls.
+        Reasons for failed calls by key, in the order of the calls.
 
     Raises:
         StressreelError: Every request would fail, or the last ones all failed.
@@ -135,7 +135,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end; in another thread if an event loop is running, as in a notebook."""
+    """Run a coroutine to completion, in another thread if an event loop is running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -224,9 +224,9 @@ def after_prompt(text: str, prompt: str) -> str:
 
 
 def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
-    """Return predictions as `stressreel score` reads them, in the order of the calls.
+    """Return predictions in the form that `stressreel score` reads, in the order of the calls.
 
-    Questions about one item (its answer, its explanation) share a row. A question without an answer has no row or no
+    Questions about one item (its answer, its explanation) share a row. Questions without an answer have no row or no
     column.
 
     Args:

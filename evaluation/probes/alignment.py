@@ -1,9 +1,9 @@
 """The permutation of tokens that makes two attention maps most similar, with a lower bound over all permutations.
 
-One permutation P acts on rows and columns alike, so min ‖A − P B Pᵀ‖ is a quadratic assignment problem, which is
-NP-hard. Rawal et al. 2024, §B.7, call it a linear sum assignment but do not name the cost. Ours is a linear assignment
-of token profiles, which also yields the Gilmore-Lawler bound, followed by pairwise swaps until none reduces the
-distance.
+One permutation P acts on both rows and columns, so min ‖A − P B Pᵀ‖ is a quadratic assignment problem, which is
+NP-hard. Rawal et al. 2024, §B.7, call it a linear sum assignment without specifying the cost. This module uses a linear
+assignment of token profiles, which also yields the Gilmore-Lawler bound, followed by pairwise swaps until none reduces
+the distance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...core.extras import import_extra
 Map = NDArray[np.float32]
 Order = NDArray[np.intp]
 
-ENOUGH = 1e-6  # least reduction by a swap, as a share of the squared distance: about single precision
+ENOUGH = 1e-6  # minimum reduction by a swap, as a share of the squared distance: about single precision
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Alignment:
 def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None = None) -> Alignment:
     """Align the second map to the first by a permutation within groups of tokens.
 
-    Starts from the better of the identity and the linear assignment of profiles. Then pairs of tokens within a group
-    are swapped: in each round all disjoint pairs whose swap reduces the distance. The result is a local optimum.
+    The search starts from the better of the identity and the linear assignment of profiles. Each round then swaps all
+    disjoint pairs of tokens within a group whose swap reduces the distance. The result is a local optimum.
 
     Args:
-        first: Shape (tokens, tokens).
-        second: Same shape.
+        first: The first map, shape (tokens, tokens).
+        second: The second map, of the same shape.
         groups: Token range of each modality; together all tokens.
-        rounds: Most rounds of swaps; None for no limit.
+        rounds: Maximum rounds of swaps; None for no limit.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -66,7 +66,7 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
 
 
 def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tuple[Order, float]:
-    """Assign tokens to tokens by minimal profile difference (modified Jonker-Volgenant algorithm).
+    """Match tokens by minimal profile difference (modified Jonker-Volgenant algorithm).
 
     A token's profile is invariant under permutations within the groups: its diagonal cell, and its row and column
     sorted within each group. Sorted lists differ least among all orders, and each off-diagonal cell counts half in its
@@ -81,7 +81,7 @@ def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tup
     lowest = 0.0
     for group in groups:
         ours, theirs = _profiles(first, group, groups), _profiles(second, group, groups)
-        middle = (ours.mean(axis=0) + theirs.mean(axis=0)) / 2  # taken off for the sake of single precision
+        middle = (ours.mean(axis=0) + theirs.mean(axis=0)) / 2  # subtracted to preserve single precision
         ours, theirs = ours - middle, theirs - middle
         costs = -2 * (ours @ theirs.T)
         costs += np.square(ours).sum(axis=1)[:, None]
@@ -101,7 +101,7 @@ def swapped(
     w(M) = M_ij + M_ji − M_ii − M_jj. The gains of all swaps are therefore one matrix, and S is updated incrementally.
 
     Returns:
-        The new order, the squared distance, and whether no swap is left that reduces it.
+        The new order, the squared distance, and whether no further swap reduces it.
     """
     over, order = second[np.ix_(order, order)], order.copy()
     squared = _squared(first - over)
@@ -115,7 +115,7 @@ def swapped(
             for product, one, group in zip(products, apart, groups, strict=True)
         ]
         left, right = _pairs(gains, groups, squared * ENOUGH / 2)
-        while len(left):  # together they may gain less than one by one, or nothing
+        while len(left):  # together, swaps may gain less than one by one, or nothing
             tokens, places = np.concatenate([left, right]), np.concatenate([right, left])
             moved = every.copy()
             moved[tokens] = places
@@ -143,7 +143,7 @@ def _squared(difference: Map) -> float:
 
 
 def _around(rows: Map, columns: Map, tokens: Order) -> float:
-    """Sum the squares in rows and columns of some tokens, each of shape (these tokens, all tokens), every cell once."""
+    """Return the sum of squares in rows and columns of some tokens, shape (tokens, all tokens), each cell once."""
     return _squared(rows) + _squared(columns) - _squared(rows[:, tokens])
 
 

@@ -5,7 +5,7 @@ them most similar, and their L2 distance is averaged over heads and layers. A pa
 one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.metrics.distance_table` has
 statistics over many pairs.
 
-The paper does not specify the permutations, the search, sequences of different length, or a normalization. Ours:
+The paper does not specify the permutations, the search, sequences of different length, or a normalization. Our choices:
 
 * Tokens are permuted within their modality. A complement has other words or another order of frames; matching a word to
   a frame would compare different quadrants.
@@ -40,11 +40,11 @@ class Distance:
 
     Attributes:
         value: Distance of aligned maps divided by √tokens, 0 to √2.
-        undivided: The same without the division: Frobenius norm, 0 to √(2 · tokens).
+        undivided: Distance without the division: Frobenius norm, 0 to √(2 · tokens).
         lowest: Lower bound of `value` over all permutations.
         settled: Share of heads in which no further swap reduces the distance, 0 to 1.
         tokens: Length of the aligned sequences.
-        heads: Values that `value` is the mean of: an array (heads,) per layer.
+        heads: Values averaged in `value`: an array (heads,) per layer.
     """
 
     value: float
@@ -63,17 +63,17 @@ def attention_distance(
     *,
     rounds: int | None = None,
 ) -> Distance:
-    """Compute the distance between the attention maps of a complement pair; the module documents the choices.
+    """Return the distance between the attention maps of a complement pair; the module documents the choices.
 
     Args:
-        first: Maps of one side by layer, shape (heads, tokens, tokens), rows are queries, as `CapturedAttention.maps`
-            returns them. Cross-attention layers are not supported.
-        second: Maps of the other side; same layers and heads, possibly another number of tokens.
-        labels_first: Modality of each token of the first side, integers of shape (tokens,), 0 for tokens to remove, as
-            a row of `labels_for`.
-        labels_second: Likewise for the second side.
-        rounds: Most rounds of swaps per head. A limit saves time where hundreds of tokens moved, but increases the
-            distance there (`settled` falls below 1). None runs until no swap reduces the distance.
+        first: Maps of one side by layer, shape (heads, tokens, tokens), where rows are queries, as returned by
+            `CapturedAttention.maps`. Cross-attention layers are not supported.
+        second: Maps of the other side, with the same layers and heads but possibly another number of tokens.
+        labels_first: Modality of each token of the first side, integers of shape (tokens,), 0 for tokens to remove,
+            such as a row of `labels_for`.
+        labels_second: Modality of each token of the second side.
+        rounds: Maximum rounds of swaps per head. A limit saves time if hundreds of tokens moved, but increases the
+            distance in this case (`settled` falls below 1). None runs until no swap reduces the distance.
 
     Raises:
         InputError: Shapes do not match, labels are not integers or all 0, or maps are not finite.
@@ -135,7 +135,7 @@ def _placed(maps: ArrayLike, side: Side, layer: int) -> NDArray[np.float32]:
             f"maps of layer {layer} have shape {given.shape}; {length} labels need shape (heads, {length}, {length}). "
             "For models with two streams or cross-attention, use the self-attention of one stream."
         )
-    placed = np.pad(given, ((0, 0), (0, 1), (0, 1)))[:, side.order[:, None], side.order]  # −1 is what was added
+    placed = np.pad(given, ((0, 0), (0, 1), (0, 1)))[:, side.order[:, None], side.order]  # −1 refers to the padding
     if not np.isfinite(placed).all():
         raise InputError(f"maps of layer {layer} contain non-finite values for labelled tokens.")
     return placed

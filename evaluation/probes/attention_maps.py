@@ -1,7 +1,7 @@
 """Attention maps of a torch model: `with captured_attention(model) as captured: model(**inputs)`.
 
-Works for every model that `quag` works for, including those without `output_attentions` in some layers. Only the kernel
-changes: transformers models use eager attention within the block.
+The module supports the same models as `quag`, including those without `output_attentions` in some layers. Only the
+kernel changes: transformers models use eager attention within the block.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ class CapturedAttention:
     """Captured maps, complete after the `with` block.
 
     Attributes:
-        runs: For each layer by name, in the model's order, the maps of each run: float32, shape (batch, heads, queries,
-            keys), softmax before dropout. Each takes 4 · batch · heads · queries · keys bytes.
+        runs: Maps of each run by layer name, in the model's order: float32, shape (batch, heads, queries, keys),
+            softmax before dropout. Each occupies 4 · batch · heads · queries · keys bytes.
     """
 
     runs: Mapping[str, Sequence[NDArray[np.float32]]]
 
     def maps(self, item: int = 0, run: int = 0) -> Maps:
-        """Return the maps of one item in one run by layer, as `attention_distance` takes them.
+        """Return the maps of one item in one run by layer, in the form for `attention_distance`.
 
         Args:
             item: Index in the batch.
-            run: Index of the run. For generation, run 0 covers the prompt; later runs hold the queries of single
+            run: Index of the run. For generation, run 0 covers the prompt; later runs contain the queries of single
                 tokens.
 
         Returns:
             An array (heads, queries, keys) per layer.
 
         Raises:
-            UsageError: A layer has no such run or item.
+            UsageError: A layer lacks the run or item.
         """
         for name, runs in self.runs.items():
             there = f"{name or 'the model itself'} has {len(runs)} runs"

@@ -1,4 +1,4 @@
-"""Capture of attention maps in a running torch model; imported only by `attention_maps.captured_attention`."""
+"""Capture attention maps in a running torch model; imported only by `attention_maps.captured_attention`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measu
 
 
 class AttentionCapture(AttentionInterception):
-    """Record the softmax output of the layers without changing it."""
+    """Recorder of the layers' softmax output, which is not changed."""
 
     def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):
         super().__init__(model, NOTHING, Streams([], None), layers)
@@ -30,7 +30,7 @@ class AttentionCapture(AttentionInterception):
             )
         reached.append(True)
         found = weights.detach().to("cpu", torch.float32, copy=True)
-        if found.ndim == 3:  # batch and heads are one axis
+        if found.ndim == 3:  # batch and heads are merged into one axis
             if len(found) % self.batch:
                 raise UsageError(
                     f"{name or 'the model itself'} merges batch and heads into one axis of length {len(found)}, which "

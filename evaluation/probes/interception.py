@@ -1,9 +1,9 @@
-"""Interception of softmax in the attention of a torch model; imported only by `short_circuits.quag` and `capture`.
+"""Intercept softmax in the attention of a torch model; imported only by `short_circuits.quag` and `capture`.
 
-A torch function mode sees every call of softmax; hooks tell which attention module makes it. Calls elsewhere (routers,
-samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never call
-softmax: transformers models are switched to eager attention, `scaled_dot_product_attention` is computed in steps, and
-`multi_head_attention_forward` is run with its inner calls visible.
+A torch function mode intercepts every call of softmax; hooks identify the calling attention module. Calls elsewhere
+(routers, samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never
+call softmax: transformers models are switched to eager attention, `scaled_dot_product_attention` is computed in steps,
+and `multi_head_attention_forward` is run with its inner calls visible.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SOFTMAX: Mapping[Callable[..., Any], int] = {
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator with the quadrants and heads it applies to."""
+    """An operator with the quadrants and heads to which it applies."""
 
     quadrants: Quadrants
     operator: str
@@ -52,7 +52,7 @@ class Operation:
         """Change weights (batch, heads, queries, keys), the softmax of the scores, and update the tally."""
         lowest = torch.finfo(scores.dtype).min / 2 if self.hidden_below is None else self.hidden_below
         visible = scores > lowest
-        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # as masks are: one head is enough
+        if visible.shape[1] > 1 and bool((visible == visible[:, :1]).all()):  # typical of masks: one head is enough
             visible = visible[:, :1]
         wide = torch.promote_types(weights.dtype, torch.float32)
         before = weights.to(wide)
@@ -93,7 +93,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class QuadrantCells:
-    """Cells of quadrants such that each row has cells of one quadrant only, and therefore one mean.
+    """Cells of quadrants such that each row has cells of only one quadrant, and therefore one mean.
 
     Attributes:
         cells: Booleans, (batch or 1, 1, queries, keys).
@@ -147,7 +147,7 @@ class Grid:
 
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> None:
-    """Add the attention in each quadrant to the tally, over labelled rows that see a key."""
+    """Add the attention in each quadrant to the tally, over labelled rows with a visible key."""
     alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
     keys = [label for label in present(grid.asked) if label != NEITHER]
@@ -167,7 +167,7 @@ def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: L
 
 
 def present(labels: Tensor) -> list[int]:
-    """List the labels that occur."""
+    """Return the labels that occur."""
     return sorted(set(labels.flatten().tolist()))
 
 
@@ -244,7 +244,7 @@ class AttentionInterception(TorchFunctionMode):
         return self._reached(scores, weights)
 
     def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
-        """Change weights of the running layer if their axes match its labels."""
+        """Change the weights of the running layer if their axes match its labels."""
         name, reached = self.running[-1]
         tally = self.report.tallies[name]
         batch, queries, keys = weights.shape[0], *weights.shape[-2:]
@@ -254,7 +254,7 @@ class AttentionInterception(TorchFunctionMode):
             return weights
         reached.append(True)
         shape = weights.shape
-        if weights.ndim == 3:  # batch and heads are one axis
+        if weights.ndim == 3:  # batch and heads are merged into one axis
             folded = (max(len(grid.asking), len(grid.asked)), -1, *shape[1:])
             return self.operation(scores.reshape(folded), weights.reshape(folded), grid, tally).reshape(shape)
         return self.operation(scores, weights, grid, tally)
@@ -334,13 +334,13 @@ def attention_in_steps(
         scores = scores + attn_mask
         hidden = scores <= lowest / 2
     weights = torch.softmax(scores, -1)
-    if hidden is not None:  # a row that sees nothing gives 0 there
+    if hidden is not None:  # a row without visible keys yields 0 there
         weights = weights.masked_fill(hidden.all(-1, keepdim=True), 0)
     return functional.dropout(weights, dropout_p) @ value
 
 
 def _looked_into(function: Any) -> Callable[..., Any]:
-    """Copy a function of `torch.nn.functional` so that it skips function modes but its inner calls do not."""
+    """Copy a function of `torch.nn.functional` so that its inner calls, but not the function, reach function modes."""
     seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
     copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__

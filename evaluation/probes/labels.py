@@ -1,7 +1,7 @@
 """Modality labels of tokens for `quag`, from the inputs of a model.
 
-Labels are int64 arrays of shape (batch, tokens): 1 video, 2 text, 0 neither. Padding is 0. Special tokens ([CLS],
-separators, marks around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
+Labels are int64 arrays of shape (batch, tokens): 1 for video, 2 for text, 0 for neither. Padding is 0. Special tokens
+([CLS], separators, markers around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
 `special=False` labels the known ones 0. Arrays may be NumPy arrays, torch tensors or lists.
 """
 
@@ -27,7 +27,7 @@ SPECIAL_IDS = (
 
 
 def as_array(given: Any) -> NDArray[Any]:
-    """Return a NumPy array of a torch tensor on any device, or of anything else."""
+    """Return a torch tensor on any device, or any other array-like, as a NumPy array."""
     return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
 
 
@@ -35,7 +35,7 @@ def labels_of_parts(*parts: tuple[int, Any]) -> Labels:
     """Label concatenated parts: `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
 
     Args:
-        parts: Pairs of a label and the mask of its part, shape (batch, tokens), 0 at padding.
+        parts: Pairs of a label and the mask of a part, shape (batch, tokens), 0 at padding.
 
     Raises:
         InputError: The masks have different batch sizes.
@@ -53,9 +53,9 @@ def labels_of_ids(
     """Label tokens by their ids.
 
     Args:
-        input_ids: Shape (batch, tokens).
+        input_ids: Token ids, shape (batch, tokens).
         video_ids: Placeholder ids of image and video features.
-        attention_mask: Same shape, 0 at padding; None for no padding.
+        attention_mask: Mask of the same shape, 0 at padding; None for no padding.
         special_ids: Ids to label 0.
     """
     ids = as_array(input_ids)
@@ -68,9 +68,9 @@ def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_
     """Label tokens of BERT-like models by segment.
 
     Args:
-        token_type_ids: Shape (batch, tokens).
-        types: Label of each segment, such as `{0: TEXT, 1: VIDEO}`; other segments get 0.
-        attention_mask: Same shape, 0 at padding; None for no padding.
+        token_type_ids: Segment ids, shape (batch, tokens).
+        types: Label of each segment, such as `{0: TEXT, 1: VIDEO}`; other segments are labelled 0.
+        attention_mask: Mask of the same shape, 0 at padding; None for no padding.
     """
     given = as_array(token_type_ids)
     labels = np.zeros(given.shape, np.int64)
@@ -84,18 +84,18 @@ def labels_for(
 ) -> Labels | list[Labels]:
     """Label the inputs of a transformers model.
 
-    Supported are models with image or video placeholder ids in their config (Qwen2-VL, LLaVA-OneVision and many
+    Supported models are those with image or video placeholder ids in their config (Qwen2-VL, LLaVA-OneVision and many
     others), VisualBERT (text, then `visual_embeds`), ViLT (text, then a token for the image and its patches) and LXMERT
     (two streams: text and image).
 
     Args:
         config: The model's config.
         inputs: The model's inputs by name.
-        special: Whether special tokens count as text; False labels those of the config and `special_ids` 0.
-        special_ids: Further special tokens, such as `processor.tokenizer.all_special_ids`.
+        special: Whether special tokens count as text; if false, those of the config and `special_ids` are labelled 0.
+        special_ids: Additional special tokens, such as `processor.tokenizer.all_special_ids`.
 
     Returns:
-        Labels (batch, tokens), or a list of them for models with separate streams; `quag` takes both.
+        Labels (batch, tokens), or a list of them for models with separate streams; `quag` accepts both.
 
     Raises:
         InputError: The model family is not supported, or a required input is missing.
@@ -140,7 +140,7 @@ def _video(shape: tuple[int, ...], mask: Any) -> Labels:
 
 
 def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
-    """Count ViLT's image tokens: one for the whole image, plus the patches of the largest image in the batch."""
+    """Return the number of ViLT's image tokens: one for the image, plus the patches of the largest one in the batch."""
     if inputs.get("image_embeds") is not None:
         return int(as_array(inputs["image_embeds"]).shape[1])
     pixels = as_array(_needed(inputs, "pixel_values", "vilt")).shape
@@ -148,7 +148,7 @@ def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
     seen = np.ones((pixels[0], *pixels[-2:])) if mask is None else as_array(mask)
     size = config.patch_size
     rows, columns = (np.linspace(0, length, length // size, endpoint=False).astype(int) for length in pixels[-2:])
-    small = seen[:, rows][:, :, columns]  # one pixel for each patch, as nearest-neighbour scaling takes them
+    small = seen[:, rows][:, :, columns]  # one pixel per patch, as selected by nearest-neighbour scaling
     most = int((small[:, :, 0].sum(axis=1) * small[:, 0].sum(axis=1)).max())
     limit = getattr(config, "max_image_length", -1)
     return 1 + (most if not isinstance(limit, int) or limit <= 0 else min(most, limit))

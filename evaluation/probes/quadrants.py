@@ -1,7 +1,7 @@
 """Names of modalities, quadrants, short-circuits and operators.
 
-Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" holds the weights
-of video queries on text keys.
+Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" contains the
+weights of video queries on text keys.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ OPERATORS = ("average", "knockout", "merge")
 
 
 def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
-    """Return the quadrants that a name stands for.
+    """Return the quadrants that a name denotes.
 
     Args:
-        what: A name of `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each by its letters or as a
-            pair of labels (query, key). Pairs also reach a third modality, for which the paper has no names.
+        what: A name in `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each given by its letters or as
+            a pair of labels (query, key). Pairs can also include a third modality, for which the paper has no names.
 
     Raises:
-        UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is given.
+        UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is specified.
     """
     if isinstance(what, str):
         found = frozenset(map(_pair, SHORT_CIRCUITS.get(what, (what,))))
@@ -48,7 +48,7 @@ def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
 
 
 def quadrant_name(quadrant: Quadrant) -> str:
-    """Return the name of a quadrant: "VT", or "3-2" where a label has no letter."""
+    """Return the name of a quadrant: "VT", or "3-2" if a label has no letter."""
     letters = {label: letter for letter, label in LETTERS.items()}
     if all(label in letters for label in quadrant):
         return "".join(letters[label] for label in quadrant)

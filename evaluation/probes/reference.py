@@ -1,9 +1,9 @@
 """Reference implementation of QUAG and QUAG-attention in NumPy and float64.
 
-Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). Where the paper's
-listings (§A.4) deviate from its text and equations, this follows the text; `docs/probes.md` lists the deviations. Not
-in the paper: means over the keys that a *causal* mask leaves visible, the operators "knockout" and "merge", more than
-two modalities.
+Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). If the paper's listings
+(§A.4) deviate from its text and equations, this module follows the text; `docs/probes.md` lists the deviations. The
+following is not in the paper: means over the keys that a *causal* mask leaves visible, the operators "knockout" and
+"merge", and more than two modalities.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def short_circuit(
         attention: Weights after softmax, shape (…, queries, keys).
         rows: Labels of the queries, integers, shape (…, queries), broadcast over the leading axes: labels of shape
             (batch, queries) go with maps of shape (batch, heads, queries, keys) as `labels[:, None]`.
-        columns: Labels of the keys, likewise.
-        quadrants: See `quadrants_of`.
-        visible: Keys that a query sees, booleans that broadcast to the shape of `attention`: padding masks (the
-            paper's) and causal masks (ours). None for all. Hidden weights are kept, and so are rows that see nothing.
+        columns: Labels of the keys, in the same form.
+        quadrants: Quadrants to impair; see `quadrants_of`.
+        visible: Visible keys of each query, booleans that broadcast to the shape of `attention`: padding masks (the
+            paper's) and causal masks (ours). None for all. Hidden weights, and rows without visible keys, are kept.
         operator: One of "average", "knockout", "merge".
 
     Returns:
@@ -89,21 +89,21 @@ def merged_attention(
     averaged: Iterable[int],
     visible: ArrayLike | None = None,
 ) -> Floats:
-    """Compute QUAG-attention (§2.4): the tokens of each averaged modality are replaced by one mean key and value.
+    """Apply QUAG-attention (§2.4): the tokens of each averaged modality are replaced by one mean key and value.
 
-    softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens that a key stands for. The paper averages the inputs
-    of the layer; averaging keys and values is equivalent where they are affine maps of the inputs.
+    The result is softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens that a key represents. The paper
+    averages the inputs of the layer; averaging keys and values is equivalent if they are affine maps of the inputs.
 
     Args:
-        query: Shape (…, queries, d).
-        key: Shape (…, keys, d).
-        value: Shape (…, keys, width).
+        query: Queries, shape (…, queries, d).
+        key: Keys, shape (…, keys, d).
+        value: Values, shape (…, keys, width).
         columns: Labels of the keys, shape (keys,).
-        averaged: Labels of the averaged modalities: (1,) video, (2,) text, (1, 2) both.
-        visible: Keys that are not padding, booleans of shape (keys,). None for all.
+        averaged: Labels of the averaged modalities: (1,) for video, (2,) for text, (1, 2) for both.
+        visible: Whether each key is not padding, shape (keys,); None for all.
 
     Returns:
-        Shape (…, queries, width), float64.
+        Attention output, shape (…, queries, width), float64.
     """
     queries, keys, values = (np.asarray(each, np.float64) for each in (query, key, value))
     labels = np.asarray(columns)

@@ -1,4 +1,4 @@
-"""Reports of `quag`: which layers were reached, and the attention in each quadrant."""
+"""Reports of `quag`: the layers reached, and the attention in each quadrant."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class QuadrantShare:
     """The attention in a quadrant over all runs of a layer, without rows of padding and of tokens labelled 0.
 
     Attributes:
-        rows: Share of rows (a query in a head) that have the quadrant's label and see a key of its other label.
+        rows: Share of rows (a query in a head) that have the quadrant's query label and a visible key of its key label.
         before: Share of all attention in the quadrant.
-        after: The same after the operation; "average" leaves it unchanged.
+        after: Share after the operation; "average" does not change it.
     """
 
     rows: float
@@ -25,15 +25,15 @@ class QuadrantShare:
 
 @dataclass(frozen=True)
 class LayerReport:
-    """What happened in one attention module.
+    """Statistics of one attention module.
 
     Attributes:
-        name: The module's name in the model.
+        name: Name of the module in the model.
         runs: Number of runs.
-        hits: Number of runs in which its attention was reached.
+        hits: Number of runs in which the attention was reached.
         quadrants: Shares by quadrant name ("VT"), for every pair of labels.
-        moved: Mean total variation distance between a row's weights before and after, 0 to 1. 0 means that nothing
-            changed, for example because the quadrants are empty (video queries before the text in a causal decoder).
+        moved: Mean total variation distance between a row's weights before and after, 0 to 1. 0 means no change, for
+            example because the quadrants are empty (video queries before the text in a causal decoder).
         emptied: Rows that "knockout" left without weights.
         other: Shapes of softmaxes in the module that match no labels and were not changed.
     """
@@ -80,7 +80,7 @@ class LayerTally:
 
 @dataclass
 class QuagReport:
-    """What `quag` did in each layer, complete after the `with` block.
+    """Statistics of `quag` for each layer, complete after the `with` block.
 
     Attributes:
         operator: The operator.
@@ -99,7 +99,7 @@ class QuagReport:
 
     @property
     def moved(self) -> float:
-        """Mean over all rows and layers of the moved attention; 0 if nothing changed anywhere."""
+        """Mean of the moved attention over all rows and layers; 0 if there was no change."""
         rows = sum(tally.rows for tally in self.tallies.values())
         return sum(tally.moved for tally in self.tallies.values()) / rows if rows else 0.0
 

@@ -1,7 +1,8 @@
 """QUAG on a torch model: `with quag(model, "crossmodal", modality=labels) as report: model(**inputs)`.
 
 Rawal et al. 2024, §2.2 and §2.3, for each head and layer separately. The paper's listing (§A.4) rewrites the attention
-of a model; here softmax is intercepted while the model's own attention runs, so no model has to be rewritten.
+of a model. This module instead intercepts softmax while the model's own attention runs, so that models need not be
+rewritten.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ def quag(
     """Impair quadrants of a model's attention within a `with` block.
 
     The operators are those of `reference.short_circuit`: "average" is the paper's, "knockout" and "merge" are ours. A
-    key is visible to a query if its score is above `hidden_below`, so padding and causal masks are excluded from means
-    row by row. Rows that see nothing stay unchanged. Weights below 32 bits are computed in 32 bits.
+    key is visible to a query if its score is above `hidden_below`, so that padding and causal masks are excluded from
+    means row by row. Rows without visible keys are not changed. Weights below 32 bits are computed in 32 bits.
 
-    Transformers models use eager attention within the block; their setting is restored afterwards, also after an
+    Transformers models use eager attention within the block; their setting is restored afterwards, including after an
     exception. In other models `torch.nn.functional.scaled_dot_product_attention` and `nn.MultiheadAttention` are
-    intercepted too. Gradients flow. Compiled models and kernels of other packages cannot be reached, which raises an
-    error. Blocks around one model do not nest.
+    intercepted too. Gradients are preserved. Compiled models and kernels of other packages cannot be reached, which
+    raises an error. Blocks around one model cannot be nested.
 
     Args:
         model: Any torch module.
@@ -67,7 +68,7 @@ def quag(
             seen all labelled tokens. With None, their attention is not matched, which raises an error.
         hidden_below: Scores at or below it are masked. None for half the lowest number of their dtype, as in
             transformers; models that mask with -10,000 need -5,000.
-        measure: Measure the attention in each quadrant before and after; False saves time.
+        measure: Whether to measure the attention in each quadrant before and after; False saves time.
 
     Returns:
         A context manager that yields a `QuagReport`.

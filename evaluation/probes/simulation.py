@@ -1,4 +1,4 @@
-"""The simulation study: crossmodal short-circuiting costs more the more a task couples two modalities.
+"""The simulation study: the cost of crossmodal short-circuiting increases with the coupling of two modalities.
 
 Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens with 100 numbers each are mixed by a coupling α. A
 small transformer predicts one number for each unmixed token, which requires the token at the same position in the other
@@ -7,7 +7,7 @@ modality.
 Differences from the paper: every step samples new data (the paper has 24,000 samples and 2,000 epochs), so there is no
 overfitting and no dropout, whose rate the paper does not report; batches of 8 instead of 1,024; Adam's learning rate
 rises to .003 and decays to 0 along a cosine; pre-norm instead of post-norm layers; positions restart in each modality.
-The paper does not report the number of heads; we use 1, which learns fastest.
+The paper does not report the number of heads; this study uses 1, which learns fastest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .short_circuits import quag
 Singles = NDArray[np.float32]
 TOKENS, WIDTH, LAYERS, HIDDEN, HEADS = 15, 100, 4, 400, 1
 STEPS, BATCH, RATE = 4000, 8, 0.003
-RISING = 40  # the learning rate rises during 1 / RISING of the steps
+RISING = 40  # the learning rate rises during this fraction of the steps
 WEIGHTS = (10 * np.sin(np.arange(1, WIDTH + 1) * math.pi / 202) / WIDTH).astype(np.float32)
 """Weights of the numbers of a token in its target."""
 
@@ -53,7 +53,7 @@ class Outcome:
         alpha: The coupling.
         seed: Seed of samples and weights.
         loss: Mean squared error on new samples.
-        impaired: The same under crossmodal short-circuiting.
+        impaired: Mean squared error under crossmodal short-circuiting.
     """
 
     alpha: float
@@ -68,17 +68,17 @@ class Outcome:
 
     @property
     def learnt(self) -> bool:
-        """Whether the loss is below half of `linear_loss`, which takes single tokens of the other modality."""
+        """Whether the loss is below half of `linear_loss`, which requires single tokens of the other modality."""
         return self.loss < linear_loss(self.alpha) / 2
 
 
 def linear_loss(alpha: float) -> float:
     """Return the mean squared error of the best linear predictor of m₁ᵢ's number from tᵢ and the means of t and v.
 
-    These are the inputs that crossmodal short-circuiting leaves. Everything is jointly Gaussian: the means determine
-    the mean of m₁, and only tᵢ is informative about the deviation from it. With σ² the variance of the number and n
-    tokens, the error is σ² (n − 1) / n · α² / ((1 − α)² + α²). It is a reference, not a bound: a network may pass
-    single tokens through means of features that depend on position.
+    These are the inputs that remain under crossmodal short-circuiting. All variables are jointly Gaussian: the means
+    determine the mean of m₁, and only tᵢ is informative about the deviation from it. With σ² the variance of the number
+    and n tokens, the error is σ² (n − 1) / n · α² / ((1 − α)² + α²). The error is a reference rather than a bound: a
+    network may transmit single tokens through means of features that depend on position.
     """
     variance = float((WEIGHTS.astype(np.float64) ** 2).sum())
     return variance * (TOKENS - 1) / TOKENS * alpha**2 / ((1 - alpha) ** 2 + alpha**2)
@@ -122,7 +122,7 @@ class Block(torch.nn.Module):
         self.inner, self.outer = torch.nn.Linear(WIDTH, HIDDEN), torch.nn.Linear(HIDDEN, WIDTH)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Change tokens, shape (samples, tokens, 100)."""
+        """Transform tokens, shape (samples, tokens, 100)."""
         tokens = tokens + self.attention(self.before(tokens))
         changed: torch.Tensor = tokens + self.outer(torch.relu(self.inner(self.between(tokens))))
         return changed
@@ -136,7 +136,7 @@ class Model(torch.nn.Module):
     def __init__(self, rng: np.random.Generator):
         """Initialize weights uniformly in ±√(1 / inputs) with `rng`, and biases with 0."""
         super().__init__()
-        with torch.random.fork_rng(devices=[]):  # the layers draw weights of their own
+        with torch.random.fork_rng(devices=[]):  # the layers draw random weights too
             self.embedding = torch.nn.Linear(WIDTH, WIDTH)
             self.modality = torch.nn.Embedding(2, WIDTH)
             self.blocks = torch.nn.Sequential(*(Block() for _ in range(LAYERS)))
@@ -165,7 +165,7 @@ class Model(torch.nn.Module):
 def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
     """Train a model at one coupling and measure its loss without and with crossmodal short-circuiting.
 
-    Runs in one thread, so that results do not depend on the number of threads.
+    The simulation runs in one thread, so that results do not depend on the number of threads.
 
     Args:
         alpha: The coupling, between 0 and .5.

@@ -1,4 +1,4 @@
-"""Labels of tokens as passed to `quag`, and their match to the axes of a layer's attention."""
+"""Labels of tokens as passed to `quag`, and their assignment to the axes of a layer's attention."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Streams:
         """Return the labels that match a layer's axes: queries and keys, each (batch, tokens) or (1, tokens), or None.
 
         Args:
-            name: The layer.
+            name: Name of the layer.
             batch: Length of the first axis.
             queries: Length of the query axis.
             keys: Length of the key axis.

@@ -1,1 +1,1 @@
-"""Publishing an output on the Hugging Face Hub: permission, signature, files, and one commit."""
+"""Publication of an output on the Hugging Face Hub: permission, signature, files, and one commit."""

@@ -1,7 +1,7 @@
 """Requests to the Hugging Face Hub, and error messages for its refusals.
 
-`huggingface_hub` retries most failed requests itself; `with_retries` retries those that it sends only once. A commit is
-never retried blindly: the response may have been lost after the commit was made (`push.py`).
+`huggingface_hub` retries most failed requests; `with_retries` retries those that it sends only once. A commit is never
+retried blindly, as the response may have been lost after the commit was made (`push.py`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ WAITS_S = (1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a repository; `blob` is Git's SHA-1 of it or of its pointer, `sha256` is None for a small file."""
+    """A file of a repository; `blob` is Git's SHA-1 of the file or its pointer, `sha256` is None for a small file."""
 
     size: int
     blob: str
     sha256: str | None
 
     def holds(self, file: HashedFile) -> bool:
-        """Return whether its content is that of a local file."""
+        """Return whether the content equals that of a local file."""
         known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
         return known and self.size == file.size
 
@@ -55,10 +55,10 @@ class Snapshot:
 
 
 def hub() -> HfApi:
-    """Return a connection to the Hub, with the token of Hugging Face's own tools.
+    """Return a connection to the Hub that uses the token of Hugging Face's own tools.
 
     Raises:
-        HubError: There is no token.
+        HubError: No token is available.
     """
     from huggingface_hub import HfApi, get_token
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
@@ -69,12 +69,12 @@ def hub() -> HfApi:
             "no token for the Hugging Face Hub was found. Log in with `hf auth login`, or set HF_TOKEN to a token with "
             "write permission; --dry-run needs none."
         )
-    disable_progress_bars()  # ours is shown
+    disable_progress_bars()  # stressreel shows its own
     return HfApi(token=token, library_name="stressreel", library_version=__version__)
 
 
 def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
-    """List a repository's files at a revision, by default the head of main; None if there is no such repository."""
+    """Return the files of a repository at a revision (default: head of main); None if the repository does not exist."""
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
@@ -94,7 +94,7 @@ def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapsho
 
 
 def create(api: HfApi, name: str, *, public: bool) -> None:
-    """Create a data set repository; refuse a name that a repository of another type has."""
+    """Create a dataset repository; refuse a name that a repository of another type uses."""
     with translated_errors(name):
         for other in ("model", "space"):
             if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
@@ -113,7 +113,7 @@ def tags(api: HfApi, name: str) -> dict[str, str]:
 
 
 def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Read `build.json` of a repository at a commit; None if there is none written by a build."""
+    """Return `build.json` of a repository at a commit; None if no build wrote one."""
     there = snapshot.files.get(BUILD)
     if there is None or there.size > LARGEST_OWN:
         return None
@@ -148,23 +148,23 @@ def hub_exceptions() -> tuple[type[BaseException], ...]:
 
 
 def status(error: BaseException) -> int | None:
-    """Return the HTTP status of a refusal; None if there was no response."""
+    """Return the HTTP status of a refusal; None without a response."""
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether a failure may be temporary: the Hub is busy, broken or unreachable."""
+    """Return whether a failure may be temporary because the Hub is busy, broken or unreachable."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     code = status(error)
-    if isinstance(error, OfflineModeIsEnabled) or getattr(error, "filename", None):  # a file here, not the Hub
+    if isinstance(error, OfflineModeIsEnabled) or getattr(error, "filename", None):  # a local file, not the Hub
         return False
     return code is None or code == 429 or code >= 500
 
 
 @contextmanager
 def translated_errors(name: str) -> Iterator[None]:
-    """Raise exceptions of `huggingface_hub` in a `with` block as HubError."""
+    """Convert exceptions of `huggingface_hub` in a `with` block to HubError."""
     try:
         yield
     except HubError:
@@ -174,7 +174,7 @@ def translated_errors(name: str) -> Iterator[None]:
 
 
 def hub_error(error: BaseException, name: str) -> HubError:
-    """Describe the Hub's refusal, and what to do."""
+    """Return an error that describes the Hub's refusal and the remedy."""
     from huggingface_hub import constants
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
 

@@ -1,4 +1,4 @@
-"""The published files of an output: those that tables, card and `build.json` name, its signature and licence."""
+"""The published files of an output: those of tables, card and `build.json`, its signature and licence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 
 @dataclass(frozen=True)
 class File:
-    """A file of an output; `name` is its path below the output, and in the repository."""
+    """A file of an output; `name` is its path relative to the output, and in the repository."""
 
     name: str
     path: Path
@@ -28,7 +28,7 @@ class File:
 
 @dataclass(frozen=True)
 class HashedFile(File):
-    """A file of an output with its SHA-256 (the Hub's hash of large files) and Git's SHA-1 (of small ones), in hex."""
+    """A file with hexadecimal hashes: SHA-256 (the Hub's hash of large files) and Git's SHA-1 (of small ones)."""
 
     sha256: str
     blob: str
@@ -38,7 +38,7 @@ def files_of(output: FinishedOutput) -> list[File]:
     """Return the published files of an output, sorted by name.
 
     Raises:
-        InputError: One is missing.
+        InputError: A file is missing.
     """
     names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
@@ -48,7 +48,7 @@ def files_of(output: FinishedOutput) -> list[File]:
 
 
 def hashed(file: File) -> HashedFile:
-    """Hash a file."""
+    """Return a file with its hashes."""
     with open(file.path, "rb") as handle:
         blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
         while chunk := handle.read(1 << 20):
@@ -57,7 +57,7 @@ def hashed(file: File) -> HashedFile:
 
 
 def is_pushed(name: str, tables: Collection[str]) -> bool:
-    """Return whether pushes of an output with these tables write files of this name."""
+    """Return whether a push of an output with these tables writes a file of this name."""
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")

@@ -1,4 +1,4 @@
-"""Whether an output may be published, by the licence of its source and the confirmation of the user."""
+"""Check whether an output may be published, by the licence of its source and the confirmation of the user."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ...core.source import Source
 def permission(source: Source, *, videos: bool, confirmed: str | None) -> str:
     """Return the reason why an output may be published.
 
-    Videos whose licence forbids publication stay local in any case. Annotations derived from such a source, and
-    everything from a source with an unknown licence, need `confirmed`, the user's statement why they may be published.
+    Videos whose licence forbids publication always remain local. Annotations derived from such a source, and all files
+    from a source with an unknown licence, require `confirmed`, the user's statement why they may be published.
 
     Raises:
         UsageError: The statement is empty.

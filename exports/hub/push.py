@@ -33,8 +33,8 @@ from .contents import HashedFile, is_pushed
 if TYPE_CHECKING:
     from huggingface_hub import CommitOperation, CommitOperationAdd, HfApi
 
-STALE = (409, 412)  # the Hub's answer to a commit whose parent is no longer the last one
-LEFT_ALONE = (".gitattributes",)  # which the Hub makes with the repository
+STALE = (409, 412)  # the Hub's response to a commit whose parent is no longer the head
+LEFT_ALONE = (".gitattributes",)  # created by the Hub with the repository
 NAME = re.compile(r"(?!.*(?:--|\.\.|\.git$))\w(?:[\w.-]*\w)?", re.ASCII)
 LONGEST_NAME = 96
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
@@ -43,7 +43,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Target:
-    """Destination of a push: "ORG/NAME", the tag for its commit, and whether the repository may be public."""
+    """Destination of a push: "ORG/NAME", the tag for the commit, and whether the repository may be public."""
 
     name: str
     tag: str
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """The repository before a push (None if there is none), its tables, and the commit of the tag if it exists."""
+    """The repository before a push (None if it does not exist), its tables, and the commit of the tag if it exists."""
 
     snapshot: Snapshot | None = None
     tables: frozenset[str] = frozenset()
@@ -76,13 +76,13 @@ class Pushed:
     """Outcome of a push.
 
     Attributes:
-        url: The data set's page.
-        commit: The commit that holds the output.
-        made: Whether this push made the commit.
+        url: Page of the dataset.
+        commit: The commit that contains the output.
+        made: Whether this push created the commit.
         added, deleted: Number of files sent and deleted.
-        kept: Files of others that remain in the repository.
+        kept: Foreign files that remain in the repository.
         private: Whether the repository is private.
-        tagged: The commit of the tag: an earlier one, if the same content was pushed before.
+        tagged: The commit of the tag, which is an earlier one if the same content was pushed before.
     """
 
     url: str
@@ -112,11 +112,11 @@ def check_names(target: Target) -> None:
 
 
 def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
-    """Read the state of a repository, and refuse what must not be pushed there; `info` is the content of `build.json`.
+    """Return the state of a repository, after checking that the push is allowed; `info` is the content of `build.json`.
 
     Raises:
-        HubError: The repository is public against the user's wish, holds something other than an output, has the tag
-            for other content, or the Hub refuses or fails.
+        HubError: The repository is public although not requested, contains other files than an output, has the tag for
+            other content, or the Hub refuses or fails.
     """
     snapshot = read_snapshot(api, target.name)
     if snapshot is None:
@@ -156,9 +156,9 @@ def push(
 ) -> Pushed:
     """Upload the files of an output in one commit, and tag it.
 
-    Only files that differ are sent, and large ones that an interrupted push has uploaded are not sent again. The commit
-    names its parent: if others have pushed in the meantime, it is made again on top of theirs, unless they changed
-    files of the output. Finally every file is checked against its hash on the Hub.
+    Only files that differ are sent, and large ones already uploaded by an interrupted push are not sent again. The
+    commit specifies its parent: if others have pushed in the meantime, it is created again on top of theirs, unless
+    they changed files of the output. Finally every file is checked against its hash on the Hub.
 
     Args:
         api: The Hub.
@@ -167,10 +167,10 @@ def push(
         files: All files of the output.
         found: The result of `inspect`.
         message: Lines of the commit message after the first.
-        progress: Show progress.
+        progress: Whether to show progress.
 
     Raises:
-        HubError: As `inspect`, or others pushed in the meantime, or a file does not match after the push.
+        HubError: As for `inspect`; or others pushed in the meantime, or a file does not match after the push.
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)
@@ -197,7 +197,7 @@ def push(
 
 
 def changes_to(snapshot: Snapshot, files: Iterable[HashedFile], tables: frozenset[str]) -> Changes:
-    """Return the changes after which a repository holds an output and nothing of an earlier one."""
+    """Return the changes after which a repository contains an output and no files of an earlier one."""
     wanted = {file.name: file for file in files}
     there = snapshot.files
     add = [file for name, file in wanted.items() if name not in there or not there[name].holds(file)]
@@ -214,9 +214,10 @@ def _commit(
     message: tuple[str, str],
     progress: bool,
 ) -> Snapshot:
-    """Make the commit, and return the repository at it, read back.
+    """Create the commit, and return the repository's state as read back.
 
-    After any failure the repository is read before the commit is retried: a commit whose response was lost is found.
+    After any failure the repository is read before the commit is retried, which detects a commit whose response was
+    lost.
     """
     from huggingface_hub import CommitOperationDelete
 
@@ -242,7 +243,7 @@ def _commit(
             now = _existing(api, name)
             left = changes_to(now, files, tables)
             if not left:
-                return now  # the commit was made, and its answer lost
+                return now  # the commit was created, and its response lost
             if now.commit != snapshot.commit:
                 if moved or left != changes:
                     raise HubError(
@@ -255,7 +256,7 @@ def _commit(
                 raise hub_error(error, name) from error
             else:
                 time.sleep(wait)
-        except ValueError as error:  # of huggingface_hub: an invalid card or response
+        except ValueError as error:  # raised by huggingface_hub for an invalid card or response
             raise HubError(f"the Hub rejected the commit to {name}: {' '.join(str(error).split())}") from error
         else:
             return _read_back(api, name, files, done.oid, tables)
@@ -263,7 +264,7 @@ def _commit(
 
 
 def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) -> list[CommitOperationAdd]:
-    """Upload large files one by one, so that finished ones are kept; small ones go into the commit."""
+    """Upload large files one by one, so that finished ones are kept; small ones become part of the commit."""
     from huggingface_hub import CommitOperationAdd
 
     additions = []
@@ -291,7 +292,7 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
 
 
 def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, tables: frozenset[str]) -> Snapshot:
-    """Return the repository at a commit; refuse it if a file differs from the local one."""
+    """Return the repository at a commit; raise an error if a file differs from the local one."""
     snapshot = read_snapshot(api, name, commit)
     if snapshot is None:
         raise HubError(f"{name} was pushed but no longer exists.")

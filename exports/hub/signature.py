@@ -1,4 +1,4 @@
-"""The signature of an output: `model.sig`, a Sigstore bundle made and checked with the package model-signing."""
+"""The signature of an output: `model.sig`, a Sigstore bundle created and checked with the package model-signing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...core.inside import SIGNATURE
 from ...core.output import FinishedOutput
 from ...core.progress import Working
 
-CACHED = (".versions", "from.json")  # beside what was read from object storage
+CACHED = (".versions", "from.json")  # next to files copied from object storage
 KINDS = {"publicKey": "a key", "x509CertificateChain": "a certificate", "certificate": "an identity (keyless)"}
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)  # InputError is a ValueError
 MAKE_KEY = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes one"
@@ -29,7 +29,7 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
 
 @dataclass(frozen=True)
 class Signer:
-    """A private key (PEM file; None for a keyless identity), the file of its password, and its certificate chain."""
+    """A private key (PEM file; None for a keyless identity), the file with its password, and its certificate chain."""
 
     key: Path | None
     password: Path | None = None
@@ -44,7 +44,7 @@ class Signer:
             InputError: A file cannot be used, or Sigstore cannot be reached.
         """
         for file in filter(None, (self.key, self.password, self.certificate)):
-            read_own(file, errors="replace")  # so that one that is not there is wrong usage, extra or not
+            read_own(file, errors="replace")  # a missing file is wrong usage, with or without the extra
         config = import_extra("model_signing.signing", what="a signature").Config()
         try:
             if self.key is None:
@@ -55,7 +55,7 @@ class Signer:
                     private_key=self.key, signing_certificate=self.certificate, certificate_chain=chain
                 )
             lines = read_own(self.password).splitlines() if self.password else []
-            password = lines[0].encode() if lines else None  # the package says text and wants bytes
+            password = lines[0].encode() if lines else None  # annotated as text but requires bytes
             return config.use_elliptic_key_signer(private_key=self.key, password=password)
         except InputError:
             raise
@@ -76,7 +76,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
     """Sign all published files of an output, replacing an earlier signature, and return their number.
 
     Raises:
-        InputError: The folder holds files that would not be published, or signing fails.
+        InputError: The folder contains files that would not be published, or signing fails.
         OutputError: The signature cannot be written.
     """
     if other := next(unaccounted(output), ""):
@@ -88,7 +88,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
             config.sign(output.path, file)
         except OSError:
             raise
-        except Exception as error:  # of Sigstore's servers, or of the identity provider
+        except Exception as error:  # raised for Sigstore's servers, or the identity provider
             raise InputError(
                 f"{output.path} could not be signed ({_said(error)}). Run the same command again."
             ) from error
@@ -96,14 +96,14 @@ def sign(output: FinishedOutput, config: Any) -> int:
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Make the check that an output is signed by a key or certificate (`given`, a PEM file), or by an identity.
+    """Return a check that an output is signed by a key or certificate (`given`, a PEM file), or by an identity.
 
-    `issuer` is the provider that vouches for the identity.
+    `issuer` is the provider that certifies the identity.
 
     Raises:
         MissingExtraError: model-signing is not installed.
         UsageError: The file does not exist.
-        InputError: It holds neither a key nor a certificate, or Sigstore cannot be reached.
+        InputError: The file contains neither a key nor a certificate, or Sigstore cannot be reached.
     """
     certified = given is not None and "BEGIN CERTIFICATE" in read_own(given, errors="replace")
     wanted = "an identity (keyless)" if given is None else "a certificate" if certified else "a key"
@@ -144,9 +144,9 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
     left_out = [SIGNATURE, *CACHED, *_unsigned(signed)]
     config.set_hashing_config(hashing.Config().set_ignored_paths(paths=left_out).set_allow_symlinks(True))
     try:
-        with contextlib.redirect_stdout(sys.stderr):  # it prints a warning, which must not end up in a report
+        with contextlib.redirect_stdout(sys.stderr):  # prints a warning, which must not appear in a report
             config.verify(output.path, file)
-    except Exception as error:  # cryptography, OpenSSL and Sigstore each have their own
+    except Exception as error:  # cryptography, OpenSSL and Sigstore have their own exceptions
         if not str(error).startswith("Signature mismatch"):
             yield f"{SIGNATURE} was not made with {name}, or was changed ({_said(error)})"
             return
@@ -157,7 +157,7 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
 
 
 def stated(file: Path) -> tuple[str, Mapping[str, str]]:
-    """Return the kind of a signature and the SHA-256 it states for each file, without verifying either."""
+    """Return the kind of a signature and the SHA-256 that it states for each file, without verification."""
     bundle = parse_json(read_own(file))
     made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
     payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
@@ -165,7 +165,7 @@ def stated(file: Path) -> tuple[str, Mapping[str, str]]:
 
 
 def check_signature(output: FinishedOutput) -> None:
-    """Refuse an output whose signature does not match its files; the signer is not verified."""
+    """Raise InputError if the signature of an output does not match its files; the signer is not verified."""
     file = output.path / SIGNATURE
     if not file.is_file():
         return
@@ -180,7 +180,7 @@ def check_signature(output: FinishedOutput) -> None:
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
-    """Describe the files of an output that differ from those that a signature states."""
+    """Yield descriptions of the files of an output that differ from those stated in a signature."""
     left_out = (SIGNATURE, *_unsigned(signed))
     found = {name for name in output.files() if not lies_in(name, left_out)}
     for name in sorted(found | signed.keys()):
@@ -193,7 +193,7 @@ def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool
 
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:
-    """Name files beside an output that were not signed; model-signing's own command signs those that it finds."""
+    """Return the unsigned names among files next to an output; model-signing's own command signs existing ones."""
     return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
 
 
