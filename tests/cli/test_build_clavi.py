@@ -114,7 +114,7 @@ def test_a_finished_build_is_left_alone(sample: Path, small: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}
     done = run("build-clavi", "--charades", sample, "--out", small, "--workers", 2, *SMALL)
     assert done.code == 0
-    assert "complete already" in done.err
+    assert "already complete" in done.err
     done = run("build-clavi", "--charades", sample, "--out", small, "--seed", 7, *SMALL)
     refuses(done, "settings.seed: 0 → 7", "--fresh")
     assert before == {path: path.stat().st_mtime_ns for path in small.rglob("*.parquet")}

@@ -216,7 +216,7 @@ def authors() -> dict[str, Any]:
 ROOT = "Was a phone the first thing they were touching?"
 SOMETHING = "Is the person touching something?"
 DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
-    "cycle": (lambda g: g["hierarchy"].update({SOMETHING: {"Interaction": [ROOT]}}), "is composed of itself"),
+    "cycle": (lambda g: g["hierarchy"].update({SOMETHING: {"Interaction": [ROOT]}}), "is its own sub-question"),
     "kind": (lambda g: g["subquestion"][SOMETHING].update(type="Wonder"), "Wonder"),
     "rule": (lambda g: g["hierarchy"][ROOT].update({"Because": [SOMETHING]}), "Because"),
     "no subquestion": (lambda g: g.pop("subquestion"), "subquestion"),
@@ -291,4 +291,4 @@ class TestHierarchies:
         for number, text in enumerate(texts):
             graph["subquestion"][text] = {"type": "And", "program": "", "answer": None, "key": f"x{number}"}
         graph["hierarchy"] |= {one: {"Interaction": [other]} for one, other in pairwise(texts)}
-        self.refused(hierarchies(tmp_path / "deep" / "in", graphs), "in a row")
+        self.refused(hierarchies(tmp_path / "deep" / "in", graphs), "levels of sub-questions")

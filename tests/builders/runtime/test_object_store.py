@@ -119,7 +119,7 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Pa
     assert keys(place) == {name for name in files if not name.startswith(".build/")}
     for name in ("README.md", "croissant.json", *(name for name in files if name.endswith(".parquet"))):
         assert place.get(name) == (local / name).read_bytes(), name
-    assert "is complete already" in build(sample, place.url).err
+    assert "is already complete" in build(sample, place.url).err
     assert not list((tmp_path / "cache" / "stressreel" / "remote-builds").rglob("*.parquet"))
     refuses(build(sample, place.url, "--seed", 3), "started with different settings or inputs")
     refuses(run("stressreel", "card", place.url), "is in object storage", code=2)
