@@ -11,7 +11,6 @@ import pytest
 from commands import refuses, run
 from extras import needs
 from stressreel.core.files import user_cache
-from stressreel.language.text_key import text_key
 
 pytestmark = needs("sentence_transformers")
 
@@ -76,31 +75,6 @@ def balanced(environment: dict[str, str], tmp_path_factory: pytest.TempPathFacto
     guessable = sum(row["blind_guessable"] for row in rows(folder / "a.jsonl"))
     assert f"{guessable} questions are blind_guessable" in done.out
     return folder
-
-
-def test_balanced_options_of_the_sample(balanced: Path) -> None:
-    found = rows(balanced / "a.jsonl")
-    by_id = {row["id"]: row for row in found}
-    kinds = Counter()
-    for row in found:
-        for options, index, sources in (
-            ("options", "answer_index", "sources"),
-            ("explanation_options", "explanation_index", "explanation_sources"),
-        ):
-            assert len({text_key(option) for option in row[options]}) == 5
-            assert [place for place, source in enumerate(row[sources]) if source is None] == [row[index]]
-            for option, source in zip(row[options], row[sources], strict=True):
-                if source:
-                    kinds[source["kind"]] += 1
-                    lender = by_id[source["id"]]
-                    same = text_key(option) == text_key(lender[options][lender[index]])
-                    assert same == (source["kind"] == "hard")
-        assert Counter(s and s["id"] for s in row["sources"]) == Counter(
-            s and s["id"] for s in row["explanation_sources"]
-        )
-    assert set(kinds) == {"hard", "carried"}
-    for index in ("answer_index", "explanation_index"):
-        assert set(Counter(row[index] for row in found).values()) == {12}
 
 
 def test_a_review_has_questions_with_their_options_side_by_side(balanced: Path) -> None:

@@ -23,8 +23,6 @@ from stressreel.core.shards import shard_path
 from stressreel.data_cards.card import write_card
 from written import write_shard, write_units
 
-SLOW = ("load_dataset", "decord", "card", "croissant")  # they see nothing that a forger of content leaves behind
-
 
 class Row(dict[str, Any]):
     """A row in storage values; a video is `{"bytes": …, "path": …}`.

@@ -63,7 +63,9 @@ def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.Monk
     assert "shards do not begin" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
 
 
-def test_what_no_build_writes_is_told(clavi: Path) -> None:
+def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path: Path) -> None:
+    plain = ("build-clavi", "--charades", "sample", "--no-render", "--limit", 2)
+    clavi = Path(shutil.copytree(build_once(*plain), tmp_path / "clavi"))
     skip = {"unit_id": "u", "source_id": "S", "reason": "undecodable", "detail": "d"}
     skips = {"count": 1, "by_reason": {"undecodable": 1}, "list": [skip], "more": 1}
     changes: tuple[dict[str, Any], ...] = (
