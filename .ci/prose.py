@@ -23,7 +23,7 @@ NOT_PROSE = re.compile(r"`[^`]*`|{%.*?%}|\]\([^)]*\)|https?://\S+")
 
 
 def prose(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of prose with their numbers: Markdown outside code blocks, docstrings, comments, strings."""
+    """Yield numbered lines of prose: Markdown outside code blocks, docstrings, comments and strings."""
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         fenced = False
@@ -40,7 +40,7 @@ def prose(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def findings(paths: list[Path]) -> Iterator[str]:
-    """Yield one line for each match: place, the words found, and what to write instead."""
+    """Yield one line per match: its place, the words found and their replacement."""
     rules = [
         (re.compile(r"\b(?:" + "|".join(rule["words"]) + r")\b", re.IGNORECASE), rule["use"], rule.get("except", ()))
         for rule in yaml.safe_load(RULES.read_text(encoding="utf-8"))
@@ -54,7 +54,7 @@ def findings(paths: list[Path]) -> Iterator[str]:
 
 
 def tracked() -> list[Path]:
-    """Return the files to check: all that git tracks, except tests and rules."""
+    """Return the tracked files except tests and rules."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True).stdout.splitlines()
     return [Path(name) for name in listed if Path(name).suffix in SUFFIXES and not name.startswith("tests/")]
 

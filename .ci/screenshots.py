@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Take the pictures of docs/gallery.md: galleries of the samples in Debian's Chromium.
+"""Take the screenshots in docs/gallery.md: galleries of the samples in Debian's Chromium.
 
     python .ci/screenshots.py --work build/screenshots
 
-Builds the samples and what a made-up model answers, writes their galleries, opens them, and writes docs/gallery-*.png
-with 256 colours each. Needs what the tests of galleries need, and the extras `perturb`, `text` and `sbert`.
+Builds the samples, answers them with a simulated model, opens their galleries and writes docs/gallery-*.png with 256
+colours each. Needs the requirements of the gallery tests and the extras `perturb`, `text` and `sbert`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SAMPLES = {
     "causal": ("build-causal", "--annotations", "sample"),
     "decomp": ("build-decomp", "--charades", "sample"),
 }
-PAGES = {  # picture: gallery, address, colours, how far down or to what, what is pointed at
+PAGES = {  # picture: gallery, address, colour scheme, scroll offset or target, element under the mouse
     "index": ("clavi", "", "light", 0, None),
     "complement": ("clavi", "#item=0bcce67f", "light", 0, None),
     "questions": (
@@ -49,7 +49,7 @@ PAGES = {  # picture: gallery, address, colours, how far down or to what, what i
 
 
 def run(name: str, *arguments: str) -> None:
-    """Run a command of ours."""
+    """Run a `stressreel` command."""
     code = f"import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import main, build; "
     subprocess.run(
         [sys.executable, "-c", code + ("main()" if name == "stressreel" else "build()"), *arguments], check=True
@@ -57,7 +57,7 @@ def run(name: str, *arguments: str) -> None:
 
 
 def answers(out: Path, file: Path) -> None:
-    """Write answers of a model that is right three times in four, by a hash of the question."""
+    """Write answers of a simulated model, three quarters of which are correct, selected by a hash of the question."""
 
     def pick(name: str, most: int) -> int:
         return int(hashlib.sha256(name.encode()).hexdigest(), 16) % most
@@ -70,7 +70,7 @@ def answers(out: Path, file: Path) -> None:
 
 
 def picture(page: Page, address: str, down: int | str, pointed: str | None) -> bytes:
-    """Open a page and take its picture."""
+    """Open a page and return its screenshot as PNG."""
     page.goto(address)
     page.wait_for_selector("#page h1")
     if isinstance(down, str):
@@ -84,7 +84,7 @@ def picture(page: Page, address: str, down: int | str, pointed: str | None) -> b
 
 
 def main() -> None:
-    """Build, write and take."""
+    """Build the samples, write their galleries and take the screenshots."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "screenshots")
     work = parser.parse_args().work

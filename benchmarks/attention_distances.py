@@ -1,4 +1,4 @@
-"""Cost and quality of `attention_distance` on synthetic attention maps.
+"""Measure the cost and quality of `attention_distance` on synthetic attention maps.
 
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py            # half a minute
     OMP_NUM_THREADS=1 python benchmarks/attention_distances.py --quality  # seconds
@@ -73,7 +73,7 @@ def cost(heads: int) -> None:
 
 
 def quality(pairs: int) -> None:
-    """Print the distance found, and the bound, relative to the best of all permutations."""
+    """Print the distance and the bound relative to the best of all permutations."""
     groups = [slice(0, 4), slice(4, 7)]
     every = [np.concatenate(one) for one in product(permutations(range(4)), permutations(range(4, 7)))]
     print("kind\tpairs\tbest found\tmean ratio\tworst ratio\tmean bound")

@@ -1,4 +1,4 @@
-"""CPU, wall time and memory of build-clavi, compared to plain ffmpeg and to the minimum work, in one run.
+"""Compare the CPU time, wall time and memory of build-clavi to plain ffmpeg and to the minimum work in one run.
 
     python benchmarks/clavi.py                         # six bar-coded 854x480 sources of 24 to 46 s
     python benchmarks/clavi.py --texture clip.mp4      # with the pictures of a real clip
@@ -128,7 +128,7 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
 
 
 def build(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
-    """(c): the command."""
+    """Run build-clavi, variant (c)."""
     encoding = ("--crf", settings.crf, "--preset", settings.preset)
     command("build", "clavi", "--charades", folder, "--out", out, "--workers", workers, "--no-progress", *encoding)
 
@@ -204,7 +204,7 @@ def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> Non
 
 
 def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
-    """Run in a forked process; return CPU seconds, wall seconds and peak memory of the largest process in MB."""
+    """Run a function in a forked process; return CPU seconds, wall seconds and the peak memory in MB."""
     started = time.perf_counter()
     reader, writer = os.pipe()
     child = os.fork()

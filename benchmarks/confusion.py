@@ -1,4 +1,4 @@
-r"""Agreement of rule-based causal confusion with the released options.
+r"""Measure how well rule-based causal confusion agrees with the released options.
 
     python benchmarks/confusion.py --annotations Annotations.csv --before Splits/UD/A_test.csv \
         --released CausalConfusion_A_test_first_371.csv [--mismatches]

@@ -1,4 +1,4 @@
-"""CPU time of every pixel perturbation compared to imagecorruptions, in one run and one thread.
+"""Compare the CPU time of every pixel perturbation to imagecorruptions, in one run and one thread.
 
     pip install -c constraints.txt -e '.[bench]'
     python benchmarks/corruptions.py                  # 320x240 and 640x360, severities 1, 3 and 5
@@ -70,7 +70,7 @@ def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Fra
 
 
 def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
-    """Return the CPU time per frame; an uncounted first pass covers imports and tables."""
+    """Return the CPU time per frame, measured after an untimed first pass that covers imports and tables."""
     if side == "stressreel":
         from stressreel.corruptions.registry import select_corruptions
         from stressreel.corruptions.visual.engine import Recipe
@@ -93,7 +93,7 @@ def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
 
 
 def compare(name: str, frames: Path, rounds: int) -> dict[str, float]:
-    """Return the mean over severities of each package's medians; every measurement has a new process."""
+    """Return the mean over severities of each package's median times, each measured in a new process."""
     sides = ["stressreel"] + ["imagecorruptions"] * (name in PEER and bool(find_spec("imagecorruptions")))
     medians: dict[str, list[float]] = {side: [] for side in sides}
     for severity in SEVERITIES:

@@ -1,4 +1,4 @@
-"""Speed of decomposing compositional questions: questions per second on one core and peak memory, by number of rows.
+"""Measure the speed and peak memory of decomposing compositional questions, by number of rows.
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
     python benchmarks/decomp.py 10000 1000000       # other numbers, in ascending order
@@ -53,7 +53,7 @@ SHARES = {
 # objects described by another question with and without such a part, and of these the first or last ones; actions that
 # are the longest or shortest, or whose object is described.
 LOCALIZED, BETWEEN = 0.80, 0.24
-LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of what was first or last
+LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of the edges with a localized first or last object
 INDIRECT, INDIRECT_ALONE, EDGE = 0.32, 0.14, 0.75
 EXTREME, REPLACED = 0.005, 0.085
 PER_VIDEO = 236
@@ -213,7 +213,7 @@ def print_kinds(count: int) -> None:
         graph = decompose_with_edges(parse_program(str(row["program"])))
         sizes.append(len(graph.steps) - 1)
         groups = [_short(kinds[step.kind].group) for step in graph.steps]
-        root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # as in the drafts
+        root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # the drafts name it so
         totals[root] += 1
         below = {group for group, step in zip(groups, graph.steps[:-1], strict=False) if not kinds[step.kind].banned}
         holding[root].update(below)

@@ -143,7 +143,7 @@ def write(measured: Path) -> None:
         return row["key"] / row["keys"] * row["n"] / pixels(row) * 8
 
     def later_bits(row: Row, key: float, share: float) -> float:
-        """Bits of a pixel in frames that are no key frames, if key frames come as often as foretold."""
+        """Return the bits per pixel of frames other than keyframes, assuming the estimated share of keyframes."""
         return (row["packets"] * 8 / pixels(row) - share * key) / (1 - share)
 
     clean = {clip: rows[CLEAN, 0] for clip, rows in whole.items()}
@@ -208,7 +208,7 @@ def write(measured: Path) -> None:
 
 
 def stretches_of(clip: tuple[str, int, int]) -> tuple[list[Stretch], list[Measured], dict[str, list[Measured]], float]:
-    """Encode the stretches that a dry run would choose: clean, under each perturbation, and with jumps."""
+    """Encode the stretches that a dry run would choose: clean, under each perturbation, and with temporal jumps."""
     span, settings = range(clip[1], clip[1] + clip[2]), EncodeSettings()
     footage = Footage(clip[0], lambda shape: len(span), lambda index: span)
     chosen = stretches(survey([footage], {clip[0]: Path(clip[0])}, "perturbed"))
@@ -232,7 +232,6 @@ def save(general: Mapping[str, Any], perturbed: Mapping[str, Any]) -> None:
 
 
 def command(*arguments: object) -> tuple[float, str]:
-    """Run build-perturbed; return its CPU seconds and output."""
     start = [sys.executable, "-c", "from stressreel.cli.main import main; main()", "build", "perturbed"]
     began = cpu()
     done = subprocess.run([*start, *map(str, arguments)], check=True, capture_output=True, text=True)
@@ -304,7 +303,7 @@ def packing() -> float:
 
 
 def compare(clips: list[str], more: list[str]) -> None:
-    """Print the ratio of estimated to real sizes and CPU times for each clip."""
+    """Print the ratios of estimated to measured sizes and CPU times for each clip."""
     ratios: dict[str, list[str]] = defaultdict(list)
     for text in clips:
         path = Path(text)
@@ -339,7 +338,7 @@ def compare(clips: list[str], more: list[str]) -> None:
 
 
 def foretold(given: Iterable[object]) -> BuildEstimate:
-    """Return the estimate of a dry run with these arguments."""
+    """Return the estimate that a dry run with these arguments makes."""
     params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
     estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate
     assert estimate_of is not None

@@ -70,7 +70,7 @@ def call(name: str, *arguments: object) -> str:
 
 
 def answers(out: Path, file: Path) -> None:
-    """Write an answer to every question of an output that depends only on the question's position."""
+    """Answer every question of an output; answers depend only on the position of the question."""
     from stressreel import read
 
     items = read(out).items(split="all")
@@ -82,7 +82,7 @@ def answers(out: Path, file: Path) -> None:
 
 
 def scores(out: Path, folder: Path) -> str:
-    """Return a hash of the scores; "" for outputs that are scored by similarities."""
+    """Return a hash of the scores, or "" for outputs that are scored by similarities."""
     if json.loads((out / "build.json").read_text("utf-8"))["builder"] == "perturbed":
         return ""
     answers(out, folder / "answers.jsonl")

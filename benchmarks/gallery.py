@@ -1,4 +1,4 @@
-"""Search speed of a gallery's index in Debian's Chromium.
+"""Measure the search speed of a gallery's index in Debian's Chromium.
 
     python benchmarks/gallery.py                       # 3,000 pairs with 19 questions each
     python benchmarks/gallery.py --items 10000

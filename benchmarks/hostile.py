@@ -1,4 +1,4 @@
-"""Run every command on maliciously changed outputs and watch what it does.
+"""Run every command on maliciously changed outputs and look for forbidden effects.
 
     python benchmarks/hostile.py --mutations 3000 --seed 1
     python benchmarks/hostile.py --seed 1 --number 26                    # one case again
@@ -73,21 +73,21 @@ FILMS = ("clavi", "perturbed", "causal", "decomp")
 ASKED = ("clavi", "clavi-plain", "causal", "causal-plain", "decomp")
 CHEAP = ("clavi", "clavi-plain")
 LONG = ("verify", "verify with sources", "push --dry-run", "audit", "--fresh", "resume without build.json")
-AT_ONCE = 4  # commands per case
-PATIENCE = 300  # wall seconds of a command, for busy machines; shortly before, its stack is printed
+AT_ONCE = 4  # number of commands per case
+PATIENCE = 300  # wall-clock limit of a command in seconds, for busy machines; shortly before it, the stack is printed
 
 
 @dataclass(frozen=True)
 class Place:
-    """Paths of a command's run.
+    """Paths that a command uses.
 
     Attributes:
         name: Name of the output among the builds.
         out: The changed output.
         good: The unchanged output.
-        to: A folder for results.
+        to: Folder for results.
         answers: Predictions for the unchanged output.
-        endpoint: A model on loopback.
+        endpoint: URL of the model on loopback.
     """
 
     name: str
@@ -107,10 +107,10 @@ class Step:
     """A command to run on an output.
 
     Attributes:
-        run: Its command lines, each run only if the previous one succeeded; or a Python function.
-        on: The outputs on which it succeeds.
-        writes: Whether it may write to the output itself.
-        asks: Whether it may connect to the model.
+        run: A Python function, or the command lines, each run only if the previous one succeeded.
+        on: Names of the outputs on which the command succeeds.
+        writes: Whether the command may write to the output itself.
+        asks: Whether the command may connect to the model.
         weight: Relative frequency of the step.
     """
 
@@ -122,7 +122,7 @@ class Step:
 
 
 def _line(words: str) -> Callable[[Place], list[list[Any]]]:
-    """Return a command line in which OUT, GOOD, TO and ANSWERS are replaced by paths."""
+    """Return a function that replaces OUT, GOOD, TO and ANSWERS in a command line by paths."""
 
     def lines(place: Place) -> list[list[Any]]:
         paths = {"OUT": place.out, "GOOD": place.good, "TO": place.to / "to", "ANSWERS": place.answers}
@@ -242,10 +242,10 @@ class Campaign:
     """State shared by all cases.
 
     Attributes:
-        folder: A temporary folder.
-        endpoint: A model on loopback.
-        network: Detects forbidden connections.
-        counts: Number of endings by command, kind and ending.
+        folder: Temporary folder.
+        endpoint: URL of the model on loopback.
+        network: Detector of forbidden connections.
+        counts: Number of results by command, kind of change and result.
         seconds: Durations by command.
     """
 
@@ -301,7 +301,7 @@ class Campaign:
         return damage(self.out, kind, self.bait, np.random.default_rng([seed, number]))
 
     def run(self, name: str, step_name: str, kind: str) -> tuple[str, list[str]]:
-        """Run a step on the output; return its ending and its violations."""
+        """Run a step on the output; return its result and its violations."""
         step = STEPS[step_name]
         to = self.folder / "to"
         for folder in (to, self.folder / "tmp"):
@@ -335,7 +335,7 @@ class Campaign:
         return ended, found
 
     def _printed(self) -> str:
-        """Return the end of the output that bypassed Python, such as the stack of a killed command."""
+        """Return the end of what was written without Python, such as the stack of a killed command."""
         text = (self.folder / "said").read_text(encoding="utf-8", errors="backslashreplace")[-3000:]
         return f"\n{text}" if text else ""
 
@@ -366,7 +366,7 @@ def _attempt(step: Step, place: Place, watched: Path, printed: Path, say: Callab
     os.environ["HOME"] = str(watched / "home")
     descriptor = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
-        os.dup2(descriptor, stream)  # decoders and Arrow write there by themselves
+        os.dup2(descriptor, stream)  # decoders and Arrow write directly to the descriptors
     guard(place.port if step.asks else 0)
     limit()
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -412,7 +412,7 @@ def case_of(seed: int, number: int, kind: str | None, *, cheap: bool) -> tuple[s
 
 
 def preload(*, torch: bool) -> None:
-    """Import the modules that commands use, so that children share them; PyTorch only on request."""
+    """Import the modules that commands use before forking; PyTorch only on request."""
     import datasets  # noqa: F401
     import matplotlib.figure
     import stressreel
@@ -424,11 +424,11 @@ def preload(*, torch: bool) -> None:
         with suppress(Exception):
             importlib.import_module(module.name)
     with suppress(ImportError):
-        importlib.import_module("torch" if torch else "stressreel")  # which datasets imports when it streams
+        importlib.import_module("torch" if torch else "stressreel")  # datasets imports PyTorch when it streams
     for name in ("decord", "lemminflect", "nltk", "scipy.sparse", "sklearn.linear_model", "textblob"):
         with suppress(ImportError):
             importlib.import_module(name)
-    matplotlib.figure.Figure().canvas.draw()  # finds the fonts
+    matplotlib.figure.Figure().canvas.draw()  # loads the fonts
 
 
 def main() -> int:
@@ -446,7 +446,7 @@ def main() -> int:
     keep = arguments.keep.absolute()
     with tempfile.TemporaryDirectory(prefix="stressreel-hostile-", ignore_cleanup_errors=True) as temporary:
         folder = Path(temporary)
-        os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # of samples; home is another one later
+        os.environ.setdefault("XDG_CACHE_HOME", str(Path.home() / ".cache"))  # for samples; HOME changes later
         os.environ |= {"HF_HOME": str(folder / "hub"), "MPLCONFIGDIR": str(folder / "mpl")}
         os.environ |= {"TMPDIR": str(folder / "tmp"), "NLTK_DATA": str(folder / "nltk"), "OMP_NUM_THREADS": "1"}
         (folder / "tmp").mkdir()
@@ -460,7 +460,7 @@ def main() -> int:
             if not arguments.cheap:
                 campaign.warm()
             gc.collect()
-            gc.freeze()  # children look for garbage among their own objects only
+            gc.freeze()  # keeps the garbage collection of children off shared objects
             return _cases(campaign, arguments, keep)
 
 
@@ -502,7 +502,7 @@ def _cases(campaign: Campaign, arguments: argparse.Namespace, keep: Path) -> int
 
 
 def _report(campaign: Campaign, kinds: Counter[str]) -> None:
-    """Print the number of endings by command and kind: succeeded/refused/findings."""
+    """Print the number of results by command and kind of change: succeeded/refused/findings."""
     names = [*KINDS, PLAIN]
     print(f"{'':26} {'seconds':>8} " + " ".join(f"{f'{name} ({kinds[name]})':>16}" for name in names))
     for step in STEPS:

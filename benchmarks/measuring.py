@@ -1,4 +1,4 @@
-"""CPU, wall time and memory of `stressreel` commands, shared by the benchmarks."""
+"""Measure the CPU time, wall time and memory of `stressreel` commands for the benchmarks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ START = "from stressreel.cli.main import main; main()"
 def command(*arguments: object) -> tuple[float, float, float]:
     """Run a `stressreel` command; return its CPU seconds, wall seconds and peak memory in MB.
 
-    CPU includes worker processes; memory is that of the largest process.
+    CPU seconds include worker processes; peak memory is that of the largest process.
     """
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-c", START, *map(str, arguments)], stdout=subprocess.DEVNULL)

@@ -28,7 +28,7 @@ ERRORS = {
 
 
 def text_of(node: ast.AST) -> str:
-    """Return the literal text below a node, with `{…}` for interpolated values; "" if there is none."""
+    """Return the literal text below a node, with `{…}` for interpolated values, or "" if there is none."""
     if isinstance(node, ast.Constant):
         return node.value if isinstance(node.value, str) else ""
     if isinstance(node, ast.JoinedStr):
@@ -46,16 +46,16 @@ def text_of(node: ast.AST) -> str:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last part of the name of what is called."""
+    """Return the last part of the called function's dotted name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def messages(tree: ast.Module, *, commands: bool) -> Iterator[tuple[int, str, str]]:
-    """Yield line, kind and text of every message in a module.
+    """Yield the line, kind and text of every message in a module.
 
     Args:
-        tree: The module.
-        commands: Whether the docstrings of public functions are shown as the help of commands.
+        tree: Syntax tree of the module.
+        commands: Whether public functions are commands, whose docstrings are shown as help.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):

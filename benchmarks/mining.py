@@ -1,4 +1,4 @@
-"""Cost of mining: the search compared to other libraries on synthetic rows, and all of mining on real annotations.
+"""Measure the cost of mining: search compared to other libraries on synthetic rows, and mining of real annotations.
 
     pip install -c constraints.txt -e '.[sbert]' faiss-cpu        # faiss is optional
     python benchmarks/mining.py                                   # 5,000 and 50,000 rows
@@ -49,7 +49,7 @@ def synthetic(rows: int) -> NDArray[np.float32]:
 
 
 def search(side: str, rows: int, queries: int) -> dict[str, object]:
-    """Time one search, without reading and imports."""
+    """Time one search without reading and imports."""
     vectors = synthetic(rows)
     queries = rows if side == "stressreel" else min(rows, queries)
     if side == "stressreel":
@@ -83,7 +83,7 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
 
 
 def real(annotations: str) -> dict[str, object]:
-    """Time the embedding and mining of real annotations; cached embeddings cost nothing."""
+    """Time embedding and mining of real annotations, with cached embeddings if there are any."""
     from stressreel.annotations.causalchaos import overlaps, read_causalchaos
     from stressreel.negatives.embeddings_cache import embed
     from stressreel.negatives.mining import Item, MiningSettings, mine_by_score

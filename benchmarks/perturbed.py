@@ -1,4 +1,4 @@
-"""CPU time of build-perturbed, split into decoding, corrupting and encoding, compared to encoding only, in one run.
+"""Measure the CPU time of decoding, corrupting and encoding in build-perturbed, compared to encoding only.
 
     python benchmarks/perturbed.py --clip video7021.mp4   # all 90 settings of a real clip, through the command
     python benchmarks/perturbed.py                        # of a clip of the built-in sample

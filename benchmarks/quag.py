@@ -1,4 +1,4 @@
-"""Cost of QUAG: ratios of time, memory and FLOPs, medians of interleaved runs.
+"""Measure the cost of QUAG as ratios of time, memory and FLOPs: medians of interleaved runs.
 
 python benchmarks/quag.py [--rounds 5] [--layers 2]
 
@@ -73,10 +73,10 @@ def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
 
 
 def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: int) -> None:
-    """Run all variants alternately and print medians and their ratios to the first."""
+    """Run all variants alternately; print their medians and the ratios to the first variant."""
     ids = torch.ones(1, tokens, dtype=torch.long)
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for _ in range(rounds + 1):  # the first warms up
+    for _ in range(rounds + 1):  # one extra round to warm up
         for name, way in ways.items():
             with torch.no_grad(), way():
                 started = time.perf_counter(), time.process_time()

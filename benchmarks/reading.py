@@ -36,8 +36,8 @@ class Made:
         id: Question and column, or file and line.
         way: Kind of confusion, or "phrase".
         given: The input.
-        output: The output; "" if it was refused.
-        refused: Reason of a refusal.
+        output: The output, or "" if the rule refused the input.
+        refused: Reason for the refusal.
     """
 
     id: str
@@ -48,7 +48,7 @@ class Made:
 
     @property
     def digest(self) -> str:
-        """The first 16 hexadecimal digits of the SHA-256 of the output."""
+        """Return the first 16 hexadecimal digits of the SHA-256 of the output."""
         return hashlib.sha256(self.output.encode()).hexdigest()[:16]
 
 
@@ -74,7 +74,7 @@ def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
 
 
 def phrases(folder: Path, tagger: str) -> Iterator[Made]:
-    """Yield gerund phrases of the distinct sentences of Charades-STA."""
+    """Yield the gerund phrases of the distinct sentences of Charades-STA."""
     seen = set[str]()
     for split in ("train", "test"):
         lines = (folder / f"charades_sta_{split}.txt").read_text(encoding="utf-8").splitlines()
@@ -85,7 +85,7 @@ def phrases(folder: Path, tagger: str) -> Iterator[Made]:
             seen.add(sentence)
             found = gerund(sentence)
             if isinstance(found, Gerund) and found.anaphoric:
-                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # left out by `charades_sta.py`
+                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # skipped by charades_sta.py
             elif isinstance(found, Gerund):
                 yield Made(f"{split}-{number}", "phrase", sentence, found.phrase)
             else:

@@ -1,4 +1,4 @@
-"""Cost of many units and workers: overhead, CPU utilization, the driver's memory, planning and packing.
+"""Measure the cost of many units and workers: overhead, CPU use, the driver's memory, planning and packing.
 
     python benchmarks/scale.py overhead --executors inline processes ray --units 10000   # units that do nothing
     python benchmarks/scale.py work --executors processes ray --units 200 --seconds 1    # units that compute
@@ -58,9 +58,9 @@ class Work:
     """Units that compute for some time, encode a clip, or do nothing.
 
     Attributes:
-        seconds: CPU time of a unit.
-        clips: Whether a unit encodes a clip.
-        rendered: Whether units are rendered; otherwise they only have rows.
+        seconds: CPU time per unit.
+        clips: Whether units encode a clip.
+        rendered: Whether units are rendered or only produce rows.
     """
 
     seconds: float = 0.0
@@ -116,7 +116,7 @@ def plan_of(count: int) -> Plan:
 
 @contextmanager
 def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
-    """Start an executor; a cluster is ready before the clock starts."""
+    """Start an executor; wait until a cluster is ready, so that its start is not measured."""
     if name == "inline":
         yield Inline()
     elif name == "processes":
@@ -131,7 +131,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         for _ in range(nodes):
             cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-        time.sleep(20)  # until its agents have started, which is no cost of units
+        time.sleep(20)  # until the node agents have started, so that they do not count as cost of units
         try:
             yield RayCluster()
         finally:
@@ -140,7 +140,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
 
 
 def measure_units(given: argparse.Namespace) -> dict[str, Any]:
-    """Render and receive units without a journal: the overhead of the executor itself."""
+    """Measure the overhead of the executor alone, by rendering units without a journal."""
     name = given.executors[0]
     cpus = {"inline": 1, "processes": given.workers, "ray": given.nodes}[name]
     builder, plan = Work(given.seconds if given.what == "work" else 0.0), plan_of(given.units)
@@ -172,7 +172,7 @@ def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_real(given: argparse.Namespace) -> dict[str, Any]:
-    """Build an output of clips with journal, store and packing."""
+    """Measure a build of clips with journal, store and packing."""
     name = given.executors[0]
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         began, spent = time.monotonic(), -spent_cpu()
@@ -189,7 +189,7 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
-    """Make, hash and order a plan and read the receipts of all its units: what the driver holds."""
+    """Measure the driver's part: making, hashing and ordering a plan, and reading the receipts of all units."""
     found: dict[str, Any] = {"units": given.units}
     began = time.monotonic()
     plan = plan_of(given.units)
@@ -228,7 +228,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_paper(given: argparse.Namespace) -> dict[str, Any]:
-    """Distribute the units of YouCook2-P to machines by estimated cost; no videos are needed."""
+    """Distribute the units of YouCook2-P over machines by estimated cost; no videos are needed."""
     settings = settled(PerturbedSettings(youcook2=given.youcook2))
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
@@ -252,7 +252,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def makespan(units: Sequence[Unit], cpus: int) -> float:
-    """Return the finishing time if units are assigned in this order to the first free CPU."""
+    """Return the finishing time if each unit, in this order, goes to the first free CPU."""
     free = [0.0] * cpus
     for unit in units:
         heapq.heapreplace(free, free[0] + unit.cost)
@@ -265,10 +265,10 @@ def spent_cpu() -> float:
     below, total = {os.getpid()}, time.process_time() + ended.ru_utime + ended.ru_stime
     stats = [path.read_text() for path in Path("/proc").glob("[0-9]*/stat") if path.exists()]
     parts = {int(text.split()[0]): text.rpartition(")")[2].split() for text in stats}
-    for number in sorted(parts):  # children have higher numbers, until numbering restarts
+    for number in sorted(parts):  # children have higher process ids, unless the numbering restarted
         if int(parts[number][1]) in below:
             below.add(number)
-            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # its own, and of its ended ones
+            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # also of its finished children
     return total
 
 

@@ -1,4 +1,4 @@
-"""Time and memory of `stressreel score`: CLAVI's 114,342 answers, and 126 settings of 1,000 x 1,000 similarities.
+"""Measure the time and memory of `stressreel score` on 114,342 CLAVI answers and on 126 matrices of similarities.
 
 python benchmarks/score.py --charades DIR
 
@@ -25,7 +25,7 @@ CLIPS = 1000
 
 
 def clavi(folder: Path, charades: Path) -> Path:
-    """Build CLAVI without videos and answer every question."""
+    """Build CLAVI without videos, and write an answer to every question."""
     out, file = folder / "clavi", folder / "answers.jsonl"
     command("build", "clavi", "--charades", charades, "--no-render", "--out", out, "--no-progress")
     rng = np.random.default_rng(0)
@@ -37,7 +37,7 @@ def clavi(folder: Path, charades: Path) -> Path:
 
 
 def suite(folder: Path) -> int:
-    """Make a suite of 1,000 clips with a similarity matrix per setting; return the number of settings."""
+    """Create a suite of 1,000 clips with a similarity matrix per setting; return the number of settings."""
     source, out, matrices = folder / "msrvtt", folder / "suite", folder / "similarity"
     source.mkdir()
     matrices.mkdir()

@@ -1,4 +1,4 @@
-"""Dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output.
+"""Write dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output.
 
 A card shows stored results and counts; baselines that need scikit-learn or embeddings belong to `stressreel audit`.
 """
@@ -67,7 +67,7 @@ class Card:
         front_matter: Function that returns the benchmark's part of the YAML header.
         figures: Function that draws PNG files, by name, from the output and the counts.
         biases: Function that describes measured biases as sentences, for `croissant.json`.
-        notes: Wording for the counts of loading and planning.
+        notes: Descriptions of the counts of loading and planning.
     """
 
     template: Path | None = None
@@ -102,7 +102,7 @@ def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
     """Return the checks that README.md, figures and croissant.json match the shards and `build.json`.
 
-    The counts of the card, which take long, are computed once.
+    The counts of the card are computed once, since this takes long.
     """
     held: list[Any] = []
 
@@ -123,7 +123,7 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
 
 def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield differences between an output's figures and new ones, tolerating shading of other matplotlib versions."""
+    """Yield the differences between an output's figures and new ones, except shading that varies with matplotlib."""
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
@@ -136,7 +136,7 @@ def _alike(found: bytes, drawn: bytes) -> bool:
     """Return whether two PNG files have the same size and nearly the same pixels."""
     from matplotlib.image import imread
 
-    if found[:HEAD] != drawn[:HEAD]:  # another size, perhaps too large to open
+    if found[:HEAD] != drawn[:HEAD]:  # a different size, possibly too large to open
         return False
     try:
         one, other = (imread(io.BytesIO(content), format="png") for content in (found, drawn))
@@ -230,7 +230,7 @@ def environment(folder: Path) -> Environment:
         "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
         "meaning": lambda text: EscapedMarkdown(
             str(text).replace("|", "\\|").replace("\n", " ")
-        ),  # our words of a column
+        ),  # column descriptions written by us
         "caption": as_code,
         "text": as_text,
         "kind": column_kind,

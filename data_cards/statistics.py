@@ -1,4 +1,4 @@
-"""Statistics shared by cards."""
+"""Compute statistics shared by cards."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Distribution:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Distribution:
-        """Measure one or more numbers."""
+        """Measure a non-empty sequence of numbers."""
         mean = fsum(values) / len(values)
         variance = fsum((value - mean) ** 2 for value in values) / len(values)
         return cls(len(values), mean, sqrt(variance), min(values), max(values))
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Return non-zero counts by wording, in the order of the wordings; others by their code in plain words."""
+    """Return the non-zero counts by description, in the order of `words`, then those without a description."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
     return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}

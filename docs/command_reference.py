@@ -1,4 +1,4 @@
-"""The reference of the commands as Markdown, made from the commands themselves."""
+"""Generate the command reference in Markdown from the commands themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stressreel.cli.main import load_command, stressreel
 
 
 def command_reference() -> str:
-    """Write a section for each command, with its usage, its help, and a table of its options."""
+    """Return a section for each command, with its usage, its help and a table of its options."""
     builds = [f"build-{name}" for name in benchmark_names()]
     programs = [(stressreel, "stressreel"), *((load_command(name), name) for name in builds)]
     sections = [_section(path, command, context) for program in programs for path, command, context in _walk(*program)]
@@ -22,7 +22,7 @@ def command_reference() -> str:
 def _walk(
     command: click.Command, name: str, parent: click.Context | None = None
 ) -> Iterator[tuple[str, click.Command, click.Context]]:
-    """Yield path, command and context of a command and its subcommands, except those of `stressreel build`."""
+    """Yield the path, command and context of a command and its subcommands, except those of `stressreel build`."""
     context = command.context_class(command, info_name=name, parent=parent, **command.context_settings)
     yield context.command_path, command, context
     if isinstance(command, click.Group) and context.command_path != "stressreel build":
@@ -47,7 +47,7 @@ def _section(path: str, command: click.Command, context: click.Context) -> str:
 
 
 def _row(option: click.Option, context: click.Context) -> str:
-    """Write a line of the table: how the option is spelt, what it does, what it is without."""
+    """Return a table row with an option's syntax, help and default."""
     spelt = " / ".join([", ".join(option.opts), *([", ".join(option.secondary_opts)] if option.secondary_opts else [])])
     if not option.is_flag and not option.count:
         spelt += f" {option.make_metavar(context)}"
@@ -58,7 +58,7 @@ def _row(option: click.Option, context: click.Context) -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Write a paragraph of a help text; one that click must not wrap becomes a code block."""
+    """Return a paragraph of a help text as Markdown; paragraphs that click does not wrap become code blocks."""
     return _fenced(text.removeprefix("\b\n")) if text.startswith("\b\n") else _prose(text)
 
 
@@ -67,7 +67,7 @@ def _fenced(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Escape what Markdown would read as markup, but between backticks."""
+    """Escape Markdown syntax outside code spans."""
     pieces = text.split("`")
     pieces[::2] = [re.sub(r"([*_<>\[\]])", r"\\\1", piece) for piece in pieces[::2]]
     return "`".join(pieces)

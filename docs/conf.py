@@ -1,4 +1,4 @@
-"""The site: Sphinx with furo and MyST, built by `make docs`. Warnings are errors, dead links and anchors among them."""
+"""Configure the site: Sphinx with furo and MyST, built by `make docs`. Warnings, such as dead links, are errors."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ release = version = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
-smartquotes = False  # `--option` keeps its dashes
-highlight_language = "text"  # indented blocks are commands, listings and formulas alike
+smartquotes = False  # keeps the dashes of `--option`
+highlight_language = "text"  # indented blocks are commands, listings and formulas
 
-myst_heading_anchors = 4  # the anchors that GitHub makes
+myst_heading_anchors = 4  # GitHub creates the same anchors
 
-default_role = "code"  # of docstrings, whose code stands between single backticks
+default_role = "code"  # docstrings write code in single backticks
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
-autodoc_mock_imports = ["torch", "transformers", "scipy"]  # the site needs no extra but `docs`
+autodoc_mock_imports = ["torch", "transformers", "scipy"]  # the site only needs the extra `docs`
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 
@@ -39,7 +39,7 @@ html_theme_options = {"navigation_with_keys": True}
 
 
 def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
-    """Put the commands behind the text of cli.md, and the pages that index.md does not list behind its own."""
+    """Append the command reference to cli.md, and the pages that index.md does not list to index.md."""
     if page == "cli":
         source[0] += command_reference()
     if page == "index":
@@ -49,13 +49,13 @@ def fill_in(app: Sphinx, page: str, source: list[str]) -> None:
 
 
 def mend_dashes(app: Sphinx, page: nodes.document) -> None:
-    """Write the dashes that Sphinx puts behind the names of arguments as dashes."""
+    """Replace the hyphens that Sphinx writes after argument names by dashes."""
     for text in list(page.findall(nodes.Text)):
         if text == " -- ":
             text.parent.replace(text, nodes.Text(" – "))
 
 
 def setup(app: Sphinx) -> None:
-    """Have pages read through `fill_in` and `mend_dashes`."""
+    """Register the two hooks with Sphinx."""
     app.connect("source-read", fill_in)
     app.connect("doctree-read", mend_dashes)

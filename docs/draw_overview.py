@@ -1,7 +1,7 @@
 """Draw overview.png: the four benchmarks on the built-in samples. Run `python docs/draw_overview.py`.
 
-Frames, cuts, questions, options and graphs come from outputs that are built for the picture. It needs the extras
-`perturb` and `sbert` and takes a minute.
+Frames, cuts, questions, options and graphs come from outputs that are built first. Needs the extras `perturb` and
+`sbert`, and takes a minute.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def built(name: str, out: Path, **options: Any) -> stressreel.Output:
-    """Build a benchmark from its sample."""
+    """Build a benchmark from its built-in sample."""
     output = stressreel.build(name, out=out / name, progress=False, **options)
     assert output is not None
     return output
@@ -90,7 +90,7 @@ def sheet(panel: SubFigure, title: str, what: str) -> Axes:
 
 
 def show(axes: Axes, picture: Picture, left: float, top: float, width: float) -> float:
-    """Put a picture on a sheet; return its height in inches."""
+    """Draw a picture on a sheet; return its height in inches."""
     height = width * picture.shape[0] / picture.shape[1]
     axes.imshow(picture, extent=(left, left + width, top + height, top), aspect="auto", zorder=2)
     axes.add_patch(Rectangle((left, top), width, height, fill=False, edgecolor=PAPER, linewidth=2, zorder=3))
@@ -152,7 +152,7 @@ def draw_clavi(panel: SubFigure, output: stressreel.Output) -> None:
 
 
 def decoded(video: bytes) -> list[Picture]:
-    """Decode an MP4 file."""
+    """Return the frames of an MP4 file."""
     with av.open(io.BytesIO(video)) as container:
         return [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
 
@@ -192,7 +192,7 @@ def draw_perturbed(panel: SubFigure) -> None:
 
 
 def draw_causal(panel: SubFigure, output: stressreel.Output) -> None:
-    """Draw a clip, its question and its five options with their origin."""
+    """Draw a clip, its question and its five options with their origins."""
     axes = sheet(panel, "CausalChaos", "Why-questions whose wrong answers nearly fit: mined, negated, exchanged.")
     row = next(row for row in all_rows(output, "causal_confusion") if row["qid"] == QID)
     number, episode = next(each for each in enumerate(sample_episodes()) if each[1].id == row["episode"])
@@ -213,7 +213,7 @@ def draw_causal(panel: SubFigure, output: stressreel.Output) -> None:
 
 
 def draw_decomp(panel: SubFigure, output: stressreel.Output) -> None:
-    """Draw a question's graph: the question on top, its sub-questions below, with rules and answers."""
+    """Draw a question's graph: the question at the top, its sub-questions below, with rules and answers."""
     axes = sheet(
         panel, "AGQA-Decomp", "A question decomposed: which composition fails, and is an answer right for a reason?"
     )

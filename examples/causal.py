@@ -1,10 +1,11 @@
-"""A baseline for causal questions without video: the option that SBERT finds most similar to the question.
+"""Answer causal questions without video: the option that SBERT finds most similar to the question.
 
     python examples/causal.py out/causal --to nearest.jsonl
     stressreel score out/causal --predictions nearest.jsonl --config ud --out nearest-ud  # the first division
     stressreel score out/causal --predictions nearest.jsonl --config causal_confusion --out nearest-confusion
 
-Explanations are compared to the question with the chosen answer. One file serves all tables: rows have `config`.
+Explanations are compared to the question with the chosen answer. The file answers the questions of
+all tables, named in its field `config`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ COLUMNS = ["qid", "question", "options", "explanation_options"]
 
 
 def main() -> None:
-    """Answer the questions of test."""
+    """Answer the questions of the test split."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-causal")
     parser.add_argument("--to", type=Path, required=True, help="file for the predictions, .jsonl")

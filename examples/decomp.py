@@ -1,13 +1,12 @@
-"""Two simple baselines for question graphs that need no GPU.
+"""Run two simple baselines on question graphs that need no GPU.
 
     python examples/decomp.py out/decomp --to predictions
     stressreel score out/decomp --predictions predictions/question_only.jsonl
     stressreel score out/decomp --predictions predictions/frame_difference.jsonl
 
-`question_only` gives the majority answer in train of questions with the same words, or else of the same kind.
-`frame_difference` uses the kind of question and the change of the picture in eighths of the video: it gives the
-majority answer to questions of the same kind and options about the videos with the most similar motion. Neither sees
-the actions.
+`question_only` gives the most frequent training answer to questions with the same words, or else of the same kind.
+`frame_difference` compares the motion in each eighth of the videos: it gives the most frequent training answer to
+questions of the same kind and options about the videos with the most similar motion. Neither sees the actions.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from frames import Floats, changes, opened, rows, run, small_frames
 from stressreel.core.output import FinishedOutput
 
 PARTS = 8
-NEAREST = 3  # videos that vote
+NEAREST = 3  # number of videos that vote
 COLUMNS = ["key", "video_id", "question", "answer", "options", "kind", "banned"]
 Rows = list[dict[str, Any]]
 
@@ -40,7 +39,7 @@ def ways(row: dict[str, Any]) -> tuple[Hashable, ...]:
 
 
 def question_only(train: Rows, test: Rows) -> list[str]:
-    """Answer by the majority of questions with the same words, or else of the same kind."""
+    """Return the most frequent training answers to questions with the same words, or else of the same kind."""
     counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
     for row in train:
         for way in ways(row):
@@ -49,14 +48,14 @@ def question_only(train: Rows, test: Rows) -> list[str]:
 
 
 def profile(video: bytes) -> Floats:
-    """Return the mean change in eighths of the video, relative to the median change."""
+    """Return the mean change in each eighth of the video, relative to the median change."""
     moved = changes(small_frames(video)).mean(axis=(1, 2))
     usual = np.median(moved) + 0.1
     return np.array([part.mean() / usual for part in np.array_split(moved, PARTS)])
 
 
 def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[str]:
-    """Answer by the videos with the most similar motion, for questions of the same kind and options."""
+    """Answer by the questions of the same kind and options about the training videos with the most similar motion."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     asked: dict[Hashable, Rows] = defaultdict(list)
@@ -73,7 +72,7 @@ def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[st
 
 
 def main() -> None:
-    """Answer the questions of test that are scored."""
+    """Answer the scored questions of the test split."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-decomp")
     parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")

@@ -1,10 +1,10 @@
-"""A larger synthetic Charades for CLAVI, with the figures and rooms of the built-in sample.
+"""Create a larger synthetic Charades for CLAVI, with the figures and rooms of the built-in sample.
 
     python examples/drawn_world.py out/world
     build-clavi --charades out/world --rules paper --out out/clavi
 
-Rooms, people, furniture, actions and times are sampled with a seed, each video with its own key. Results on it say
-nothing about models of real videos.
+Rooms, people, furniture, actions and times are sampled by seed and video. Results on this dataset say nothing about
+performance on real videos.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from stressreel.video.encode import EncodeSettings, write_video
 
 FPS = Fraction(4)
 PLACES = (Station(90, -1), Station(146, 1), Station(230, 1))  # left, in the middle, right
-UNDER = {"pillow": "sofa", "blanket": "bed"}  # what a thing lies on
+UNDER = {"pillow": "sofa", "blanket": "bed"}  # the furniture that a thing lies on
 TEST_EVERY = 4
 
 
 def drawn_video(seed: int, number: int) -> SampleVideo:
-    """Sample a video: three actions of 4 to 5 s, each at its own place."""
+    """Sample a video with three actions of 4 to 5 s, each in a different place."""
     rng = rng_for(seed, "drawn world", number)
     known = [video for video in sample_videos() if video.actions]
     room, person = (known[rng.integers(len(known))] for _ in range(2))
@@ -87,7 +87,7 @@ def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
 
 
 def main() -> None:
-    """Write the world."""
+    """Write the dataset."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder to write to")
     parser.add_argument("--sources", type=int, default=320, help="number of videos")

@@ -1,4 +1,4 @@
-"""Helpers of the examples: rows of an output, and simple features of videos (colours, motion)."""
+"""Read rows of an output and compute simple features of videos (colours, motion) for the examples."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from stressreel.core.output import FinishedOutput, open_output
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 WIDTH, HEIGHT = 32, 24
-COLOURS = 4  # levels of each of red, green and blue
+COLOURS = 4  # levels per colour channel
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run an example; input errors print one line and exit with 1."""
+    """Run an example; on an input error, print one line and exit with 1."""
     try:
         main()
     except (StressreelError, OSError) as error:
@@ -39,7 +39,7 @@ def opened(path: Path, builder: str) -> FinishedOutput:
 
 
 def rows(output: FinishedOutput, table: str, columns: list[str], split: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, one row group in memory at a time; raise InputError if rows or columns are missing."""
+    """Yield the rows of a table, reading one row group at a time; raise InputError if rows or columns are missing."""
     lacks = "rows"
     for row in output.whole(table, columns, split):
         lacks = next((name for name in columns if name not in row), "")
@@ -57,7 +57,7 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
 def small_frames(
     video: bytes, first: int = 0, stop: int | None = None, width: int = WIDTH, height: int = HEIGHT
 ) -> NDArray[np.uint8]:
-    """Decode the frames from `first` to before `stop`, as uint8 of shape (frames, height, width, 3)."""
+    """Decode the frames from `first` up to but not including `stop`, as uint8 of shape (frames, height, width, 3)."""
     found = []
     with av.open(io.BytesIO(video)) as container:
         for number, frame in enumerate(container.decode(video=0)):
@@ -69,32 +69,32 @@ def small_frames(
 
 
 def chosen_frames(video: bytes, numbers: Ints, width: int, height: int) -> NDArray[np.uint8]:
-    """Decode frames by their numbers, ascending, as uint8 of shape (frames, height, width, 3)."""
+    """Decode the frames with the given ascending numbers, as uint8 of shape (frames, height, width, 3)."""
     with av.open(io.BytesIO(video)) as container:
         decoded = list(container.decode(video=0))
     return np.stack([decoded[one].to_ndarray(format="rgb24", width=width, height=height) for one in numbers])
 
 
 def changes(frames: NDArray[np.uint8]) -> Floats:
-    """Return the change of each pixel between consecutive frames, shape (frames - 1, 24, 32), at least one."""
+    """Return the change of each pixel between consecutive frames, shape (frames - 1, 24, 32), zeros for one frame."""
     moved = np.abs(np.diff(frames.astype(np.float64), axis=0)).mean(axis=3)
     return moved if len(moved) else np.zeros((1, HEIGHT, WIDTH))
 
 
 def colours(frames: NDArray[np.uint8]) -> Floats:
-    """Return the share of each of 64 colours."""
+    """Return the share of pixels of each of 64 colours."""
     red, green, blue = np.moveaxis(frames // (256 // COLOURS), 3, 0).astype(np.int64)
     code = (red * COLOURS + green) * COLOURS + blue
     return np.bincount(code.ravel(), minlength=COLOURS**3) / code.size
 
 
 def where_it_moves(frames: NDArray[np.uint8]) -> Floats:
-    """Return the mean change in each of 6 x 8 cells of the picture."""
+    """Return the mean change in each of 6 × 8 cells of the picture."""
     return changes(frames).mean(axis=0).reshape(6, HEIGHT // 6, 8, WIDTH // 8).mean(axis=(1, 3)).ravel()
 
 
 def ridge(inputs: Floats, outputs: Floats, weight: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Fit a ridge regression on standardised inputs and centred outputs."""
+    """Fit a ridge regression on standardized inputs and centred outputs."""
     mean, spread = inputs.mean(axis=0), inputs.std(axis=0) + 1e-6
     scaled, centre = (inputs - mean) / spread, outputs.mean(axis=0)
     gram = scaled.T @ scaled + weight * np.eye(scaled.shape[1])
@@ -102,6 +102,6 @@ def ridge(inputs: Floats, outputs: Floats, weight: float) -> tuple[Floats, Float
 
 
 def predict(model: tuple[Floats, Floats, Floats, Floats], inputs: Floats) -> Floats:
-    """Apply `ridge`; outputs stay centred."""
+    """Apply a regression fitted by `ridge`; outputs remain centred."""
     mean, spread, weights, _ = model
     return (inputs - mean) / spread @ weights

@@ -1,11 +1,11 @@
-"""Text-to-video retrieval without CLIP, for a perturbed suite.
+"""Retrieve videos of a perturbed suite by text, without CLIP.
 
     python examples/perturbed.py out/perturbed --train out/clavi --to similarity
     stressreel score out/perturbed --similarity similarity
 
 Clips are described by their colours and the location of motion. A ridge regression maps these to the embeddings of
 SBERT. It is fitted on CLAVI's original videos, whose first and last actions are annotated, and applied to every setting
-of the suite. In the built-in samples the suite and CLAVI share no performances.
+of the suite. The suite and CLAVI have no videos in common in the built-in samples.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ PAIR = ["pair_id", "out_a_frame", "in_a_frame", "in_b_frame", "phrase_a", "phras
 
 
 def features(frames: Any) -> Floats:
-    """Describe frames by colours and motion."""
+    """Return the colour and motion features of frames."""
     return np.concatenate([np.sqrt(colours(frames)), np.log1p(where_it_moves(frames))])
 
 
 def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
-    """Return features and captions of the two actions of every original video."""
+    """Return the features and captions of both actions of every original video."""
     pairs = {row["pair_id"]: row for row in rows(clavi, "pairs", PAIR)}
     seen, said = [], []
     for row in rows(clavi, "videos", ["pair_id", "variant", "video"]):
@@ -45,7 +45,7 @@ def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
 
 
 def main() -> None:
-    """Write a similarity matrix, clips x captions, for every setting."""
+    """Write a similarity matrix of shape (clips, captions) for every setting."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-perturbed, with videos")
     parser.add_argument("--train", type=Path, required=True, help="output of build-clavi")

@@ -1,16 +1,16 @@
-"""A small transformer that fuses frames and words on CLAVI, one that does not, and QUAG on both.
+"""Train a small transformer that fuses frames and words on CLAVI, and one that does not; run QUAG on both.
 
     python examples/drawn_world.py out/world
     build-clavi --charades out/world --rules paper --preset ultrafast --out out/clavi
     python examples/tiny_fusion.py out/clavi --to out/fusion
 
-Three models are trained on train and answer test: `fusing`, where frames and words attend to each other; `late`, where
-each modality attends only to itself and only the head sees both; `blind`, without frames. All use the same features: a
-convolutional network and word vectors trained to name the action of single frames of train. CLAVI is hard to learn
-directly (over a pair, no two of wording, action and order are informative), so training has three stages: existence
-questions, with the same questions about other videos, where the answer is no; then questions of "beginning" and
-"before"; then all. Each model then answers test under every short-circuit of QUAG, by averages (the paper's) and by
-knockout, and is scored with `stressreel.score`. Needs `pip install 'stressreel[probes]'`.
+Three models are trained: in `fusing`, frames and words attend to each other; in `late`, each modality attends only to
+itself, and only the head sees both; `blind` sees no frames. All use the same features: a convolutional network and word
+vectors trained to name the action of single frames of train. CLAVI is hard to learn directly (within a pair, no two of
+wording, action and order determine the answer), so training has three stages: existence questions, including some about
+other videos, whose answer is "no"; questions of the types "beginning" and "before"; all questions. Each model then
+answers test under every short-circuit of QUAG, by averages (the paper's) and by knockout, and is scored with
+`stressreel.score`. Needs `pip install 'stressreel[probes]'`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from torch import nn
 
 FRAMES, SMALL = 8, (64, 48)
 WIDTH, HEADS, LAYERS = 64, 4, 2
-ELSEWHERE = 3  # questions of E about other videos, for each of train
-SHIFT = 8  # pixels that a frame is moved at most while its action is learned
-PADDING, UNKNOWN, ANSWER = 0, 1, 2  # words of our own; the answer is read where ANSWER is
+ELSEWHERE = 3  # existence questions about other videos per training question
+SHIFT = 8  # maximum shift of training frames in pixels
+PADDING, UNKNOWN, ANSWER = 0, 1, 2  # ids of the special words; the answer is read at ANSWER
 CIRCUITS = ("unimodal", "crossmodal", "video", "text")
 SCORES = ("accuracy", "CAcc_V control", "CAcc_T control", "CAcc_V complement", "CAcc_T complement")
 
@@ -62,7 +62,7 @@ class Clips:
 
 @dataclass(frozen=True)
 class Questions:
-    """Questions of a split: ids, words (questions, longest), the video of each, and answers 0 or 1."""
+    """Questions of a split: ids, words of shape (questions, longest), indices of their videos, and answers 0 or 1."""
 
     ids: list[str]
     words: Ints
@@ -71,7 +71,7 @@ class Questions:
 
 
 def read_clips(output: FinishedOutput, split: str, classes: list[str]) -> Clips:
-    """Decode the videos; actions are known for V, from the table of pairs."""
+    """Decode the videos of a split; actions are only known for V, from the table of pairs."""
     times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s")
     pairs = {
         row["pair_id"]: row for row in rows(output, "pairs", ["pair_id", "class_a", "class_b", "out_a", *times], split)
@@ -108,8 +108,8 @@ def read_questions(asked: list[dict[str, Any]], clips: Clips, vocabulary: dict[s
 
 
 def made(rng: np.random.Generator, make: Callable[[], nn.Module]) -> Any:
-    """Create a module with weights from `rng`: matrices uniform in ±√(1 / inputs), embeddings normal, biases 0."""
-    with torch.random.fork_rng(devices=[]):  # layers draw weights of their own
+    """Create a module with weights from `rng`: matrices uniform in ±√(1 / inputs), normal embeddings, zero biases."""
+    with torch.random.fork_rng(devices=[]):  # keeps the layers' own initialization from changing torch's global state
         module = make()
     with torch.no_grad():
         for name, values in module.named_parameters():
@@ -123,10 +123,10 @@ def made(rng: np.random.Generator, make: Callable[[], nn.Module]) -> Any:
 
 
 class Naming(nn.Module):
-    """Classify the action of a frame by the class whose mean word vector is most similar to its features."""
+    """Classifies the action in a frame as the class whose mean word vector is most similar to the frame's features."""
 
     def __init__(self, phrases: Ints, words: int):
-        """Create four convolutions, each halving the picture, and word vectors of the class `phrases`."""
+        """Create four convolutions, each of which halves the resolution, and word vectors for the names `phrases`."""
         super().__init__()
         self.phrases = phrases
         widths = (3, 16, 32, 64, WIDTH)
@@ -137,7 +137,7 @@ class Naming(nn.Module):
         self.embed_words = nn.Embedding(words, WIDTH)
 
     def forward(self, seen: torch.Tensor) -> torch.Tensor:
-        """Return class scores, (frames, classes), of features (frames, 64)."""
+        """Return class scores of shape (frames, classes) for features of shape (frames, 64)."""
         words = torch.from_numpy(self.phrases)
         there = (words != PADDING).to(torch.float32).unsqueeze(-1)
         means = (self.embed_words(words) * there).sum(1) / there.sum(1)
@@ -146,7 +146,7 @@ class Naming(nn.Module):
 
 
 class Answering(nn.Module):
-    """Answer a question about a video; `kind` is "fusing", "late" or "blind"."""
+    """Answers questions about videos; `kind` is "fusing", "late" or "blind"."""
 
     def __init__(self, kind: str, words: int, longest: int):
         super().__init__()
@@ -158,7 +158,7 @@ class Answering(nn.Module):
         self.head = nn.Sequential(nn.Linear(parts * WIDTH, 2 * WIDTH), nn.ReLU(), nn.Linear(2 * WIDTH, 1))
 
     def forward(self, frames: torch.Tensor, words: torch.Tensor) -> torch.Tensor:
-        """Return scores of "yes", (questions,), of features (questions, 8, 64) and words (questions, longest)."""
+        """Return the logits of "yes", shape (questions,), for features (questions, 8, 64) and words (questions, …)."""
         text = self.embed_words(words) + self.embed_places.weight[FRAMES:]
         padding, mask, count = words == PADDING, None, 0
         if self.kind != "blind":
@@ -192,7 +192,7 @@ def train(
     rate: float,
     loss_of: Callable[[Ints], torch.Tensor],
 ) -> None:
-    """Train with Adam; the learning rate rises during a twentieth of the steps, then decays to 0."""
+    """Train with Adam; the learning rate rises during the first twentieth of the steps, then decays to 0."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     steps, step = epochs * -(-count // batch), 0
     for _ in range(epochs):
@@ -206,13 +206,13 @@ def train(
 
 
 def differences(clips: Clips) -> torch.Tensor:
-    """Return the difference of frames to the median picture of their video, (videos, 8, 3, 48, 64)."""
+    """Return the differences of frames from the median picture of their video, shape (videos, 8, 3, 48, 64)."""
     usual = np.median(clips.pictures, axis=1, keepdims=True)
     return torch.from_numpy(((clips.pictures - usual) / 127.5).astype(np.float32))
 
 
 def learn_features(seed: int, epochs: int, learned: Clips, phrases: Ints, words: int) -> Naming:
-    """Train the action classifier on annotated frames of train, shifted and mirrored."""
+    """Train the action classifier on annotated frames of the training videos, shifted and mirrored."""
     model: Naming = made(rng_for(seed, "naming", "weights"), lambda: Naming(phrases, words))
     pictures = differences(learned)[torch.from_numpy(learned.actions >= 0)]
     actions = torch.from_numpy(learned.actions[learned.actions >= 0])
@@ -229,7 +229,7 @@ def learn_features(seed: int, epochs: int, learned: Clips, phrases: Ints, words:
 
 
 def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
-    """Return features (videos, 8, 64), and the accuracy of the action classifier."""
+    """Return features of shape (videos, 8, 64) and the accuracy of the action classifier."""
     with torch.no_grad():
         found = torch.stack([model.look(one) for one in differences(clips)])
         named = model(found.flatten(0, 1)).argmax(-1).view(found.shape[:2]).numpy()
@@ -238,11 +238,11 @@ def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
 
 
 def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[set[str]], about: list[str]) -> Questions:
-    """Ask existence questions about other videos, whose source does not contain the action: the answer is no.
+    """Return existence questions about other videos, whose sources do not contain the action: the answer is "no".
 
     Args:
-        rng: Random generator for the videos.
-        asked: The questions.
+        rng: Random generator that chooses the videos.
+        asked: Questions to copy.
         known: Annotated classes of each video's source.
         about: Class that each question asks about.
     """
@@ -256,7 +256,7 @@ def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[se
 def learn_answers(
     kind: str, seed: int, epochs: int, features: torch.Tensor, lessons: Sequence[Questions], word_vectors: torch.Tensor
 ) -> Answering:
-    """Train one of the three models, stage by stage."""
+    """Train one of the three models stage by stage."""
     count, longest = len(word_vectors), lessons[0].words.shape[1]
     model: Answering = made(rng_for(seed, "answering", "weights"), lambda: Answering(kind, count, longest))
     with torch.no_grad():
@@ -274,7 +274,7 @@ def learn_answers(
 
 
 def answer(model: Answering, features: torch.Tensor, asked: Questions, circuit: str, operator: str) -> list[str]:
-    """Answer all questions, under a short-circuit unless it is ""."""
+    """Answer all questions, under a short-circuit unless `circuit` is ""."""
     found: list[str] = []
     for begin in range(0, len(asked.ids), 512):
         words, videos = asked.words[begin : begin + 512], asked.videos[begin : begin + 512]
@@ -288,7 +288,7 @@ def answer(model: Answering, features: torch.Tensor, asked: Questions, circuit: 
 
 
 def conditions() -> Iterator[tuple[str, str]]:
-    """Yield short-circuits and operators, starting with none."""
+    """Yield pairs of short-circuit and operator, starting with neither."""
     yield "", ""
     yield from ((circuit, operator) for operator in ("average", "knockout") for circuit in CIRCUITS)
 
@@ -303,7 +303,7 @@ def table(measured: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
-    """Plot CAcc_V on complement: one panel per operator, one group of bars per model."""
+    """Plot CAcc_V on the complement: one panel per operator, one group of bars per model."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -330,7 +330,7 @@ def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[Questions], Questions, Ints, int]:
-    """Read clips by split, training stages, test questions, words of the classes, and the vocabulary size."""
+    """Return clips by split, training stages, test questions, words of the classes, and the vocabulary size."""
     columns = ["question_id", "video_id", "pair_id", "question", "answer", "type"]
     asked = {split: list(rows(output, "questions", columns, split)) for split in ("train", "test")}
     columns = ["pair_id", "source_id", "class_a", "class_b", "phrase_a", "phrase_b"]
@@ -379,7 +379,7 @@ def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[
 
 
 def main() -> None:
-    """Train, answer, score and plot."""
+    """Train the models, answer the test split, score and plot."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for predictions, table and picture")
@@ -389,7 +389,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     started = time.perf_counter()
-    torch.set_num_threads(1)  # sums in another order are other sums
+    torch.set_num_threads(1)  # the order of summation, and so the result, depends on the number of threads
 
     def say(text: str) -> None:
         print(f"{time.perf_counter() - started:5.0f} s  {text}", flush=True)
@@ -413,7 +413,7 @@ def main() -> None:
             path = given.to / f"{'-'.join(filter(None, (kind, circuit, operator)))}.jsonl"
             lines = [json.dumps({"id": id, "answer": one}) for id, one in zip(asked.ids, said, strict=True)]
             path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            headline = stressreel.score(given.out, path, resamples=100).headline  # no interval is shown
+            headline = stressreel.score(given.out, path, resamples=100).headline  # intervals are not shown
             values = {name: estimate.value for name, estimate in headline.items()}
             measured.append({"model": kind, "circuit": circuit, "operator": operator, **values})
         row = measured[-1 - 2 * len(CIRCUITS)]

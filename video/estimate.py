@@ -25,11 +25,11 @@ from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 from .pyav import Frame, open_input, rgb_frame, to_rgb
 from .store import MEMORY_BYTES, FrameStore
 
-LOOKED = 256  # sources whose headers are read
+LOOKED = 256  # number of sources whose headers are read
 STRETCH = 12  # minimum number of frames encoded together
-LONGEST = 48  # maximum number
-STRETCHES = 3, 8, 16  # minimum; for one source; for many sources
-PIXELS = 60e6  # encoded in about one second of CPU time
+LONGEST = 48  # maximum number of frames encoded together
+STRETCHES = 3, 8, 16  # number of stretches: minimum, for one source, for many sources
+PIXELS = 60e6  # number encoded in about one second of CPU time
 KEY_EVERY = 250  # x264's maximum distance between key frames
 
 
@@ -44,7 +44,7 @@ class Shape:
 
     @property
     def area(self) -> int:
-        """Pixels per frame."""
+        """Return the pixels per frame."""
         return self.width * self.height
 
 
@@ -53,7 +53,6 @@ class Footage:
     """A part of a source that a build encodes.
 
     Attributes:
-        source_id: Id of the source.
         count: Function that estimates the number of frames from the shape of the source.
         find: Function that returns the frames from the index of the source.
     """
@@ -70,7 +69,7 @@ def frames_in(seconds: float | None, shape: Shape) -> float:
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes of output and seconds of CPU."""
+    """The bytes of output and CPU seconds of a part of a build."""
 
     size: float = 0.0
     cpu_s: float = 0.0
@@ -86,7 +85,7 @@ class BuildEstimate:
     Attributes:
         parts: Costs by table and severity (0 if there are none).
         fixed: Costs outside of tables: start-up, decoding, packing, the card.
-        basis: Basis of the estimate, for users.
+        basis: Description of how the estimate was made, for users.
         seconds: Length of all encoded footage.
         spool: Bytes of frames kept in files while long sources are perturbed.
     """
@@ -99,12 +98,12 @@ class BuildEstimate:
 
     @property
     def total(self) -> Cost:
-        """Sum of all costs."""
+        """Return the sum of all costs."""
         return sum(self.parts.values(), self.fixed)
 
     @property
     def disk(self) -> float:
-        """Maximum bytes on disk at a time: every finished file, and the shard being written from them."""
+        """Return the peak disk usage in bytes: every finished file, and the shard being written from them."""
         tables: dict[str, float] = {}
         for (table, _), cost in self.parts.items():
             tables[table] = tables.get(table, 0.0) + cost.size
@@ -115,7 +114,7 @@ class BuildEstimate:
 class Survey:
     """The footage of a build, paths of existing source videos, and the shapes of sampled ones.
 
-    `usual` is the shape of the other sources: the mean of the sampled ones, or an assumed one.
+    `usual` is the shape assumed for all other sources: the mean of the sampled ones, or a constant.
     """
 
     footage: Sequence[Footage]
@@ -129,29 +128,29 @@ class Survey:
 
     @property
     def frames(self) -> float:
-        """Number of frames in all footage."""
+        """Return the number of frames in all footage."""
         return sum(part.count(self.shape(part.source_id)) for part in self.footage)
 
     @property
     def seconds(self) -> float:
-        """Length of all footage in seconds."""
+        """Return the length of all footage in seconds."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) / shape.fps for part, shape in shapes)
 
     @property
     def pixels(self) -> float:
-        """Number of pixels in all frames of all footage."""
+        """Return the number of pixels in all frames of all footage."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) * shape.area for part, shape in shapes)
 
     @property
     def spool(self) -> float:
-        """Bytes of the longest source's frames, if they do not fit into memory."""
+        """Return the bytes of the longest source's frames if they do not fit into memory, else 0."""
         size = max((shape.area * shape.num_frames * 1.5 for shape in self.shapes.values()), default=0.0)
         return size if size > MEMORY_BYTES else 0.0
 
     def basis(self, stretches: Sequence[Stretch]) -> str:
-        """Describe the basis of an estimate."""
+        """Describe how an estimate was made, for users."""
         if not self.shapes:
             usual = self.usual
             return (
@@ -175,7 +174,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Frames that represent footage, the share of key frames around them, and the frame at which decoding starts."""
+    """Frames that represent footage, the share of keyframes around them, and the frame at which decoding starts."""
 
     index: FrameIndex
     frames: range
@@ -188,7 +187,7 @@ class Measured:
     """Cost per pixel of an encoded stretch.
 
     Attributes:
-        key: Bits per pixel in a key frame.
+        key: Bits per pixel in a keyframe.
         later: Bits per pixel in other frames.
         encode_s: Seconds of encoding per pixel.
         after: Bits per pixel after the first frame, for frames of any kind.
@@ -207,13 +206,13 @@ def costs() -> Any:
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """Return at most `count` items at equal distances."""
+    """Return at most `count` evenly spaced items."""
     chosen = min(count, len(items))
     return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Read the headers of at most `LOOKED` sources; if there are none, use the assumptions for `benchmark`."""
+    """Read the headers of at most `LOOKED` sources; without any, use the assumptions for `benchmark`."""
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
     usual = Shape(**costs()["assumed"][benchmark])
@@ -224,7 +223,7 @@ def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: s
 
 
 def look(path: Path) -> Shape | None:
-    """Return the shape in a video's header; None if it does not open or lacks the values."""
+    """Return the shape in a video's header, or None if it does not open or lacks the values."""
     with suppress(VideoError), open_video(path) as (container, stream):
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
@@ -237,7 +236,7 @@ def look(path: Path) -> Shape | None:
 
 
 def stretches(looked: Survey) -> list[Stretch]:
-    """Choose stretches at equal distances among all pixels of the footage whose source exists and opens."""
+    """Choose stretches evenly spaced over all pixels of the footage whose source exists and opens."""
     parts = [part for part in looked.footage if part.source_id in looked.shapes]
     ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
     if not len(ends) or not ends[-1]:
@@ -270,9 +269,9 @@ def _index(path: Path) -> FrameIndex:
 
 
 def key_share(index: FrameIndex, frames: range) -> float:
-    """Estimate the share of key frames that x264 will use for some frames.
+    """Estimate the share of keyframes that x264 will use for some frames.
 
-    x264 inserts them at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from key frames of the source
+    x264 inserts them at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from keyframes of the source
     that are closer than its encoder's maximum distance.
     """
     keys = np.searchsorted(index.pts, index.keyframes)
@@ -285,7 +284,7 @@ def key_share(index: FrameIndex, frames: range) -> float:
 
 
 def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
-    """Encode the first frames of a stretch as a build does, to a temporary file."""
+    """Encode the first frames of a stretch to a temporary file, with the settings of the build."""
     index, pixels = stretch.index, pictures[0].width * pictures[0].height
     began = time.process_time()
     with Mp4Writer(path, time_base=index.time_base, rate=Fraction(25), settings=settings) as writer:
@@ -321,7 +320,7 @@ def measure_clean(
 
 
 def mean(measured: Sequence[Measured]) -> Measured:
-    """Return the mean of the measurements of stretches."""
+    """Return the mean of several measurements."""
     key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for m in measured], axis=0)
     return Measured(float(key), float(later), float(encode_s))
 
@@ -352,7 +351,7 @@ def usual(settings: EncodeSettings) -> Measured:
 
 
 def bits(measured: Measured, keys: float) -> float:
-    """Return the average bits per pixel for a share of key frames."""
+    """Return the average bits per pixel for a share of keyframes."""
     return keys * measured.key + (1 - keys) * measured.later
 
 

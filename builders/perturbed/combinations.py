@@ -1,4 +1,4 @@
-"""Combinations of a visual and a text perturbation."""
+"""Combine a visual and a text perturbation."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
     """Return the selected combinations.
 
     Args:
-        given: As visual:text; None for those of the paper's 66 whose parts are selected.
-        visual: The visual perturbations chosen.
-        texts: The text perturbations chosen.
+        given: Combinations as visual:text; None selects those of the paper's 66 whose parts are selected.
+        visual: Names of the selected visual perturbations.
+        texts: Names of the selected text perturbations.
 
     Raises:
         InputError: An item is not a combination or has a part that is not selected, or no combination remains.

@@ -1,4 +1,4 @@
-"""Options of a suite of perturbed clips and captions."""
+"""Define the options of a suite of perturbed clips and captions."""
 
 from __future__ import annotations
 
@@ -69,12 +69,13 @@ class PerturbedSettings(BuildSettings):
     """Options of a suite of perturbed clips and captions.
 
     Attributes:
-        msrvtt: Folder or file of MSR-VTT's annotations, or the word `sample`.
+        msrvtt: Folder or file of MSR-VTT's annotations, or "sample".
         youcook2: Folder of YouCook2's annotations.
-        captions: CSV or JSON lines of any dataset.
+        captions: CSV or JSON Lines file of any dataset.
         videos: Folder of the videos.
-        modality: Videos, captions, the requirements of combinations, or all of these.
-        perturbations: Names of visual perturbations, families or "all"; after `decided`, names in the paper's order.
+        modality: Whether to perturb videos, captions, what combinations need, or all of these.
+        perturbations: Names of visual perturbations or families, or "all"; after `decided`, perturbations in the
+            paper's order.
         severities: Severities from 1 to 5.
         clip_first: Whether clips are cut from their source before they are perturbed. By default the entire source is
             perturbed and then cut, as in the paper, so that temporal perturbations can move content across clip
@@ -83,10 +84,10 @@ class PerturbedSettings(BuildSettings):
         lossless: Whether to preserve the perturbed RGB frames bit for bit.
         crf: x264's constant rate factor.
         preset: x264's preset.
-        text_perturbations: Likewise for text; if none is named, those that need no language model or have
-            theirs.
-        pairs: Combinations, as visual:text; if none is named, those of the paper's 66 whose parts are selected.
-        caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for that of the source.
+        text_perturbations: The same for text; by default those that need no language model or whose model is given.
+        pairs: Combinations as visual:text; by default those of the paper's 66 whose parts are selected.
+        caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for the form usual in the
+            source.
         text_mode: "released" uses the word tables of the released code in the family `bias`.
         tagger: Part-of-speech tagger.
         mlm: Masked language model: a folder, or a name on the Hub.

@@ -1,4 +1,4 @@
-"""A transformers model that runs in this process, with its chat template and greedy decoding."""
+"""Run a transformers model in this process, with its chat template and greedy decoding."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class LocalModel:
     """An image-text or video-text model of transformers.
 
     Attributes:
-        name: A folder, or a name on the Hub.
-        revision: A commit, tag or branch on the Hub; "" for the newest.
+        name: Folder, or name on the Hub.
+        revision: Commit, tag or branch on the Hub; "" for the newest.
         device: Device, such as "cpu" or "cuda:0"; "" for a GPU if available.
         dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
         device_map: Distribution over devices by accelerate, such as "auto"; "" for a single device.
         batch: Number of requests that are answered together.
-        send: "video" or "frames" (as images); "" for a video if the processor and its template take one.
+        send: "video" or "frames" (as images); "" sends a video if the processor and its template support it.
     """
 
     name: str
@@ -93,17 +93,11 @@ class LocalModel:
             self.send = "video" if self._takes_video() else self._without_video()
 
     def _takes_video(self) -> bool:
-        """Check whether the processor has a part for video and the chat template a place for one."""
         if getattr(self.processor, "video_processor", None) is None:
             return False
         return self._prompt([{"type": "video"}]) != self._prompt([])
 
     def _without_video(self) -> str:
-        """Return "frames", unless video was requested.
-
-        Raises:
-            InputError: It was.
-        """
         if self.send == "video":
             if find_spec("torchvision") is None:
                 raise missing("torchvision", what="--send video")
@@ -112,12 +106,12 @@ class LocalModel:
 
     @property
     def at_once(self) -> int:
-        """Number of concurrent requests."""
+        """Return the number of concurrent requests."""
         return self.batch
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Properties that determine the answers, for the record."""
+        """Return the properties that determine the answers, for the record of a run."""
         return {
             "transformers": self.name,
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
@@ -127,12 +121,12 @@ class LocalModel:
         }
 
     def _prompt(self, shown: Sequence[Mapping[str, str]], text: str = "") -> str:
-        """Return the chat template filled with what is shown and the text."""
+        """Return the chat template filled with the media and the text."""
         message = {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
         return str(self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False))
 
     def _shown(self, view: View | None) -> list[dict[str, str]]:
-        """Return the parts of a message before the question."""
+        """Return the media parts of a message."""
         if view is None:
             return []
         if self.send == "video":
@@ -162,7 +156,7 @@ class LocalModel:
         try:
             texts = [self._prompt(self._shown(request.view), request.text) for request in requests]
             start = getattr(getattr(self.processor, "tokenizer", None), "bos_token", None)
-            if start and texts[0].startswith(start):  # the template has put it there already
+            if start and texts[0].startswith(start):  # the template has already added it
                 given["add_special_tokens"] = False
             return self.processor(text=texts, return_tensors="pt", **given).to(self.model.device)
         except (ValueError, TypeError, RuntimeError, IndexError, jinja2.TemplateError) as error:
@@ -182,7 +176,7 @@ class LocalModel:
         return await answered
 
     async def finish(self) -> None:
-        """Answer the requests that wait, those with the same number of frames together."""
+        """Answer the waiting requests, batched by number of frames."""
         groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
         for each in self._waiting:
             view = each[0].view
@@ -192,7 +186,7 @@ class LocalModel:
             self._answer(group)
 
     def _answer(self, waiting: Sequence[tuple[Request, asyncio.Future[Reply]]]) -> None:
-        """Answer requests together, or one by one if that fails, for example because memory does not suffice."""
+        """Answer requests together, or one by one if that fails, for example for lack of memory."""
         try:
             inputs = self.inputs(*(request for request, _ in waiting))
             replies = self.generate(inputs, [request.max_tokens for request, _ in waiting])
@@ -211,7 +205,7 @@ class LocalModel:
 
         Args:
             inputs: Result of `inputs`.
-            max_tokens: Longest answer to each request.
+            max_tokens: Maximum number of tokens of each answer.
 
         Raises:
             AnswerError: The model fails.
@@ -244,7 +238,7 @@ class LocalModel:
 
 
 def metadata_of(view: View) -> dict[str, Any]:
-    """Return the frame rate and times of a clip's frames as processors of transformers take them."""
+    """Return the frame rate and times of a clip's frames in the form that transformers' processors expect."""
     height, width = view.pictures[0].shape[:2]
     found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
     if view.timing is not None:
@@ -258,11 +252,11 @@ def metadata_of(view: View) -> dict[str, Any]:
 
 
 def load_processor(name: str, **named: Any) -> Any:
-    """Load a model's processor. Its video part needs torchvision and is left out where that is missing.
+    """Load a model's processor, without its video part if torchvision is missing.
 
     Raises:
         OSError: The processor does not exist.
-        ImportError: The processor cannot work without missing packages.
+        ImportError: The processor cannot work without the missing packages.
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):
@@ -272,7 +266,7 @@ def load_processor(name: str, **named: Any) -> Any:
     processor = mapping[type(config)]
 
     class PicturesOnly(processor):  # type: ignore[misc, valid-type]
-        """The processor without its video part."""
+        """A processor without its video part."""
 
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
             if argument_name == "video_processor":

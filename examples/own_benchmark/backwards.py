@@ -1,4 +1,4 @@
-"""A custom benchmark: is the clip played backwards? Every clip is shown both ways.
+"""Define a custom benchmark: is the clip played backwards? Every clip is shown in both directions.
 
 pip install ./examples/own_benchmark
 stressreel build backwards --captions sample --out out/backwards
@@ -67,12 +67,12 @@ class BackwardsSettings(BuildSettings):
 
 @dataclass(frozen=True)
 class BackwardsBuilder(SourceVideos):
-    """Renders and describes a clip; `videos` has the path of each source by id."""
+    """Builder of forward and backward clips; `videos` maps source ids to paths."""
 
     videos: Mapping[str, str]
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Write the clip forwards and backwards, from the same decoded frames."""
+        """Write the clip forwards and backwards from the same decoded frames."""
         files = [folder / f"{way}.mp4" for way in WAYS]
 
         def write(index: FrameIndex) -> None:
@@ -83,7 +83,7 @@ class BackwardsBuilder(SourceVideos):
         return {"files": {file.name: file.stat().st_size for file in files}, "sha256": [*map(sha256_file, files)]}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Describe the two videos and ask about both."""
+        """Yield the rows of both videos and a question about each."""
         for number, way in enumerate(WAYS):
             video = {"video_id": f"{unit.id}_{way}", "source_id": unit.source_id}
             asked = {"question_id": f"{unit.id}_{way}_0", "question": QUESTION, "answer": YES_NO[number]}
@@ -114,7 +114,7 @@ def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: boo
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Read the questions with their correct answers."""
+    """Return the questions with their correct answers."""
     rows, _ = read_columns(output, config, [column.name for column in QUESTIONS.columns], split)
     return items_of(
         output, config, split, id_column="question_id", ids=rows["question_id"], sources=rows["source_id"],
