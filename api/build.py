@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from ..core.options import BuildSettings, RunOptions, from_keywords, options_of,
 from ..core.output import FinishedOutput, fitting
 from ..core.progress import Working, showing
 from .outputs import Output, read
+from .withhold import withhold
 
 if TYPE_CHECKING:
     from ..builders.base import Benchmark
@@ -70,7 +71,12 @@ def run_build(
     check_run(options)
     settings = settled(settings)
     with showing(options.progress):
-        return _run_build(benchmark, settings, options, say=say, show=show)
+        done = _run_build(benchmark, settings, options, say=say, show=show)
+        if done is not None and options.withhold is not None and options.out is not None:
+            copies = options.out.with_name(f"{options.out.name}.withheld")
+            there = (copies / "private" / "build.json").is_file()
+            say(f"{copies} is kept" if there else str(withhold(options.out, split=options.withhold, to=copies)))
+        return done
 
 
 def _run_build(
@@ -97,6 +103,7 @@ def _run_build(
         show("\n".join(lines))
         return None
     plan = prepared.plan
+    check_withhold(benchmark, options, plan.splits)
     info = opening(benchmark, settings, prepared)
 
     def card(out: Path, done: dict[str, Any]) -> None:
@@ -123,6 +130,22 @@ def _run_build(
         return run(
             plan, prepared.builder, output, how, fresh=not options.resume, info=info, write_card=card, say=say
         )  # fmt: skip
+
+
+def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:
+    """Refuse, before any work, to withhold answers that cannot be.
+
+    Raises:
+        UsageError: There is no such split, the benchmark declares no answers, or the output is in object storage.
+    """
+    if options.withhold is None:
+        return
+    if benchmark.public is None:
+        raise UsageError(f"--withhold: {benchmark.name} does not declare which columns reveal answers.")
+    if options.withhold not in splits:
+        raise UsageError(f"--withhold {options.withhold}: the build has the splits {', '.join(splits)}.")
+    if options.out is not None and address(options.out):
+        raise UsageError("--withhold needs --out in a folder. Build there, and upload the public copy.")
 
 
 def check_run(options: RunOptions) -> None:

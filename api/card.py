@@ -54,5 +54,5 @@ def card(out: Path | str) -> Card:
     with reading(folder) as output:
         benchmark = benchmark_of(output)
         note_signed(folder)
-        write_card(output, benchmark.configs(output.info), card_of(benchmark))
+        write_card(output, benchmark.configs(output.info), card_of(benchmark, output.info))
     return Card(folder / "README.md")

@@ -252,13 +252,14 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
         UsageError: There are no complement pairs.
     """
     from ..builders import benchmark_of
-    from ..core.output import reading
+    from ..core.output import reading, refuse_withheld
     from ..evaluation.models.distances import drawn
 
     with reading(asked.path) as output:
         benchmark = benchmark_of(output)
         if benchmark.complements is None:
             raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has.")
+        refuse_withheld(output)
         pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
     found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
     if not found:

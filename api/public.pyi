@@ -42,3 +42,4 @@ from .typed import build_decomp as build_decomp
 from .typed import build_perturbed as build_perturbed
 from .typed import mine as mine
 from .verify import verify as verify
+from .withhold import withhold as withhold

@@ -177,6 +177,8 @@ def push(
         raise UsageError("--key, --password-file and --certificate require --sign.")
     signing = signer(key, password_file, certificate).configured() if sign else None
     with reading(Path(out)) as output:
+        if "public" in output.withheld:
+            raise UsageError(f"{out} holds the answers that a public output withholds: push that one.")
         info = output.info
         target = Target(repository, f"v{info['dataset_version']}" if tag is None else tag, public)
         check_names(target)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..core.options import BuildSettings
     from ..core.output import FinishedOutput
     from ..core.plan import Builder, Plan
-    from ..core.schema import Config, Row
+    from ..core.schema import Config, Public, Row
     from ..data_cards.card import Card
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
@@ -105,6 +105,8 @@ class Benchmark:
         gallery: Function that returns the pages of a gallery for an output and answers to it; None for one page per
             item.
         layout: Function that yields the files of a split, by name, in the layout of the authors' release, or None.
+        public: Function that returns, from `build.json`, what a split with withheld answers shows of each table: the first is the one
+            with the questions, and a table that is not named is left out. None if answers cannot be withheld.
         captions: Function that returns the names of the tables with perturbed captions, from `build.json`; None if
             there are none.
         sample: Options that build the built-in sample; empty if there is none.
@@ -133,6 +135,7 @@ class Benchmark:
     written_table: str = ""
     gallery: Callable[[FinishedOutput, Answers], Gallery] | None = None
     layout: Callable[[FinishedOutput, str], Iterator[tuple[str, bytes]]] | None = None
+    public: Callable[[Info], Mapping[str, Public]] | None = None
     captions: Callable[[Info], Sequence[str]] | None = None
     sample: Mapping[str, Any] = field(default_factory=dict)
     drawn_sample: str = ""

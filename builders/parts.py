@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..core.checks import Check, Finding, NotChecked
 from ..core.command import Command
 from ..core.errors import InputError, UsageError
+from ..core.output import refuse_withheld
 from ..core.progress import Working
 from ..core.version import __version__
 from . import benchmark_of, load_benchmark
@@ -40,13 +41,16 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
     benchmark = benchmark_of(output)
     table = choose_config(output, benchmark.question_tables(output.info), config)
-    return benchmark.items(output, table, choose_split(output, table, split))
+    chosen = choose_split(output, table, split)
+    refuse_withheld(output, chosen)
+    return benchmark.items(output, table, chosen)
 
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
     """Return the multiple-choice questions of a table and split of an output; see `Benchmark.choices`."""
     from ..evaluation.blind.questions import blind_questions
 
+    refuse_withheld(output, split)
     benchmark = benchmark_of(output)
     if benchmark.choices is None:
         return blind_questions(benchmark.items(output, config, split))
@@ -65,21 +69,32 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
     from .runtime.verify import common_checks, row_checks
+    from .runtime.withhold import check_withheld
 
     benchmark = benchmark_of(output)
     configs = benchmark.tables(output)
     has_videos = any(config.videos for config in configs)
     checks = common_checks(configs)
     last = checks.pop("load_dataset")
+    if sources and output.withheld:
+        raise UsageError("copies with and without withheld answers are not built again. Verify the original.")
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
-    if "rows" not in rebuilt:
+    if output.withheld:
+        public = benchmark.public(output.info) if benchmark.public else {}
+        held: dict[str, Check] = {"withheld": lambda output: check_withheld(output, configs, public)}
+        kept = row_checks(configs, Command(benchmark.program, benchmark.settings, benchmark.decide))
+        del kept["command"]
+        checks |= kept | held
+        if has_videos and again.decode:
+            checks["decoded"] = decoded_checks(benchmark, configs, again.workers)["decoded"]
+    elif "rows" not in rebuilt:
         command = Command(benchmark.program, benchmark.settings, benchmark.decide)
         checks |= {**row_checks(configs, command), **own_checks(benchmark, configs)}
         if has_videos and again.decode:
             checks |= decoded_checks(benchmark, configs, again.workers)
     if has_videos and again.decode:
         checks["decord"] = lambda output: check_decord(output, again.workers)
-    cards = card_checks(benchmark.configs(output.info), card_of(benchmark))
+    cards = card_checks(benchmark.configs(output.info), card_of(benchmark, output.info))
     return {**checks, **rebuilt, **cards, "load_dataset": last}
 
 
@@ -150,6 +165,7 @@ def score_output(
     from ..evaluation.metrics.inputs import choose_config
     from ..evaluation.metrics.scoring import score
 
+    refuse_withheld(output, split)
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     config = choose_config(output, benchmark.question_tables(output.info), options.config)
@@ -179,6 +195,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
     from ..evaluation.metrics.inputs import choose_config
     from ..evaluation.metrics.references import OpenRows
 
+    refuse_withheld(output)
     benchmark = benchmark_of(output)
     if benchmark.references is None:
         raise InputError(
@@ -189,10 +206,14 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
     return OpenRows(table, *benchmark.references(output, table), benchmark.written_table)
 
 
-def card_of(benchmark: Benchmark) -> Card:
-    """Return the card of a benchmark; by default, one with its summary."""
+def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card:
+    """Return the card of a benchmark, by default one with its summary; without statistics if answers are withheld."""
     from ..data_cards.card import Card
 
+    if info and info.get("withheld"):
+        from .runtime.withhold import withheld_card
+
+        return withheld_card(info)
     if benchmark.card:
         return benchmark.card()
     return Card(context=lambda output, measured: {"introduction": benchmark.summary})
@@ -219,6 +240,7 @@ def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -
     """Return the gallery of an output; by default, one page per item."""
     from ..data_cards.gallery.generic import item_gallery
 
+    refuse_withheld(output)
     if benchmark.gallery:
         return benchmark.gallery(output, answers)
     tables = benchmark.question_tables(output.info)
@@ -234,6 +256,7 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     """
     from ..evaluation.metrics.inputs import ALL, choose_split
 
+    refuse_withheld(output, split)
     if benchmark.layout is None:
         raise InputError(f"{output.path} is an output of build-{benchmark.name}, which has no published layout.")
     table = benchmark.question_tables(output.info)[0]
@@ -253,9 +276,10 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
     """
     from ..evaluation.metrics.predictions import of_output
 
+    refuse_withheld(output)
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     if scoring.explain is None:
         raise UsageError(f"--question: {benchmark.name} does not explain single answers. Omit the option.")
     table = benchmark.question_tables(output.info)[0]
-    return scoring.explain(output, question, of_output(predictions, table, output.info["fingerprint"]))
+    return scoring.explain(output, question, of_output(predictions, table, output.asked))

@@ -194,6 +194,10 @@ TASKS: dict[str, dict[str, Command]] = {
                 "webdataset": Command(),
             },
         ),
+        "withhold": Command(
+            "Copy an output without the answers of a split, for a leaderboard, and with them, to score predictions.",
+            examples="stressreel withhold out/clavi --to out/leaderboard --contact leaderboard@example.org",
+        ),
         "sign": Command(
             "Sign an output, so that others can check who made it and that nothing changed.",
             examples="stressreel sign out/clavi --key key.pem",

@@ -136,6 +136,12 @@ class RunOptions:
         metavar="I/N",
         read=lambda text: read_share(text),
     )
+    withhold: str | None = option(
+        None,
+        "After the build, also write copies without and with the answers of this split to OUT.withheld; see "
+        "`stressreel withhold`.",
+        metavar="SPLIT",
+    )
     resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
     dry_run: bool = option(
         False,

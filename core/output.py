@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -96,6 +96,17 @@ class FinishedOutput:
         """Total number of rows in all tables, from `build.json`."""
         return sum(count for splits in self.info["counts"].values() for count in splits.values())
 
+    @property
+    def withheld(self) -> Mapping[str, Any]:
+        """What is withheld, as `builders.runtime.withhold` records it; empty for the output of a build."""
+        found = self.info.get("withheld", {})
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def asked(self) -> str:
+        """The fingerprint in predictions: that of the output that was asked, if this is its private counterpart."""
+        return str(self.withheld.get("public", self.info["fingerprint"]))
+
     def gaps(self) -> Iterator[str]:
         """Yield one line per unreadable shard and per table with missing rows."""
         for config in self.info["counts"]:
@@ -147,6 +158,29 @@ class RemoteOutput(FinishedOutput):
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for _ in pool.map(one, wanted):
                 pass
+
+
+def withheld_statement(info: Mapping[str, Any]) -> str:
+    """Describe what is withheld, and where predictions go, in a sentence each."""
+    held = info["withheld"]
+    if "public" in held:
+        return (
+            f"Private: do not publish. These are the answers of split {held['split']} that the public output with the "
+            f"fingerprint {held['public'][:16]} withholds. Predictions about that output are scored here."
+        )
+    where = f"Send predictions to {held['contact']}." if held["contact"] else "Its publisher scores predictions."
+    return f"The answers of split {held['split']} are withheld. {where}"
+
+
+def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
+    """Refuse what needs answers that an output withholds.
+
+    Raises:
+        InputError: It is a public output, and `split` is its withheld one, "all" or None.
+    """
+    held = output.withheld
+    if held and "public" not in held and split in (None, "all", held.get("split")):
+        raise InputError(f"{output.path}: {withheld_statement(output.info)} What needs them is not possible here.")
 
 
 @contextmanager

@@ -68,6 +68,26 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Public:
+    """The part of a table that a split with withheld answers shows; its other columns are null there.
+
+    Attributes:
+        shown: The columns shown; without any, the table has no rows in the split.
+        ids: Columns with ids, shown or not, that are renamed so that they tell neither order nor origin; "a.b" is the
+            field b of the records in a.
+        choices: For each set of options, the column with the index of the correct one, and the lists to shuffle.
+        moved: Columns with texts, and ids of texts, whose pairing with the rows is the answer: they move to other rows.
+        group: Column whose rows stay together.
+    """
+
+    shown: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    choices: tuple[tuple[str, ...], ...] = ()
+    moved: tuple[str, ...] = ()
+    group: str = ""
+
+
+@dataclass(frozen=True)
 class Config:
     """One config of a dataset: a table in its own folder.
 

@@ -98,18 +98,18 @@ def item_text(doc: Doc, prompt: Prompt | None = None) -> str:
 
 
 def yes_no_target(doc: Doc) -> str:
-    """Return the correct answer."""
-    return YES_NO[doc["answer"]]
+    """Return the correct answer; "" if it is withheld."""
+    return "" if doc["answer"] is None else YES_NO[doc["answer"]]
 
 
 def answer_target(doc: Doc) -> str:
     """Return the letter of the correct answer or caption."""
-    return letter(doc["answer_index"])
+    return "" if doc["answer_index"] is None else letter(doc["answer_index"])
 
 
 def explanation_target(doc: Doc) -> str:
     """Return the letter of the correct explanation."""
-    return letter(doc["explanation_index"])
+    return "" if doc["explanation_index"] is None else letter(doc["explanation_index"])
 
 
 def node_yes_no_target(doc: Doc) -> str:
@@ -122,12 +122,12 @@ node_target = node_yes_no_target
 
 def open_answer_target(doc: Doc) -> str:
     """Return the correct answer as text."""
-    return str(doc["answer"])
+    return str(doc["answer"] or "")
 
 
 def open_explanation_target(doc: Doc) -> str:
     """Return the correct explanation as text."""
-    return str(doc["explanation"])
+    return str(doc["explanation"] or "")
 
 
 # Results

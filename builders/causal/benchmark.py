@@ -11,7 +11,7 @@ from .items import choices, items
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, CausalSettings, decided
-from .tables import configs, question_tables
+from .tables import configs, public, question_tables
 from .tasks import tasks
 
 BENCHMARK = Benchmark(
@@ -22,6 +22,7 @@ BENCHMARK = Benchmark(
     decide=decided,
     prepare=prepare,
     configs=configs,
+    public=public,
     derived=derived,
     items=items,
     choices=choices,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ...core.schema import Column, Config
+from ...core.schema import Column, Config, Public
 from .settings import SCHEMES, CausalSettings, Scheme, settings_of
 
 Target = Literal["answer", "explanation"]
@@ -99,6 +99,28 @@ CLIPS_CONFIG = Config(
         Column("video", "video", "MP4, H.264, yuv420p"),
     ),
 )
+
+
+SHOWN = tuple(column.name for column in ASKED)
+PUBLIC_CHOICES = Public(
+    shown=(*SHOWN, "options", "explanation_options"),
+    ids=("qid", "sources.qid", "explanation_sources.qid"),
+    choices=tuple((index, options, sources) for options, index, sources in NAMES.values()),
+)
+
+
+def public(info: Mapping[str, Any]) -> dict[str, Public]:
+    """Return what a split with withheld answers shows.
+
+    A question has the same correct option and other distractors in every division, so only one division is left.
+    """
+    divisions = [name for name in SCHEMES if name in info["counts"]]
+    clips = Public(shown=tuple(column.name for column in CLIPS_CONFIG.columns))
+    return {
+        **dict.fromkeys(divisions[:1], PUBLIC_CHOICES),
+        OPEN: Public(shown=SHOWN, ids=("qid",)),
+        CLIPS: clips,
+    }
 
 
 def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:

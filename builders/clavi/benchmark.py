@@ -10,7 +10,7 @@ from .items import choices, complements, items, tasks
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, ClaviSettings, decided
-from .tables import configs
+from .tables import PUBLIC, configs
 
 BENCHMARK = Benchmark(
     name="clavi",
@@ -20,6 +20,7 @@ BENCHMARK = Benchmark(
     decide=decided,
     prepare=prepare,
     configs=configs,
+    public=lambda info: PUBLIC,
     derived=derived,
     shown=shown,
     items=items,

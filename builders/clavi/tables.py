@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from ...core.schema import Column, Config
+from ...core.schema import Column, Config, Public
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
@@ -101,6 +101,21 @@ MEANINGS = {  # of columns whose meaning differs from that for Charades
     "subject": "who is filmed, if the annotation says so",
     **{f"class_{letter}": f"phrase, or class, of {letter.upper()}" for letter in "abc"},
     "template_id": "wording in `templates/clavi.yaml`, or of phrases with subjects in `templates/clavi_events.yaml`",
+}
+
+
+PUBLIC = {
+    # Types, templates, subsets and links tell Q from Q′ and V from V′; `pairs` and source ids tell the actions.
+    "questions": Public(
+        shown=("question_id", "video_id", "question"),
+        ids=("question_id", "video_id", "pair_id", "complement_question_id", "counterpart_question_id"),
+        group="video_id",
+    ),
+    "videos": Public(
+        shown=("video_id", "num_frames", "fps", "width", "height", "duration_s", "sha256", "video"),
+        ids=("video_id", "pair_id"),
+    ),
+    "pairs": Public(ids=("pair_id",)),
 }
 
 

@@ -12,7 +12,7 @@ from .items import choices, items
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, DecompSettings, decided
-from .tables import configs
+from .tables import PUBLIC, configs
 from .tasks import tasks
 
 BENCHMARK = Benchmark(
@@ -23,6 +23,7 @@ BENCHMARK = Benchmark(
     decide=decided,
     prepare=prepare,
     configs=configs,
+    public=lambda info: PUBLIC,
     derived=derived,
     items=items,
     choices=choices,

@@ -19,10 +19,11 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     ignored here.
     """
     rows, _ = read_columns(output, config, COLUMNS, split)
+    withheld = bool(output.withheld)
     asked = [
         number
         for number, (answer, options) in enumerate(zip(rows["answer"], rows["options"], strict=True))
-        if options and answer in options
+        if options and (answer in options or withheld)
     ]
     chosen = {name: [rows[name][number] for number in asked] for name in COLUMNS}
     found = items_of(
@@ -35,7 +36,10 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
         videos=chosen["video_id"],
         texts=chosen["question"],
         options=[tuple(options) for options in chosen["options"]],
-        truth=[options.index(answer) for options, answer in zip(chosen["options"], chosen["answer"], strict=True)],
+        truth=[
+            options.index(answer) if answer in options else None
+            for options, answer in zip(chosen["options"], chosen["answer"], strict=True)
+        ],
     )
     return replace(found, others=found.others | (set(rows["key"]) - set(chosen["key"])))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ...core.schema import Column, Config
+from ...core.schema import Column, Config, Public
 from .settings import DecompSettings, settings_of
 
 QUESTIONS = Config(
@@ -74,6 +74,17 @@ VIDEOS = Config(
         Column("video", "video", "the file"),
     ),
 )
+
+
+PUBLIC = {
+    "questions": Public(
+        shown=("key", "video_id", "question", "options", "kind", "group", "banned"),
+        ids=("key", "canonical_id"),
+        group="video_id",
+    ),
+    "graphs": Public(ids=("root", "nodes"), group="video_id"),
+    "videos": Public(shown=tuple(column.name for column in VIDEOS.columns)),
+}
 
 
 def decomp_configs(settings: DecompSettings) -> tuple[Config, ...]:

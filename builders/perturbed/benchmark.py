@@ -11,7 +11,7 @@ from .gallery import gallery
 from .prepare import prepare
 from .scores import scoring
 from .settings import HELP, PerturbedSettings
-from .tables import caption_tables, configs
+from .tables import caption_tables, configs, public
 from .tasks import choices, items, tasks
 
 BENCHMARK = Benchmark(
@@ -22,6 +22,7 @@ BENCHMARK = Benchmark(
     decide=decided,
     prepare=prepare,
     configs=configs,
+    public=public,
     derived=derived,
     shown=shown,
     items=items,

@@ -63,11 +63,13 @@ class Captions:
 def read_captions(output: FinishedOutput, split: str) -> Captions:
     """Read the clips and captions of a suite."""
     clean, _ = read_columns(output, CLEAN, ("clip_id", "source_id", "captions"), split)
+    place_of = {clip: number for number, clip in enumerate(clean["clip_id"])}
+    moved = output.withheld.get("moved", {})  # for a row with withheld answers, the clip that its captions describe
     ids, texts, clips = [], [], []
-    for number, (clip, captions) in enumerate(zip(clean["clip_id"], clean["captions"], strict=True)):
+    for clip, captions in zip(clean["clip_id"], clean["captions"], strict=True):
         ids += [f"{clip}#{place}" for place in range(len(captions))]
         texts += captions
-        clips += [number] * len(captions)
+        clips += [place_of[moved.get(clip, clip)]] * len(captions)
     return Captions(clean["clip_id"], clean["source_id"], ids, texts, np.array(clips, np.intp))
 
 

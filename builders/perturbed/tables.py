@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ...core.schema import Column, Config, Row
+from ...core.schema import Column, Config, Public, Row
 from ...corruptions.registry import check_name
 from .captions import text_configs
 from .combinations import MULTIMODAL_CONFIG
@@ -60,6 +60,25 @@ def visual_tables(info: Mapping[str, Any]) -> list[str]:
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
     """Return all tables of a finished suite."""
     return suite_configs(settings_of(info))
+
+
+def public(info: Mapping[str, Any]) -> dict[str, Public]:
+    """Return what a split with withheld answers shows: clips, and captions in another order, to be matched.
+
+    Ids of clips and sources may be published with captions, or descriptive; a suite without videos needs them.
+    """
+    of_clip = [column.name for column in (*COLUMNS, VIDEO)]
+    hidden = {"source_id", "start_s", "end_s", "source_frames", "first_frame"} if info["settings"]["render"] else set()
+    ids = ("clip_id",) if info["settings"]["render"] else ()
+    visual = Public(shown=tuple(name for name in of_clip if name not in hidden), ids=ids, moved=("captions",))
+    text = Public(
+        shown=("caption_id", "perturbation", "caption", "original", "changed", "reason"), ids=ids, moved=("caption_id",)
+    )
+    return {
+        **dict.fromkeys(visual_tables(info), visual),
+        **dict.fromkeys((name for name in info["settings"]["text_perturbations"] if name in info["counts"]), text),
+        MULTIMODAL_CONFIG.name: Public(ids=ids, moved=("caption_id",)),
+    }
 
 
 def level_of(name: str, severity: int) -> Row:

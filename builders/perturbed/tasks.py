@@ -153,6 +153,12 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
 
 
 def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
+    if output.withheld.get("split") == split:
+        raise InputError(
+            f"{output.path} withholds which captions belong to which clips of {split}, so no choice of captions can be "
+            "offered: four distractors and the correct caption would tell. Send similarities of all clips and captions "
+            "(`stressreel score PRIVATE --similarity DIR`)."
+        )
     captions = read_captions(output, split)
     groups: dict[str, list[Setting]] = {}
     for setting in suite_settings(output.info):

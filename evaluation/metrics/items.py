@@ -223,15 +223,15 @@ def items_of(
     videos: list[str],
     texts: list[str],
     options: list[Sequence[str]],
-    truth: Sequence[int],
+    truth: Sequence[int | None],
 ) -> Items:
     """Return the items of an output's table; the other arguments are those of `Items`."""
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(
         str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
     )
-    fingerprint = output.info["fingerprint"]
-    return Items(ids, sources, videos, texts, options, np.array(truth, np.int64), split, config, fingerprint, others)
+    known = np.array([-1 if right is None else right for right in truth], np.int64)
+    return Items(ids, sources, videos, texts, options, known, split, config, output.asked, others)
 
 
 def annotations_of(path: Path, items: Items, name: str) -> list[str]:

@@ -114,7 +114,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
             keep = [split in (ALL, name) for name in every.splits]
             rows: Sequence[Mapping[str, Any]] = [row for row, wanted in zip(every.rows, keep, strict=True) if wanted]
             others = frozenset(str(row["qid"]) for row, wanted in zip(every.rows, keep, strict=True) if not wanted)
-            about = {name: str(output.info[name]) for name in ("dataset_version", "fingerprint")}
+            about = {"dataset_version": str(output.info["dataset_version"]), "fingerprint": output.asked}
     else:
         if config is not None or split not in (None, ALL):
             raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")

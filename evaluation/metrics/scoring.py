@@ -116,7 +116,7 @@ def score(
         raise InputError(
             "there is nothing to score: give --predictions FILE, or --similarity DIR where retrieval is scored."
         )
-    return scoring.answers(output, config, of_output(predictions, config, output.info["fingerprint"]), options)
+    return scoring.answers(output, config, of_output(predictions, config, output.asked), options)
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:

@@ -20,7 +20,7 @@ from stressreel.core.files import sha256_file
 from stressreel.core.options import BuildSettings, content, option
 from stressreel.core.output import FinishedOutput
 from stressreel.core.plan import Facts, Plan, Unit
-from stressreel.core.schema import Column, Config, Row
+from stressreel.core.schema import Column, Config, Public, Row
 from stressreel.core.version import tool_versions
 from stressreel.evaluation.metrics.answers import YES_NO
 from stressreel.evaluation.metrics.inputs import read_columns
@@ -122,6 +122,11 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     )  # fmt: skip
 
 
+PUBLIC = {  # what `stressreel withhold` shows: an id or a source video that two questions share tells their answers
+    QUESTIONS.name: Public(("question_id", "video_id", "question"), ids=("question_id", "video_id")),
+    VIDEOS.name: Public(("video_id", "sha256", "video"), ids=("video_id",)),
+}
+
 BENCHMARK = Benchmark(
     name="backwards",
     summary="Is the clip played backwards?",
@@ -130,6 +135,7 @@ BENCHMARK = Benchmark(
     prepare=prepare,
     configs=lambda info: (QUESTIONS, VIDEOS),
     items=items,
+    public=lambda info: PUBLIC,
     question_tables=lambda info: [QUESTIONS.name],
     sample={"captions": "sample"},
     drawn_sample="msrvtt",

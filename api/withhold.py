@@ -1,0 +1,78 @@
+"""Withhold the answers of a split, for a leaderboard."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..core.errors import InputError
+from ..core.functions import public
+from ..core.results import Result
+from .files import check_outside
+
+
+@dataclass(frozen=True)
+class Withheld(Result):
+    """Two outputs that were written.
+
+    Attributes:
+        public: The output to publish.
+        private: The output to score predictions with.
+        split: The split whose answers are withheld.
+    """
+
+    public: Path
+    private: Path
+    split: str
+
+    def __str__(self) -> str:
+        return (
+            f"Wrote {self.public}, without the answers of {self.split}: publish it.\n"
+            f"Wrote {self.private}, with them: keep it, and the original, to yourself.\n"
+            f"  stressreel score {self.private} --predictions FILE --split {self.split}"
+        )
+
+
+@public
+def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
+    """Copy `out` without the answers of a split, to publish for a leaderboard, and with them, to score predictions.
+
+    In the public copy, columns that reveal answers are null, tables that do are left out, ids are new, and rows and
+    options are in a new order. `stressreel score` takes predictions about it on the private copy. The same output gives
+    the same copies.
+
+    Args:
+        out: The output of a build, which is not changed.
+        to: Folder for the copies, `public` and `private`; new or empty.
+        split: Split whose answers are withheld.
+        contact: Where predictions are sent, such as an address; shown in the card and in error messages.
+
+    Raises:
+        UsageError: There is no such output or split, answers are withheld already, or the folder is in the output.
+        InputError: The benchmark cannot withhold answers, rows are missing, or the folder holds something.
+        OutputError: The folder cannot be written.
+    """
+    from ..builders import benchmark_of
+    from ..builders.runtime.withhold import withhold as write
+    from ..builders.runtime.withhold import withholding
+    from ..core.export_folder import writing_to
+    from ..core.output import reading
+
+    folder = Path(to)
+    with reading(Path(out)) as output:
+        check_outside(folder, output.path)
+        benchmark = benchmark_of(output)
+        if benchmark.public is None:
+            raise InputError(f"{benchmark.name} does not declare which columns reveal answers (`Benchmark.public`).")
+        if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} already holds something. Give --to a new or empty folder.")
+        work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)
+        output.complete()
+        with writing_to(folder):
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=f".{folder.name}-", dir=folder.parent) as temporary:
+                write(work, Path(temporary) / "new")
+                os.replace(Path(temporary) / "new", folder)
+    return Withheld(folder / "public", folder / "private", split)
