@@ -217,7 +217,8 @@ def test_the_public_copy_is_asked_and_exported_without_answers(copies: Copies, t
     assert found
     assert {question.about["id"] for question in found} <= {row[key] for row in copies.rows(copies.private)}
     stressreel.export_tasks(public, "inspect", to=tmp_path / "inspect")
-    targets = [json.loads(line)["target"] for file in (tmp_path / "inspect").glob("*.jsonl") for line in file.open()]
+    lines = [line for file in (tmp_path / "inspect").glob("*.jsonl") for line in file.read_text("utf-8").splitlines()]
+    targets = [json.loads(line)["target"] for line in lines]
     assert set(targets) == {""}
 
 
