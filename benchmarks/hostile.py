@@ -194,6 +194,7 @@ STEPS: dict[str, Step] = {
     "card": Step(_line("card OUT"), writes=True, weight=1.5),
     "export lmms-eval": Step(_line("export lmms-eval OUT --to TO"), FILMS),
     "export inspect": Step(_line("export inspect OUT --to TO"), FILMS),
+    "withhold": Step(_line("withhold OUT --to TO"), FILMS),
     "export released": Step(_line("export released OUT --to TO"), ("decomp",), weight=3),
     "export files": Step(_line("export files OUT --to TO --no-progress"), FILMS, weight=1.5),
     "export webdataset": Step(_line("export webdataset OUT --to TO --no-progress"), FILMS, weight=1.5),
