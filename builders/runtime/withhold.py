@@ -181,12 +181,12 @@ def withhold(work: Withholding, folder: Path) -> None:
         OutputError: The folder cannot be written.
     """
     info = work.output.info
-    about = {"split": work.split, "contact": work.contact}
-    kept = {name: info[name] for name in PUBLISHED if name in info}
+    about: dict[str, Any] = {"split": work.split, "contact": work.contact}
+    kept: dict[str, Any] = {name: info[name] for name in PUBLISHED if name in info}
     kept["settings"] = {name: value for name, value in info["settings"].items() if name != "seed"}
-    nothing = {"notes": {}, "skips": {"count": 0, "by_reason": {}, "list": []}}
-    command = {"command": "# The command is withheld with the answers."}
-    public = _write(work, folder / "public", {**kept, **command, **nothing, "withheld": about})
+    nothing: dict[str, Any] = {"notes": {}, "skips": {"count": 0, "by_reason": {}, "list": []}}
+    kept["command"] = "# The command is withheld with the answers."
+    public = _write(work, folder / "public", {**kept, **nothing, "withheld": about})
     moved = {work.renamed(place): work.renamed(name) for name, place in work.places.items()}
     about |= {"from": info["fingerprint"], "public": public, "moved": moved}
     _write(work, folder / "private", {**info, **nothing, "withheld": about})
@@ -211,11 +211,11 @@ def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
                 for unit in hasher.done():
                     fingerprint.add(unit)
                     add(unit)
-    parts = {"fingerprints": fingerprint.parts(), "fingerprint": fingerprint.hexdigest()}
-    info = {**info, "counts": counts, "plan_sha256": plan, "canary": canary_of(plan), **parts}
+    hashes = {"plan_sha256": plan, "canary": canary_of(plan), "fingerprints": fingerprint.parts()}
+    info = {**info, "counts": counts, **hashes, "fingerprint": fingerprint.hexdigest()}
     write_card(FinishedOutput(folder, info), list(work.tables.values()), withheld_card(info))
     write_json(folder / "build.json", info)
-    return parts["fingerprint"]
+    return fingerprint.hexdigest()
 
 
 def _write_shards(
