@@ -1,11 +1,12 @@
 # make demo: build the benchmark of the built-in sample and verify it.   make test: run the tests.
 # make test-full: run the long tests.   make docs: build the site in build/docs.
+# make integrations: try every extra and harness in its own environment.
 # All make a virtual environment in .venv and need Python >= 3.11, pip and make, nothing else.
 PYTHON ?= python3
 OUT ?= out/clavi
 BIN := .venv/bin
 
-.PHONY: demo test test-full lint docs clean
+.PHONY: demo test test-full integrations lint docs clean
 
 demo: .venv/core
 	$(BIN)/build-clavi --charades sample --out $(OUT) --fresh
@@ -24,6 +25,10 @@ test: .venv/dev
 # Sweeps, simulations, killed builds and clusters, which take about half an hour on two cores.
 test-full: .venv/dev
 	$(PYTEST) -m full
+
+# An environment for each extra and harness: 25 GB and more than an hour.
+integrations: .venv/dev
+	$(BIN)/python .ci/integrations.py
 
 # mypy wants the folder to have the package's name, and a clone may have any.
 lint: .venv/dev

@@ -90,28 +90,33 @@ else:
 class Environment:
     """A virtual environment and its results."""
 
-    def __init__(self, python: str, versions: str, work: Path, vectors: Path):
+    def __init__(self, python: str, versions: str, work: Path, vectors: Path, *, keep: bool = False):
         self.python, self.versions = python, versions
         self.folder = work / f"{Path(python).name}-{versions}"
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True)
+        if not keep:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         self.bin = self.folder / "venv" / "bin"
         self.cache = self.folder / "cache"
         if vectors.is_dir():
             shutil.copytree(vectors, self.cache / "stressreel" / "embeddings")
         self.facts: dict[str, Any] = {}
 
-    def call(self, *command: object) -> str:
-        """Run a command with XDG_CACHE_HOME in the environment's folder; show its output if it fails."""
+    def run(self, *command: object) -> subprocess.CompletedProcess[str]:
+        """Run a command with XDG_CACHE_HOME in the environment's folder."""
         hidden = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")
         variables = {name: value for name, value in os.environ.items() if name not in hidden}
-        done = subprocess.run(
+        return subprocess.run(
             list(map(str, command)),
             cwd=self.folder,
             env={**variables, "XDG_CACHE_HOME": str(self.cache)},
             capture_output=True,
             text=True,
         )
+
+    def call(self, *command: object) -> str:
+        """Run a command; show its output if it fails."""
+        done = self.run(*command)
         if done.returncode:
             raise SystemExit(
                 f"{self.folder.name}: {' '.join(map(str, command))} failed with {done.returncode}\n"

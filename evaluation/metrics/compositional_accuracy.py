@@ -61,6 +61,8 @@ from .question_graphs import (
 
 BINARY = frozenset({YES, NO, BEFORE, AFTER})
 BY_RULE, BY_GROUP = "rule", "group"
+PLAIN = "plain accuracy"
+"""The share of questions answered correctly, which harnesses report as accuracy."""
 MOST_WRONG = 5
 """Number of wrong children up to which tables list RWR-n."""
 SLICES = ("all", "main", "sub", "binary", "open")
@@ -118,7 +120,8 @@ def count(
 
     Returns:
         The sums, and counts of questions. Cells are parts joined by "|":
-        "accuracy|<group>|<answer>"; "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
+        "accuracy|<group>|<answer>"; "plain accuracy" over all questions;
+        "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
         "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and "cR⁻"
         of a slice ("cP|all", main, sub, binary, open); and the moments of both fractions of a graph, "graph|IC",
         "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
@@ -143,6 +146,8 @@ def count(
             else:
                 sums.sums["accuracy", OVERALL, name[2]] += sums.sums[name]
                 sums.counts["accuracy", OVERALL, name[2]] += sums.counts[name]
+                sums.sums[(PLAIN,)] += sums.sums[name]
+                sums.counts[(PLAIN,)] += sums.counts[name]
         asked.questions += sum(node.kind not in BANNED for node in answers.nodes)
         asked.missing += len(answers.missing)
         asked.unreadable += answers.unreadable
@@ -257,9 +262,10 @@ def _add_bucket(sums: _Sums, by: str, name: str, right: bool, wrong: int) -> Non
 def measure(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of `count`'s cells.
 
-    The scores are "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)", "c-F1", "c-F1⁻" and
-    "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA, Choose parents", the same
-    for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are omitted.
+    The scores are "plain accuracy", "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)",
+    "c-F1", "c-F1⁻" and "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA,
+    Choose parents", the same for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are
+    omitted.
 
     Accuracy and IC are means over cells, so they use `bootstrap.Means.expanded`, which keep every cell in every
     resample.
@@ -278,7 +284,8 @@ def measure(cells: Sequence[str]) -> Measure:
         def counter(*name: str) -> Floats:
             return means.expanded.get("|".join(("IC", *name)), undefined)
 
-        found = {
+        found = {PLAIN: means[PLAIN]} if PLAIN in means else {}
+        found |= {
             "accuracy" if group == OVERALL else f"accuracy of {group}": _mean_of_defined(
                 [means.expanded[of] for of in by_group[group]]
             )

@@ -39,7 +39,7 @@ UNRUN = {
     ("docs/share.md", "files/"): "a listing of files",
     ("docs/share.md", "tars/"): "a listing of files",
     ("docs/share.md", "from datasets"): "needs a data set of the reader's on the Hub",
-    ("docs/share.md", "import json"): "FiftyOne is no dependency, as the page says",
+    ("docs/share.md", "import json"): "tests/exports/test_fiftyone.py runs it, in an environment of its own",
     ("docs/share.md", "import webdataset"): "tests/exports/test_videos.py reads with its library",
     ("docs/storage.md", "from datasets"): "needs object storage of the reader's",
     ("docs/use.md", "lmms-eval"): "tests/exports/test_lmms_eval.py runs it, in an environment of its own",
