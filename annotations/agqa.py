@@ -140,9 +140,7 @@ def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) 
 
     Memory: 16 bytes per run of rows of one video, plus the videos' names. Raises the errors of `iterate_rows`.
 
-    Args:
-        path: Path of the file.
-        look: Callback that receives every row, for validation before any work.
+    `look` receives every row, so that they can be validated before any work.
     """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}

@@ -76,15 +76,7 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase as a segment. A refused phrase is counted by reason, and its words are kept with their time.
-
-        Args:
-            found: The action, or the reason why none exists.
-            text: The annotated text.
-            times: Start and end in seconds.
-            counts: Counter of dropped phrases.
-            style: Style of the annotation's phrases, used to parse refused ones.
-        """
+        """Add a phrase as a segment. A refused phrase is counted by reason, and its words are kept with their time."""
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
         if isinstance(found, str):

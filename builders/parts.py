@@ -60,11 +60,7 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[B
 def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOptions) -> dict[str, Check]:
     """Return all checks that apply to an output, cheap ones first.
 
-    Args:
-        output: The output.
-        sources: Inputs for repeating the build, or None. If the build can be repeated, checks that only read rows are
-            omitted.
-        again: Options for rendering videos again.
+    If the build can be repeated from `sources`, checks that only read rows are omitted.
     """
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
@@ -175,12 +171,7 @@ def score_output(
 
 
 def measure_of(name: str, cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of a tally's cells.
-
-    Args:
-        name: Name of the benchmark, or "open-ended".
-        cells: Names of the cells.
-    """
+    """Return the scores as a function of the means of a tally's cells."""
     from ..evaluation.metrics import open_ended
 
     return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)

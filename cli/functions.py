@@ -58,12 +58,7 @@ class Command:
 
 
 def function_command(words: str, command: Command) -> click.Command:
-    """Return the command for an API function: positional parameters become arguments, keywords become options.
-
-    Args:
-        words: Name of the command with its groups, such as "score open-ended".
-        command: The entry in the table of commands.
-    """
+    """Return the command for an API function: positional parameters become arguments, keywords become options."""
     function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
     fields = []

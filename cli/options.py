@@ -33,14 +33,7 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
 
 
 def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str) -> click.Command:
-    """Return a command whose options are the fields of settings classes.
-
-    Args:
-        name: Name of the command.
-        run: Callback for the values from click; see `from_values`.
-        settings: The settings classes.
-        help: Help of the command.
-    """
+    """Return a command whose options are the fields of settings classes."""
     decorators: list[Callable[[Any], Any]] = []
     for each in (each for kind in settings for each in options_of(kind)):
         decorators.append(make_option(each))
@@ -67,13 +60,7 @@ def _extra_words(each: Field) -> str:
 def make_option(
     each: Field, help: str | None = None, complete: Callable[..., Any] | None = None
 ) -> Callable[[Any], Any]:
-    """Return the click option for a field.
-
-    Args:
-        each: The field.
-        help: Help text; by default that of the field.
-        complete: Shell completion; by default for the names of the field.
-    """
+    """Return the click option for a field."""
     option = each.option
     shown: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
     if option.shown:

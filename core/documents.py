@@ -41,10 +41,7 @@ def shortened(value: Any) -> str:
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
     """Return the text of a UTF-8 file, with or without byte order mark and with any line endings.
 
-    Args:
-        path: The file.
-        largest: Maximum size in bytes.
-        errors: Handling of invalid UTF-8, as in `bytes.decode`.
+    `largest` is the maximum size in bytes; `errors` handles invalid UTF-8 as in `bytes.decode`.
 
     Raises:
         UsageError: The file does not exist.

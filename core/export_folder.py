@@ -141,10 +141,6 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
 def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
     """Return the names of an earlier export's files for `replace_folder`; empty if the folder is new or empty.
 
-    Args:
-        folder: The folder, which need not exist.
-        force: Whether an earlier export may be overwritten.
-
     Raises:
         InputError: The path is a file, or the folder contains anything except an export that may be overwritten.
         OutputError: The folder cannot be read.
@@ -209,13 +205,7 @@ def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, b
 
 
 def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str) -> dict[str, Any] | None:
-    """Return the `output.json` of an earlier export; None if the folder is new or empty.
-
-    Args:
-        folder: The folder.
-        fits: Predicate that tells whether the export may be continued or overwritten.
-        kind: Name of such exports in the error message.
-    """
+    """Return the `output.json` of an earlier export; None if the folder is new or empty."""
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):

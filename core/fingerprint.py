@@ -118,10 +118,6 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
     """Recompute the hashes of units from the rows of the tables.
 
-    Args:
-        units: The recorded units in plan order; only their numbers of rows are used.
-        rows: Config and rows of storage values, by table "config/split".
-
     Yields:
         The recomputed units; `rows` is smaller if a table ends prematurely.
     """

@@ -91,12 +91,7 @@ def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
 def keyword_signature(
     *settings: type[Any], positional: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function that takes `**options` with the signature of settings classes and their help as `Args:`.
-
-    Args:
-        settings: The settings classes.
-        positional: Options that may be given positionally.
-    """
+    """Decorate a function that takes `**options` with the signature of settings classes and their help as `Args:`."""
     listed = [each for kind in settings for each in options_of(kind)]
     listed.sort(key=lambda each: each.keyword not in positional)
     parameters = [

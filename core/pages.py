@@ -60,12 +60,6 @@ def _chunk(about: dict[int, Any], size: int) -> Chunk:
 def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: int) -> None:
     """Raise an error if the pages of a row group contain more than its footer states.
 
-    Args:
-        file: The open file.
-        chunks: Byte ranges of the row group's columns.
-        rows: Number of rows according to the footer.
-        unpacked: Number of bytes before compression according to the footer.
-
     Raises:
         ValueError, LookupError, TypeError: The pages contain more, or are damaged.
     """

@@ -213,10 +213,6 @@ def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> I
 def measure(path: Path, groups: int | None = None) -> None:
     """Check a shard against the limits before a library reads it without limits.
 
-    Args:
-        path: The shard.
-        groups: Number of leading row groups to check; all by default.
-
     Raises:
         ShardError: The shard cannot be read, or exceeds the limits.
     """

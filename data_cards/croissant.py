@@ -45,11 +45,7 @@ def render_croissant(
 ) -> str:
     """Return the text of `croissant.json`: indented JSON-LD with keys in a fixed order.
 
-    Args:
-        output: The output with all its shards, which are hashed.
-        configs: Tables of the output; those that were not built are omitted.
-        head: The YAML header of the card: `pretty_name`, `language`, `tags` and the licence.
-        biases: Measured biases, one sentence each.
+    All shards must exist, as they are hashed; tables that were not built are omitted.
     """
     info = output.info
     source = source_of(info)

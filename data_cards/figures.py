@@ -249,8 +249,7 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
     Each perturbation has a bar, coloured by family. A mark shows the mean without captions above 500, whose share is
     printed next to the bar; dashed lines show the originals, with and without such captions.
 
-    Args:
-        report: Result of `evaluation.metrics.text_shift.shift_report` that includes perplexities.
+    `report` must include perplexities.
     """
     shifts: Mapping[str, Mapping[str, Any]] = report["perturbations"]
     colours = {family: COLOURS[number % len(COLOURS)] for number, family in enumerate(report["families"])}

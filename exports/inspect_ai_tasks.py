@@ -41,12 +41,6 @@ def beside(name: str) -> Any:
 def exported(name: str, frames: int, size: int, send: str) -> Task:
     """Return a task of this folder.
 
-    Args:
-        name: Name of the task.
-        frames: Number of frames.
-        size: Maximum length of their longer side in pixels; 0 keeps the size.
-        send: "frames", or "video" to send the file itself.
-
     Raises:
         ValueError: A parameter is invalid.
     """

@@ -52,9 +52,6 @@ def derive_cast(texts: Iterable[str]) -> Cast:
     Tom"). A word that precedes no verb is a name if it is nearly always capitalized, at least eight times, and is not a
     place ("in Paris"). Up to three such words that nearly always occur together form one name; "St." keeps its period.
     The gender is that of the pronouns in texts without other names.
-
-    Args:
-        texts: Questions, answers and explanations.
     """
     texts, small_words = list(texts), word_lists("stories").small
     uses = _Uses()

@@ -87,9 +87,7 @@ class Neighbours:
 def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbours:
     """Find the nearest words of each word.
 
-    Args:
-        words: Distinct words.
-        matrix: Their vectors, float32 of shape (words, dimensions), none of length 0.
+    The vectors are float32 of shape (words, dimensions), none of length 0.
     """
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     count = min(NEAREST, len(words) - 1)
@@ -131,9 +129,6 @@ def sbert_files(model: str | None = None) -> ModelFiles:
 @cache
 def load_encoder(model: str | None = None) -> Encoder:
     """Load a sentence encoder, cached per process, on the CPU, where results are deterministic.
-
-    Args:
-        model: See `sbert_files`.
 
     Raises:
         InputError: sentence-transformers or the model is missing, or the model cannot be loaded.

@@ -109,9 +109,6 @@ class _Reading:
 def gerund_parts(caption: Caption) -> list[PhraseWord]:
     """Return a caption's action and the words after it as parts of a gerund phrase.
 
-    Args:
-        caption: A tagged clipped caption; see `Tagger.analyse_clipped`.
-
     Returns:
         The input for `finished`.
 

@@ -218,10 +218,6 @@ def negative_words(caption: Caption) -> list[int]:
 def remove_negative(caption: Caption, number: int) -> str | None:
     """Return a caption without its only negation.
 
-    Args:
-        caption: The tagged caption.
-        number: Index of the negation.
-
     Returns:
         The caption, with "some" for "any" after the negation; None if the result would be ungrammatical or change the
         meaning ("not only", "or not", "not either").

@@ -132,9 +132,7 @@ def _as_is(text: str) -> Gerund | str:
 def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
     """Return the lemmas of verbs and of nouns in a text from which no phrase was made.
 
-    Args:
-        text: Any text; both sets are empty if it is too long for a phrase.
-        style: See `Tagger.analyse`.
+    Both sets are empty if the text is too long for a phrase.
     """
     if len(text) > LONGEST_TEXT:
         return frozenset(), frozenset()

@@ -18,12 +18,7 @@ def missing_marks(
 ) -> dict[int, str]:
     """Return the marks missing before tokens: a comma before an item of a list, or "and" before the last one.
 
-    Args:
-        tokens: Tagged tokens of an order.
-        orders: Indices of the order's verbs.
-        start: Index of the first token to consider.
-        stop: Index after the last token to consider.
-        lists: Lists of `orders.yaml`.
+    Only tokens from `start` to before `stop` are considered.
 
     Raises:
         Refused: The start of an item is uncertain.

@@ -99,13 +99,7 @@ def confuse_correct(
 ) -> ConfusedOptions:
     """Replace distractors by confusions of the correct option.
 
-    Args:
-        choice: The options as mined.
-        results: Confusions of the correct option.
-        count: Maximum number of distractors to replace, 1 or 2.
-        seed: The dataset's seed.
-        item_id: Id of the question.
-        kind: "answer" or "explanation".
+    `count`, 1 or 2, is the maximum number of distractors to replace.
 
     Returns:
         The options. A confusion equivalent to another option is not used and counts as impossible.
@@ -161,13 +155,7 @@ def confuse_evenly(
     "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
     added later. The final number of confused correct options is at least the initial one.
 
-    Args:
-        rows: Questions of one split; sets without exactly five options are not changed.
-        confuser: Source of the confusions.
-        embed: Function that embeds texts.
-        most: Maximum number of options to replace per set, 1 or 2.
-        seed: The dataset's seed.
-        kind: "answer" or "explanation".
+    Sets without exactly five options are not changed; in others, at most `most` (1 or 2) options are replaced.
 
     Returns:
         The options by question id.

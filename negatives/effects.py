@@ -38,10 +38,7 @@ def said(text: str) -> frozenset[str]:
 def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
     """Return whether a candidate may be correct too, according to its words.
 
-    Args:
-        candidate: A candidate distractor.
-        question: The question.
-        right: The correct texts: that of the same target, then others such as the explanation.
+    `right` contains the text of the same target first, then others such as the explanation.
     """
     words, asked = said(candidate), said(question)
     more = words - asked

@@ -25,15 +25,7 @@ _GENDER_OF = {word: gender for (_, word), gender in _FORMS.items()}
 
 
 def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, found: Sequence[Entity]) -> str:
-    """Return a text with every mention of two entities swapped.
-
-    Args:
-        caption: The text.
-        cast: The spelling of names.
-        agent: The first entity.
-        patient: The second entity.
-        found: All entities of the text.
-    """
+    """Return a text with every mention of two entities swapped."""
     tokens = caption.tokens
     changes: dict[int, str] = {}
     keys, written_once = (agent.key, patient.key), set[tuple[str, ...]]()

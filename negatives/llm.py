@@ -243,13 +243,6 @@ def ask(
 ) -> dict[ConfusionKind, Confusion | Unconfused]:
     """Return both confusions of a text, from the cache or from a model.
 
-    Args:
-        right: The correct answer.
-        generator: The model.
-        cast: The names that may occur.
-        folder: The cache folder.
-        tries: Maximum attempts until an answer passes the check.
-
     Raises:
         BuildError: See `ChatEndpoint.answer`.
     """

@@ -49,13 +49,7 @@ class CandidateSets:
 
 
 def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> list[int]:
-    """Return the index of the chosen set of each question.
-
-    Args:
-        questions: Questions of one split, in any order.
-        seed: The dataset's seed.
-        kind: Key of the random numbers.
-    """
+    """Return the index of the chosen set of each question."""
     if not questions:
         return []
     order = sorted(range(len(questions)), key=lambda n: questions[n].id)

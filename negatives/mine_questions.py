@@ -80,11 +80,6 @@ def mine_questions(
 ) -> MinedQuestions:
     """Mine the distractors of questions.
 
-    Args:
-        questions: The questions; all have the same targets.
-        kept_apart: Ids of questions that must not be donors, by question id.
-        choice: Settings of mining.
-
     Raises:
         UsageError: The training split does not exist.
         InputError: There are too few distractors.

@@ -293,13 +293,7 @@ class _Pool:
         return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
 
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
-        """Return the first `count` rows by question cosine, their cosines, and whether the pool is exhausted.
-
-        Args:
-            row: The row that needs distractors.
-            near: Its nearest distinct questions found so far.
-            count: Number of rows requested.
-        """
+        """Return the first `count` rows by question cosine, their cosines, and whether the pool is exhausted."""
         known = near[near >= 0].astype(np.int64)
         found, cosines = self._nearest_rows(row, known, count)
         every = len(known) < len(near)  # a search with fewer results than requested has returned everything
@@ -490,13 +484,7 @@ def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def use_limits(text_of: Sequence[int], is_donor: Sequence[bool], settings: MiningSettings) -> list[float]:
-    """Return the maximum number of uses of each text: `max_lend` times its even share, rounded up.
-
-    Args:
-        text_of: Text number of each row, from 0.
-        is_donor: Whether the text of each row may be borrowed.
-        settings: Settings of mining.
-    """
+    """Return the maximum number of uses of each text: `max_lend` times its even share, rounded up."""
     if settings.max_lend == 0:
         return [np.inf] * (max(text_of, default=-1) + 1)
     share = (settings.num_options - 1) * len(text_of) / max(sum(is_donor), 1)

@@ -156,11 +156,7 @@ def option_sets(
 
     Correct options of balanced questions occur equally often at each position within a split.
 
-    Args:
-        rows: The questions.
-        found: Their mined options.
-        settings: Settings with `mining` and `seed`.
-        draw: Prefix for the keys of random numbers, such as "ud/".
+    `draw` is a prefix for the keys of random numbers, such as "ud/".
     """
     sets: dict[str, dict[str, OptionSet]] = {}
     for kind, mined in found.mined.items():

@@ -64,10 +64,6 @@ def around(name: str) -> frozenset[str]:
 def read_predicate(caption: Caption, place: int) -> Predicate | None:
     """Return the predicate of a question.
 
-    Args:
-        caption: The question.
-        place: Index of the token after the subject.
-
     Returns:
         The predicate, or None if it is not a plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom
         say?".
@@ -93,13 +89,7 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
 
 
 def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Restated | None:
-    """Return the part of an answer that restates its question completely and adds nothing.
-
-    Args:
-        caption: The answer.
-        predicate: The predicate of the question.
-        subject: The last word of the subject, in lower case.
-    """
+    """Return the part of an answer that restates its question completely and adds nothing."""
     tokens = caption.tokens
     for first in range(1, len(tokens)):
         word = tokens[first].lower

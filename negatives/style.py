@@ -15,10 +15,6 @@ MARK = re.compile(r"\s+([,.;:!?])")
 def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
     """Capitalize the first letter and the names in a text, and remove an initial "because" and the final stop.
 
-    Args:
-        text: An answer or an explanation.
-        names: Names with their capitals.
-
     Returns:
         The text, unchanged if the result would be empty.
     """

@@ -55,11 +55,6 @@ def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) 
     The baselines are networks on texts, the option most similar to the question, the one that shares most words with
     it, and models of cues and counts. The latter are fitted for each target and for all together, on all splits or on
     the split of the row. No baseline was trained on a row that it answers.
-
-    Args:
-        sampled: The rows.
-        seed: The dataset's seed.
-        learnt: Callback after each model.
     """
     tables = {name: _cue_table(sampled, name) for name in sampled.features}
     rates = [_text_hits(sampled, name, seed, learnt) for name in sampled.features]

@@ -70,12 +70,7 @@ class QuestionTemplate:
     several: str
 
     def worded(self, phrases: Mapping[str, str], asked: Mapping[str, str]) -> str:
-        """Return the text of the question.
-
-        Args:
-            phrases: The phrases of A, B and C.
-            asked: Yes/no questions of the phrases that have a subject.
-        """
+        """Return the text of the question."""
         x, y = phrases[self.x], phrases.get(self.y or "")
         text = self.several if _MUTUAL.search(x) else self.text
         return text.format(x=x, y=y, asked_x=asked.get(self.x))

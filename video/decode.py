@@ -28,10 +28,6 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     The timestamp of every frame is checked against the index. If seeking leads to another position, the file is decoded
     from its beginning.
 
-    Args:
-        index: Index of the video.
-        frames: Frame indices with step 1.
-
     Yields:
         The decoded frames, one per index, in order.
 
@@ -65,9 +61,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
     Stretches between keyframes and frames without references from other frames are skipped. The timestamp of every
     frame is checked against the index; if the check fails, `decode` handles the rest of the file.
 
-    Args:
-        index: Index of the video.
-        frames: Frame indices, increasing.
+    The indices in `frames` must increase.
 
     Yields:
         The frames as from `decode`, one per index, in order.

@@ -25,10 +25,7 @@ def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | No
     by more than 50 ms is a gap, which is filled with silence, as is the time before its start and after its end. More
     than two channels are mixed to stereo; a rate that AAC does not support is converted to 48 kHz.
 
-    Args:
-        index: Index of the video.
-        start: Start in seconds from time 0 of the file.
-        stop: End in seconds, exclusive.
+    `start` and `stop` (exclusive) are seconds from time 0 of the file.
 
     Returns:
         The sound of [start, stop), round((stop − start) · rate) samples; None if the file has no sound.
@@ -89,10 +86,8 @@ def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: i
 def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
     """Reorder pieces of a sound along with their frames; cuts are within half a sample of those of the picture.
 
-    Args:
-        sound: Sound of the frames from the earliest to the latest of `pieces`.
-        index: Index of the video.
-        pieces: Runs of frame indices in the new order; together they cover the sound exactly once.
+    `sound` covers the frames from the earliest to the latest of `pieces`, runs of frame indices in the new order, which
+    together cover it exactly once.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
 

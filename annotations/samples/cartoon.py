@@ -40,12 +40,7 @@ Licence: CC0 1.0 (public domain).
 
 
 def frames(episode: Episode, number: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of an episode: uint8 RGB of shape (240, 320, 3), each drawing twice.
-
-    Args:
-        episode: The episode.
-        number: Position in the sample, which determines the colours.
-    """
+    """Yield the frames of an episode: uint8 RGB of shape (240, 320, 3), each drawing twice."""
     for first in range(0, episode.frames, HELD):
         picture = _picture(number, first / float(episode.fps))
         for _ in range(min(HELD, episode.frames - first)):

@@ -350,14 +350,7 @@ class _Planner:
         yield from _table_units(OPEN, rows)
 
     def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
-        """Count the correct answers of untrained blind baselines, and the options that are correct in train.
-
-        Args:
-            config: Name of the table.
-            scheme: The division.
-            choices: The options of the table.
-            learnt: The options of the division, whose train split is known to the baselines.
-        """
+        """Count the correct answers of untrained blind baselines, and the options that are correct in train."""
         split_of = self.split_of[scheme]
         for target in TARGETS:
             trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}

@@ -117,11 +117,7 @@ def released_pairs(
     Differs from the paper: the paper has no 10 s rule; actions have no maximum length; an action that spans the entire
     segment counts as outside it. See `paper_pairs`.
 
-    Args:
-        video: The video.
-        same: Test for equal actions.
-        limits: Lengths and distances.
-        counts: Updated with the number of excluded pairs, by the first rule that each violates (`notes.yaml`).
+    `counts` is updated with the number of excluded pairs, by the first rule that each violates (`notes.yaml`).
     """
     counts = Counter() if counts is None else counts
     for a, b in _ordered(video, same, limits, counts):
@@ -251,11 +247,6 @@ def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
 
 def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Action | None:
     """Sample the negative control: an action that shares no verb and no object with any action of the source.
-
-    Args:
-        candidate: The pair.
-        pool: The usable actions, in a fixed order.
-        seed: The dataset's seed.
 
     Returns:
         The action, or None if no action of the pool qualifies.

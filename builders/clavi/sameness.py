@@ -93,13 +93,7 @@ class Sameness:
 
 
 def embedded(phrases: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np.float32]], model: str) -> Sameness:
-    """Return a test that uses the embeddings of phrases.
-
-    Args:
-        phrases: All phrases that will be compared, in any order.
-        embed: Function that returns the embeddings of texts.
-        model: Name of the model, for `build.json`.
-    """
+    """Return a test that uses the embeddings of phrases."""
     texts = sorted(set(phrases))
     return Sameness(dict(zip(texts, embed(texts), strict=True)), model)
 

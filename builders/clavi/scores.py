@@ -86,10 +86,8 @@ def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
 def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     """Sum correct answers by source video.
 
-    Args:
-        questions: The questions.
-        picks: 0 for no, 1 for yes, -1 if unreadable (counted as wrong), -2 if missing (excluded, with every couple that
-            contains it).
+    Picks are 0 for no, 1 for yes, -1 if unreadable (counted as wrong), and -2 if missing (excluded, with every couple
+    that contains it).
     """
     right = (picks == questions.answer).astype(np.float64)
     there = picks != MISSING

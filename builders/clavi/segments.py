@@ -46,13 +46,8 @@ def segment_pairs(
     A ends before B starts, both within the limits. They differ in meaning, and no other segment between them or within
     2 s of them has the meaning of either. Either both phrases have a subject or neither has.
 
-    Args:
-        video: The video.
-        sameness: Test for phrases with the same meaning.
-        limits: Lengths and distances.
-        counts: Updated with the number of excluded pairs, by the first rule that each violates.
-        strict: Whether to exclude pairs if the verb and objects of A or B occur elsewhere in the video with any
-            subject.
+    `counts` is updated with the number of excluded pairs, by the first rule that each violates. With `strict`, pairs
+    are excluded if the verb and objects of A or B occur elsewhere in the video with any subject.
     """
     every = video
     video = without_repeats(video, sameness)

@@ -166,12 +166,7 @@ def collection_of(settings: ClaviSettings) -> ClaviCollection:
 
 
 def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
-    """Return the source of the annotations.
-
-    Args:
-        settings: The settings after `decided`.
-        hashes: SHA-256 of every annotation file.
-    """
+    """Return the source of the annotations."""
     if settings.collection == "charades":
         return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
     if settings.collection == "causalchaos":

@@ -314,8 +314,7 @@ def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
     build with one split, they learn from all other source videos. Ties are resolved in favour of the more frequent
     answer overall.
 
-    Args:
-        questions: The questions of each split, as processed by `restore_phrases`.
+    The questions must have been processed by `restore_phrases`.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]

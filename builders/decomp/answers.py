@@ -72,10 +72,8 @@ def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: Scen
     Inference proceeds in rounds, each of which derives all consequences of the known answers at once, so that the order
     of questions has no effect. Questions with contradicting answers are not used in inference.
 
-    Args:
-        steps: Questions with their rules, of all graphs; equal questions are merged.
-        given: AGQA's answers to the roots, in lower case, which are kept even if others contradict them.
-        graph: Scene graph of the video, or None.
+    Equal questions of all graphs are merged. AGQA's answers to the roots (`given`, in lower case) are kept even if
+    others contradict them.
     """
     return _Inference(steps, given, graph).result()
 

@@ -50,10 +50,7 @@ class Partners:
     def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
         """Yield the other videos that satisfy all needs of a question, from a position sampled by the question.
 
-        Args:
-            number: Number of the question's video.
-            question: The question.
-            free: Bit mask of the videos that may receive another question.
+        `free` is a bit mask of the videos that may receive another question.
         """
         needs, fitting = sorted(needs_of(question)), free & ~(1 << number)
         for need in needs:
@@ -75,10 +72,8 @@ class Partners:
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
         """Return a question for two videos in which it has different answers.
 
-        Args:
-            number: Number of the question's video.
-            asked: The question; a question for an object becomes a choice between the two videos' answers.
-            others: Numbers of candidate videos, of which at most `TRIES` are tried.
+        A question for an object becomes a choice between the two videos' answers. At most `TRIES` of the candidate
+        videos `others` are tried.
 
         Returns:
             The question for both videos; None if no other video was found.

@@ -104,11 +104,8 @@ class Denials:
         Opening a bag implies holding it, but opening a door does not. Therefore only objects count to which some action
         has the relation, and objects that look similar.
 
-        Args:
-            relation: The relation.
-            part: The frames.
-            thing: If set, only this object and those of similar appearance count.
-            besides: An object that does not count.
+        If `thing` is set, only this object and those of similar appearance count; `besides` is an object that does not
+        count.
         """
         rules = load_rules()
         others = rules.doubtful.get(relation, frozenset())

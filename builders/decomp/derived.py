@@ -65,11 +65,8 @@ def _root(row: Row) -> Root:
 def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated: bool) -> Row:
     """Return the columns of a question's row that programs determine and, without annotations, the roots' answers.
 
-    Args:
-        row: The row as recomputed without annotations.
-        split: The split.
-        making: Limits used to generate the roots, which determine wording and flags.
-        annotated: Whether scene graphs decide answers.
+    `making` contains the limits used to generate the roots, which determine wording and flags; `annotated` tells
+    whether scene graphs decide answers.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
     kept = {name: value for name, value in row.items() if name not in unknown}
@@ -112,9 +109,7 @@ def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
 def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
     """Yield every question whose answer contradicts those of its children.
 
-    Args:
-        video: Rows of the video.
-        given: Whether the roots are AGQA's, which may contradict each other.
+    With `given`, the roots are AGQA's, which may contradict each other.
     """
     for graph in video.graphs:
         nodes = [video.questions.get(key) for key in graph["nodes"]]

@@ -65,9 +65,7 @@ class Answer:
 def answer(question: Question, graph: SceneGraph) -> Answer:
     """Answer a question by a graph alone.
 
-    Args:
-        question: A question or sub-question of any type.
-        graph: Scene graph of the video; `denials.Denials` decides whether a missing annotation means "no".
+    `denials.Denials` decides whether a missing annotation means "no".
     """
     return GraphEvaluator(graph).answer(question)
 

@@ -76,8 +76,7 @@ class Collection:
 def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
     """Load questions and annotations, and plan a build.
 
-    Args:
-        settings: Settings as returned by `decided`.
+    The settings must be those returned by `decided`.
 
     Raises:
         UsageError: The collection does not have the requested split.

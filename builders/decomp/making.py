@@ -273,11 +273,6 @@ def is_held_out(composition: Composition, share: float, seed: int) -> bool:
 
     AGQA 2.0 excludes selected compositions from training (Grunde-McLaughlin et al. 2021, section 3.6); here they are
     sampled.
-
-    Args:
-        composition: The composition.
-        share: Fraction to exclude, between 0 and 1.
-        seed: Seed of the dataset.
     """
     drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
     return drawn < share * 2**64

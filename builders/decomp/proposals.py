@@ -47,12 +47,7 @@ class Proposer:
         self.references: dict[tuple[str, str], list[ask.Reference]] = {}
 
     def propose(self, template: str, count: int) -> list[Question]:
-        """Sample up to `count` different questions of a template; for object choices, the question about the object.
-
-        Args:
-            template: One of `TEMPLATES`, which is part of the sampling key.
-            count: Number of draws.
-        """
+        """Sample up to `count` different questions of a template; for object choices, the question about the object."""
         rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
         make = _MAKERS[template]
         drawn = [make(self) for _ in range(count)]

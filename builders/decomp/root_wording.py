@@ -23,11 +23,6 @@ FRONTED = 0.3
 def word_root(question: Question, *key: Key, seed: int = 0) -> str:
     """Return the text of a question of one of AGQA's templates.
 
-    Args:
-        question: The question.
-        key: Key for sampling the wording, such as the video's id.
-        seed: Seed of the dataset.
-
     Raises:
         KeyError: The question has no template.
     """

@@ -132,9 +132,7 @@ def canonical_id(video_id: str, program: str) -> str:
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
     """Return the possible answers to a question if there are exactly two, named in its text or yes and no; else none.
 
-    Args:
-        question: The question.
-        answer: Answer type of the category: "yes/no", "choice", "object" or "action".
+    `answer` is the answer type of the category: "yes/no", "choice", "object" or "action".
     """
     if answer == "yes/no":
         return YES_NO
@@ -154,12 +152,6 @@ def graphs_of(
 
     A sub-question that is also a root of the video is stored once, as that root. If two roots have the same meaning
     (AGQA has five such pairs in test), both keep their rows.
-
-    Args:
-        video_id: Id of the video.
-        roots: The questions, in any order.
-        graph: The scene graph; None if nothing is annotated.
-        wording: Wording of sub-questions.
     """
     ordered = tuple(sorted(roots, key=lambda root: natural_order(root.key)))
     keys: dict[Question, str] = {}

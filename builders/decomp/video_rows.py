@@ -29,10 +29,7 @@ class VideoRows:
 def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
     """Yield the rows of each video. Both tables contain the rows of a video contiguously, in the same order of videos.
 
-    Args:
-        output: The output.
-        split: Name of a split; None for all.
-        whole: Whether to raise an error if rows are missing.
+    `split` None selects all splits. With `whole`, missing rows are an error.
     """
     read = output.whole if whole else output.rows
     for name in [split] if split else output.splits(QUESTIONS.name):

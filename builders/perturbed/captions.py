@@ -49,10 +49,6 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
     """Divide the work on captions into units, one per perturbation and block of captions of a split.
 
     Unit ids start with a dot, which video names never do.
-
-    Args:
-        clips: The clips, sorted by id.
-        names: Names of text perturbations.
     """
     captions: dict[str, list[list[str]]] = {}
     for clip in clips:

@@ -90,10 +90,7 @@ def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> I
 def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the selected combinations.
 
-    Args:
-        given: Combinations as visual:text; None selects those of the paper's 66 whose parts are selected.
-        visual: Names of the selected visual perturbations.
-        texts: Names of the selected text perturbations.
+    `given` contains combinations as visual:text; None selects those of the paper's 66 whose parts are selected.
 
     Raises:
         InputError: An item is not a combination or has a part that is not selected, or no combination remains.

@@ -129,12 +129,7 @@ def estimate_suite(
     extrapolate to the other severities, and from clean stretches to the temporal perturbations, whose effect only
     appears in longer stretches.
 
-    Args:
-        plan: The plan.
-        settings: The settings of the build.
-        sources: Path of each source video that was found.
-        workers: Number of processes.
-        probe: Whether to encode stretches; otherwise typical content is assumed.
+    With `probe`, stretches are encoded; otherwise typical content is assumed.
     """
     parts_of_videos = any(clip["start_s"] is not None for unit in plan.units for clip in unit.payload.get("clips", ()))
     surveyed = survey(suite_footage(plan), sources, "perturbed_parts" if parts_of_videos else "perturbed")

@@ -182,11 +182,6 @@ def load(
 def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
     """Return the positions of the chosen frames in a clip.
 
-    Args:
-        frames: Choice of frames; see `load`.
-        count: Number of frames of the clip, at least 1.
-        clip_id: Id of the clip, for messages.
-
     Returns:
         int64, shape (chosen frames,), from 0 to count - 1, in the given order.
 

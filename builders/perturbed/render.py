@@ -234,10 +234,7 @@ def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) 
 
     A codec predicts frames from earlier ones, so it needs all earlier frames and no later ones.
 
-    Args:
-        recipe: The perturbation; None for `clean`.
-        wanted: Frame numbers, increasing.
-        stretch: The frames that are perturbed as a whole.
+    `recipe` is None for `clean`; `wanted` must increase; `stretch` contains the frames that are perturbed as a whole.
 
     Returns:
         The frame shown at each of the requested positions, or for a codec all frames from the beginning.
@@ -258,11 +255,7 @@ def perturbed_frames(
     Pixels are computed in RGB; temporal perturbations and codecs remain in yuv420p. Random numbers depend on the number
     of a frame in the stretch, so any frame can be generated separately.
 
-    Args:
-        store: Store with at least the frames returned by `source_frames`.
-        recipe: The perturbation; None for `clean`.
-        wanted: Frame numbers, increasing.
-        stretch: The frames that are perturbed as a whole.
+    The store must contain the frames returned by `source_frames`, which has the same other arguments.
 
     Yields:
         One picture per number.

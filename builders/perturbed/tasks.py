@@ -48,9 +48,7 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     replacements are used for each perturbation that makes captions equal. A clip for which a perturbation leaves fewer
     than four is excluded from all settings, because robustness compares settings on the same items.
 
-    Args:
-        captions: The clips and captions.
-        texts: The displayed captions by text perturbation; "" is required.
+    `texts` contains the displayed captions by text perturbation; "" is required.
 
     Returns:
         The choice for each included clip, by clip id.

@@ -139,14 +139,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
 
 
 def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float) -> list[str]:
-    """Compare a decoded video with the video whose frames it shows.
-
-    Args:
-        each: The expected relation.
-        content: Bytes of the video.
-        of: Bytes of the other video.
-        furthest: Maximum distance between thumbnails of the same frame, root mean square in grey levels.
-    """
+    """Compare a decoded video with the video whose frames it shows."""
     title, other, problems = f"{each.table}/{each.split}: {_named(each.key)}", _named(each.of_key), []
     try:
         here, there = look_at(content), look_at(of)

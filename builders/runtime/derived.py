@@ -38,11 +38,8 @@ def check_derived(
     At the first row whose key differs, the table is reported once and its remaining rows are skipped. Tables without
     derived rows are not read.
 
-    Args:
-        output: The output.
-        configs: Tables of the output.
-        derived: The expected rows in order, with tables and splits interleaved arbitrarily, and problems that concern
-            no column.
+    `derived` yields the expected rows in order, with tables and splits interleaved arbitrarily, and problems that
+    concern no column.
     """
     by_name = {config.name: config for config in configs}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step

@@ -38,10 +38,7 @@ class Executor(Protocol):
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units, and yield each on completion with its facts or its skip.
 
-        Args:
-            builder: Builder of the units, which is pickled once for every worker.
-            units: The units.
-            store: Store for the files.
+        The builder is pickled once for every worker.
 
         Raises:
             OutputError: The disk is full or not writable.

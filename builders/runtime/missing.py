@@ -31,11 +31,7 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
     """Describe the first missing and unreadable videos and the searched folders, and list all videos in a file.
 
-    Args:
-        absent: The units whose videos are missing or unreadable.
-        noun: Noun for a unit.
-        searched: The searched folders, in words.
-        file: File for the complete list if not all are mentioned; None to write none.
+    `file` receives the complete list if not all are mentioned; None writes none.
     """
     by_source = {skip.source_id: skip for skip in absent}
     missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")

@@ -66,9 +66,7 @@ class BuildJournal:
     def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
         """Read a journal, and drop a last line truncated by a kill.
 
-        Args:
-            path: The journal to append to.
-            others: Journals of other processes, which may still be appending; they are read but not changed.
+        `others` are journals of other processes, which may still be appending; they are read but not changed.
         """
         journal = cls(path)
         there = [each for each in (*others, path) if each.exists()]
@@ -382,11 +380,6 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
 
 def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
     """Return the names of the tables and reports of a build.
-
-    Args:
-        stored: The content of plan.json or build.json.
-        key: Name of the entry with the tables.
-        place: Name of the file for the error message.
 
     Raises:
         OutputError: A name is not a single part of a path, so no build wrote it.

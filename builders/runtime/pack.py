@@ -58,14 +58,6 @@ def pack(
 
     Shards with a receipt are not written again; their rows are only hashed and counted.
 
-    Args:
-        plan: The plan.
-        builder: The builder of its units.
-        output: The folder for the shards.
-        store: The files of the units.
-        journal: The receipts of units and shards.
-        skips: The units to omit.
-
     Returns:
         The fingerprint, and row counts by config and split.
 

@@ -146,16 +146,7 @@ class Rebuild:
         tools: Mapping[str, str],
         again: RebuildOptions,
     ):
-        """Prepare the comparison of a build with outputs.
-
-        Args:
-            plan: The plan.
-            builder: The builder of its units.
-            chosen: Choices that depend on floating-point rounding, or None.
-            info: First entries of `build.json` as written by the new build.
-            tools: Versions recorded in the output.
-            again: Options for rendering videos again.
-        """
+        """Prepare the comparison of a build with outputs."""
         self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
         self.chosen = chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
@@ -406,11 +397,7 @@ def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
 def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, bytes]], same: bool) -> list[str]:
     """Compare rendered files of a unit with videos of an output.
 
-    Args:
-        builder: The builder of the unit.
-        unit: The unit.
-        wanted: Title and content of each video, by file name.
-        same: Whether the recorded tools equal those of this machine, so that the bytes must be equal.
+    `same` tells whether the recorded tools equal those of this machine, so that the bytes must be equal.
 
     Returns:
         Problems, one line each.

@@ -36,15 +36,7 @@ def run_share(
 ) -> dict[str, Any] | None:
     """Render a share of a plan, continuing an earlier run, and pack if it is the last to finish.
 
-    Args:
-        plan: The plan, the same in all processes.
-        builder: The builder of its units.
-        path: The output folder, which all processes can access.
-        share: The share.
-        options: See `RunSettings`.
-        info: See `build.run`.
-        write_card: See `build.run`.
-        say: Function that prints a line for the user.
+    The plan must be the same in all processes; for the other arguments see `build.run`.
 
     Returns:
         The content of `build.json`; None if other shares are not finished.

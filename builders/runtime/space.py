@@ -22,10 +22,7 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
 
     Files of an earlier run in the output folder count as free space, because they are either reused or removed.
 
-    Args:
-        out: The output folder.
-        needs: See `Needs`; the close estimate is computed only if space might be insufficient.
-        say: Function that prints a warning if space might be insufficient.
+    The close estimate in `needs` is computed only if space might be insufficient.
 
     Raises:
         OutputError: The space is insufficient, even if the estimate is too high by its error.
@@ -62,13 +59,7 @@ def _gigabytes(count: float) -> str:
 
 
 def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[str]:
-    """Describe the size and time of a build: a table by perturbation and severity if there are several, and the total.
-
-    Args:
-        estimate: The estimate.
-        workers: Number of processes; more processes than cores save no time.
-        out: The output folder, if known, for reporting its free space.
-    """
+    """Describe the size and time of a build: the total, preceded by a table if there are several perturbations."""
     total = estimate.total
     at_a_time = min(workers, os.cpu_count() or 1)
     lines = [

@@ -164,10 +164,7 @@ class Verification(Result):
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
     """Run checks in order; a check that cannot read its files fails, and each damaged file is reported once.
 
-    Args:
-        output: The output.
-        checks: The checks by name.
-        allowed: Names of checks that may remain unverified; see `NotChecked`.
+    `allowed` contains the names of checks that may remain unverified; see `NotChecked`.
     """
     told: set[str] = set()
     output.complete()
@@ -207,11 +204,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the checks that apply to every output, from `files` to `load_dataset`.
-
-    Args:
-        configs: The tables of the output.
-    """
+    """Return the checks that apply to every output, from `files` to `load_dataset`."""
     return {
         "files": check_files,
         "schema": lambda output: check_schema(output, configs),
@@ -221,12 +214,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 
 
 def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks that only read the rows of an output, for outputs that cannot be built again.
-
-    Args:
-        configs: The tables of the output.
-        command: The command of the benchmark.
-    """
+    """Return the checks that only read the rows of an output, for outputs that cannot be built again."""
     return {
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),

@@ -29,10 +29,6 @@ _FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": 
 def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Insert an adverb before every verb: "a little girl specifically does gymnastics".
 
-    Args:
-        caption: The tagged caption.
-        rng: Generator for sampling adverbs, without repetition within a caption.
-
     Returns:
         The new caption, or the reason why it is unchanged.
 
@@ -62,10 +58,6 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Prepend an irrelevant opening to a caption and append a proverb to captions of 10 or more tokens.
-
-    Args:
-        caption: The tagged caption.
-        rng: Generator for sampling the opening and the proverb.
 
     Returns:
         The new caption, or the reason why it is unchanged.

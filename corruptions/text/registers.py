@@ -22,9 +22,7 @@ def exchange(caption: Caption, register: str) -> dict[int, str]:
     Phrases are replaced first, longest first; then single words, in their inflected form. Words in a phrase of the list
     `keep` ("motion picture", "as well") and nouns in a compound ("photo shop") are not replaced.
 
-    Args:
-        caption: The tagged caption.
-        register: "formal" or "casual", a table of `text_style.yaml`.
+    `register` is "formal" or "casual", a table of `text_style.yaml`.
     """
     table = read_table("text_style")[register]
     lower = [token.lower for token in caption.tokens]

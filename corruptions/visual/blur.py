@@ -192,13 +192,7 @@ class _Disk:
     """
 
     def __init__(self, padded: Frame, radius: int, space: _Sums):
-        """Sum runs of 2, 4, 8, ... pixels down the columns.
-
-        Args:
-            padded: (rows, columns, C) uint8.
-            radius: Radius of the disk in pixels.
-            space: Work array, (12, rows * columns * C or more) uint16.
-        """
+        """Sum runs of 2, 4, 8, ... pixels down the columns."""
         self.rows, self.columns, self.step = len(padded) - 1, *padded.shape[1:]
         self.stride, self.radius = self.columns * self.step, radius
         self.heights = [math.isqrt(radius * radius - dx * dx) for dx in range(radius + 1)]

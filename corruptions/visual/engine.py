@@ -56,9 +56,7 @@ class Recipe:
     def frame(self, frame: Frame, index: int) -> Frame:
         """Perturb one frame of scope "frame" or "clip".
 
-        Args:
-            frame: The source frame; it is not modified.
-            index: Index of the frame in the source, which determines the random numbers.
+        `index` is the frame's index in the source, which determines the random numbers.
         """
         changed: Frame = self.corruption.function(frame, *self.level, *self._rng(index))
         return changed

@@ -46,9 +46,7 @@ def train_counts(rows: Arranged) -> TrainCounts:
 def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
     """Return every cue except those of `TRAINING`.
 
-    Args:
-        rows: The questions.
-        vectors: Embeddings of the questions; if None, cues that need them are omitted.
+    Without `vectors`, cues that need embeddings are omitted.
 
     Returns:
         For each cue an array of shape (questions, most options), 0 where a question has no option.
@@ -218,10 +216,6 @@ RULES = {
 
 def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Choose the option with the largest score.
-
-    Args:
-        rows: The questions.
-        scores: Score of each option, shape (questions, most options).
 
     Returns:
         The position of the chosen option, the first of ties, and the probability that it is correct, shape

@@ -38,10 +38,7 @@ def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
 def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArray[np.int64], str], Floats]) -> Floats:
     """Score every question by a baseline trained on the other folds.
 
-    Args:
-        divided: The folds.
-        guess: Function that learns from questions and scores others; its arguments are the numbers of both and the name
-            of the fold.
+    `guess` learns from questions and scores others; its arguments are the numbers of both and the name of the fold.
 
     Returns:
         The scores, in the order of the questions.

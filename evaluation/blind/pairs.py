@@ -25,10 +25,8 @@ TWICE = "the same baseline twice: "
 def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:
     """Choose an option in each of two sets, by baselines that treat the sets separately and by ones that compare both.
 
-    Args:
-        one: The choices in the first set, such as answers.
-        other: The choices in the second set, for the same questions in the same order.
-        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
+    Both sets of choices are for the same questions in the same order. Without `embed`, baselines that need embeddings
+    are omitted.
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [

@@ -126,13 +126,7 @@ class Logistic:
 
 
 def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
-    """Fit a logistic regression on bags of features by AdaGrad, which cards need without optional packages.
-
-    Args:
-        bags: Features of each question with their values.
-        truth: The answer of each question.
-        answers: All answers.
-    """
+    """Fit a logistic regression on bags of features by AdaGrad, which cards need without optional packages."""
     if not bags:
         return Logistic({}, answers, np.zeros((0, len(answers))), np.zeros(len(answers)))
     known = {name: number for number, name in enumerate(sorted({name for bag in bags for name in bag}))}
@@ -175,12 +169,7 @@ GUESSERS: dict[str, Callable[[Sequence[AnsweredText], Sequence[AnsweredText]], l
 
 
 def blind_shares(learnt: Iterable[AnsweredText], asked: Iterable[AnsweredText]) -> dict[str, dict[str, float]]:
-    """Return the accuracy of every question-only baseline, by kind of question, between 0 and 1.
-
-    Args:
-        learnt: Training questions.
-        asked: Test questions.
-    """
+    """Return the accuracy of every question-only baseline, by kind of question, between 0 and 1."""
     kinds: dict[str, tuple[list[AnsweredText], list[AnsweredText]]] = defaultdict(lambda: ([], []))
     for place, reads in enumerate((learnt, asked)):
         for read in reads:

@@ -55,12 +55,7 @@ class BlindQuestion:
 
 
 def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[BlindQuestion]:
-    """Return the items that have options and a known correct option.
-
-    Args:
-        items: The items.
-        kinds: Kind of each item; by default, all are of the same kind.
-    """
+    """Return the items that have options and a known correct option."""
     return [
         BlindQuestion(name, text, tuple(options), int(right), source, kind or "")
         for name, text, options, right, source, kind in zip(

@@ -147,10 +147,7 @@ def on_pairs(
 ) -> tuple[Arranged, list[Guess]]:
     """Return the choices on pairs of questions, such as a question and its complement; both must be correct.
 
-    Args:
-        rows: The questions.
-        guesses: The choices.
-        pairs: Pairs of question ids; pairs with an unknown id are omitted.
+    Pairs with an unknown question id are omitted.
     """
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())

@@ -368,10 +368,7 @@ def tables(
 ) -> tuple[Table, ...]:
     """Return accuracy by group and answer, CA and RWR by rule and by parent, consistency, and compositional F1.
 
-    Args:
-        counted: The sums.
-        scored: Estimates of the scores of `measure`.
-        constants: Sums of constant baselines on the same graphs by name, shown next to the consistency.
+    `constants` are sums of constant baselines on the same graphs by name, shown next to the consistency.
     """
     means, totals = _whole(counted), counted.totals()
     return (

@@ -88,11 +88,6 @@ def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None
     """Reduce a verdict to one counter, as for the correlation of consistency and accuracy.
 
     The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
-
-    Args:
-        verdict: Result of `consistency`.
-        rule: The rule.
-        said: Answer to the parent.
     """
     first, second = verdict
     if rule != "Choose" and said == YES:

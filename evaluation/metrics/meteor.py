@@ -63,10 +63,6 @@ def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     The program is run as by pycocoevalcap, in English with `-norm`, but on files: the package's wrapper exchanges
     single lines with the program and leaves it running.
 
-    Args:
-        texts: Words separated by spaces.
-        references: The references, in the same order.
-
     Raises:
         InputError: pycocoevalcap or Java is missing, or the program failed.
     """

@@ -100,14 +100,7 @@ def category_names(modalities: Sequence[str]) -> list[str]:
 
 
 def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
-    """Return the fraction of each category among the questions of each annotated type (Figure 3).
-
-    Args:
-        types: Type of each question; "" if there is none.
-        found: Category of each question.
-        kinds: The categories, in order.
-        column: Name of the type.
-    """
+    """Return the fraction of each category among the questions of each annotated type (Figure 3)."""
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
         of_type = [category for own, category in zip(types, found, strict=True) if own == name]
@@ -122,10 +115,6 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
 
     The assignment is a random cyclic shift of items in random order within source videos in random order. Every item
     supplies its features once, and never to an item of the same video.
-
-    Args:
-        sources: Source video of each item.
-        rng: Generator for the order and the shift.
 
     Raises:
         InputError: One source video has more than half of the items, which makes this impossible.

@@ -45,9 +45,7 @@ def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
     The labels, such as ("R@5", "text", "bias", "γr"), consist of the columns before the first with scores and the name
     of the score's column; counts are omitted.
 
-    Args:
-        scored: The scores.
-        of: "headline" or the name of a table.
+    `of` is "headline" or the name of a table.
 
     Raises:
         UsageError: The table does not exist.

@@ -149,13 +149,8 @@ def count(
 ) -> Tally:
     """Sum the parts of all scores by source video, in cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
 
-    Args:
-        sources: Source video of each question.
-        generated: Answers under "A", explanations (if any) under "E".
-        references: References under the same letters.
-        encode: Sentence encoder for SBERT.
-        spice: Whether to compute SPICE.
-        meteor: See `per_text`.
+    Texts and references are under "A" for answers and "E" for explanations, if any; for the other arguments see
+    `per_text`.
     """
     names, where = by_source(sources)
     cells = {
@@ -224,10 +219,6 @@ def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -
 
     The paper's text says "after normalizing them to their theoretical best values", but the sums in the table contain
     CIDEr unscaled. `normalised_mean` follows the text.
-
-    Args:
-        answers: The eight scores of `SCORES`, or of `WITH_NLTK`.
-        explanations: The same scores for explanations.
 
     Raises:
         KeyError: A score is missing.

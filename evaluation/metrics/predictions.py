@@ -128,11 +128,6 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
     """Return the rows for a table, and those that state no table.
 
-    Args:
-        predictions: The rows.
-        config: The table; None to keep all.
-        fingerprint: Fingerprint of the output.
-
     Raises:
         InputError: No row remains, or rows belong to another output.
     """

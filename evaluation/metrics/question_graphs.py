@@ -220,11 +220,6 @@ class ReadAnswers:
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
     """Interpret the predictions for questions of one video.
 
-    Args:
-        nodes: The questions.
-        predictions: Answers by key.
-        released: Whether to interpret them like the released scorer.
-
     Raises:
         InputError: A correct answer is not valid for its category.
     """

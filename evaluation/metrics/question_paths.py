@@ -67,12 +67,6 @@ def question_path(
 ) -> QuestionPath:
     """Judge every answer in the graph of one question.
 
-    Args:
-        video: The graphs of the question's video.
-        root: Key of the question.
-        predictions: Answers by key.
-        released: Whether to interpret answers like the released scorer; see `question_graphs`.
-
     Raises:
         InputError: The question has no graph in the video, or the graph is invalid.
     """

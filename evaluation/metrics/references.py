@@ -154,10 +154,7 @@ def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, pat
 def read_generated(path: Path, references: References, *, partial: bool = False) -> Generated:
     """Load generated texts in the order of the references.
 
-    Args:
-        path: The file.
-        references: The questions.
-        partial: Whether to count missing, duplicate and unknown ids instead of raising an error.
+    With `partial`, missing, duplicate and unknown ids are counted instead of raising an error.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown and `partial` is not set, or a value is not a text.

@@ -86,11 +86,6 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
 
     An id denotes a caption, or a clip with only one caption.
 
-    Args:
-        path: The file.
-        clip_of: The clip of each caption, by id.
-        clips: Ids of all clips.
-
     Raises:
         InputError: A line is malformed, refers to an unknown caption or clip, or repeats a caption.
     """

@@ -83,10 +83,6 @@ Judge = Callable[[Sequence[str]], list[float]]
 def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
     """Measure the distance of captions from their originals.
 
-    Args:
-        pairs: Captions with their originals, at least one.
-        judge: Function for perplexities.
-
     Raises:
         InputError: A package or WordNet is missing.
     """

@@ -118,15 +118,7 @@ def table_of(
     seed: int,
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
-    """Compare the distances of pairs with two correct answers to those of other pairs.
-
-    Args:
-        found: Result of `measure_distances`.
-        answers: The model's answers by question id.
-        items: The questions with their correct answers.
-        seed: Seed of the bootstrap over source videos.
-        resamples: Number of bootstrap resamples.
-    """
+    """Compare the distances of pairs with two correct answers to those of other pairs."""
     place = {name: number for number, name in enumerate(items.ids)}
 
     def right(name: str) -> bool:

@@ -31,10 +31,7 @@ class AnswerJournal:
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
         """Set the file and the properties that determine its answers; the file is opened on entry.
 
-        Args:
-            path: The file.
-            about: Properties that determine the answers.
-            fresh: Whether to discard the content of the file.
+        `about` contains the properties that determine the answers. With `fresh`, the content of the file is discarded.
         """
         self.path = path
         self._fresh = fresh

@@ -136,8 +136,7 @@ class LocalModel:
     def inputs(self, *requests: Request) -> Any:
         """Return the model's inputs for one request or a batch, as tensors by name.
 
-        Args:
-            requests: The requests, all with the same number of frames.
+        All requests must have the same number of frames.
 
         Raises:
             AnswerError: The processor fails.
@@ -202,10 +201,6 @@ class LocalModel:
 
     def generate(self, inputs: Mapping[str, Any], max_tokens: Sequence[int]) -> list[Reply]:
         """Generate answers greedily.
-
-        Args:
-            inputs: Result of `inputs`.
-            max_tokens: Maximum number of tokens of each answer.
 
         Raises:
             AnswerError: The model fails.

@@ -114,13 +114,7 @@ def ask(
 ) -> dict[str, str]:
     """Make the calls for which the journal has no answer.
 
-    Args:
-        calls: The calls.
-        model: The model.
-        clips: Source of frames; None if no video is shown.
-        how: Settings of the calls.
-        journal: Journal for the answers.
-        progress: Callback with the number of calls just finished.
+    `clips` is None if no video is shown; `progress` receives the number of calls just finished.
 
     Returns:
         Reasons for failed calls by key, in the order of the calls.
@@ -228,11 +222,6 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
 
     Questions about one item (its answer, its explanation) share a row. Questions without an answer have no row or no
     column.
-
-    Args:
-        calls: The calls, each question once.
-        replies: Answers by key of the call.
-        fingerprint: Fingerprint of the output; "" for a file.
     """
     rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for call in calls:

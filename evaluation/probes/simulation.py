@@ -197,12 +197,6 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
 def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
     """Simulate every coupling with every seed.
 
-    Args:
-        alphas: Couplings.
-        seeds: Seeds.
-        steps: See `simulate`.
-        workers: Number of processes, each with one thread.
-
     Returns:
         Outcomes ordered by coupling, then seed, for any number of workers.
     """

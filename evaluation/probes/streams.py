@@ -25,12 +25,7 @@ class Streams:
     def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
         """Return the labels that match a layer's axes: queries and keys, each (batch, tokens) or (1, tokens), or None.
 
-        Args:
-            name: Name of the layer.
-            batch: Length of the first axis.
-            queries: Length of the query axis.
-            keys: Length of the key axis.
-            folded: Whether the first axis merges batch and heads.
+        `folded` tells whether the first axis merges batch and heads.
         """
         for pattern, asking, asked in self.by_pattern:
             if fnmatchcase(name, pattern):

@@ -160,15 +160,6 @@ def push(
     commit specifies its parent: if others have pushed in the meantime, it is created again on top of theirs, unless
     they changed files of the output. Finally every file is checked against its hash on the Hub.
 
-    Args:
-        api: The Hub.
-        target: The repository.
-        info: The content of `build.json`.
-        files: All files of the output.
-        found: The result of `inspect`.
-        message: Lines of the commit message after the first.
-        progress: Whether to show progress.
-
     Raises:
         HubError: As for `inspect`; or others pushed in the meantime, or a file does not match after the push.
     """

@@ -19,13 +19,7 @@ def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours")
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Format a graph as a tree; a question with several parents is expanded at its first occurrence only.
-
-    Args:
-        steps: Steps as returned by `decompose`.
-        root: Text of the root; by default generated from its program.
-        wording: Wording of the other questions.
-    """
+    """Format a graph as a tree; a question with several parents is expanded at its first occurrence only."""
     texts = texts_of(steps, root, wording)
     by_question = {step.question: step for step in steps}
     number = {step.question: place for place, step in enumerate(steps)}

@@ -214,9 +214,6 @@ _TO_ACTION = _Form(ask.ToAction, "ToAction({verb}, {object:reference})")
 def parse_program(program: str) -> Question:
     """Parse an AGQA program.
 
-    Args:
-        program: Text of the field `program` of a question.
-
     Raises:
         InputError: The text is not a program; the message states the position and what is allowed there.
     """
