@@ -22,27 +22,27 @@ NAMES: dict[Target, tuple[str, str, str]] = {
 """The columns with the options of a target, the index of the correct option, and the source of each option."""
 
 SOURCE_FIELDS = (
-    Column("qid", "string", "the question whose correct option this is, or was before it was changed"),
+    Column("qid", "string", "the question for which this is the correct option, or was before the text was changed"),
     Column(
         "kind", "string", "`right`, `hard`, `carried` (adapted from another question), `random`, `negation` or `swap`"
     ),
     Column("cos_question", "float64", "cosine of the two questions (SBERT)"),
     Column("cos_text", "float64", "cosine with the correct option"),
-    Column("score", "float64", "the score by which it was chosen"),
+    Column("score", "float64", "the score by which it was selected"),
 )
 CONFUSION_FIELDS = (
     Column("target", "string", "`answer` or `explanation`"),
-    Column("of", "string", "`right` or `wrong`: which option was confused"),
+    Column("of", "string", "whether the original option is `right` or `wrong`"),
     Column("kind", "string", "`negation` or `swap`"),
     Column("place", "int32", "its index among the options; null if it is not an option"),
     Column("text", "string", "the confusion; null if none could be made"),
-    Column("note", "string", "why it could not be made or used, or why it is ambiguous; else empty"),
+    Column("note", "string", "why it could not be made or used, or why it is ambiguous; otherwise empty"),
 )
 ASKED = (
     Column("qid", "string", "the question"),
     Column("episode", "string", "the video"),
     Column("start_frame", "int32", "first annotated frame of the clip"),
-    Column("end_frame", "int32", "the frame after its last"),
+    Column("end_frame", "int32", "the frame after the last frame of the clip"),
     Column("clip_id", "string", "the clip, in config `clips`"),
     Column("question", "string", "the question"),
 )
@@ -77,25 +77,28 @@ OPEN_CONFIG = Config(
         *ASKED,
         Column("answer", "string", "the correct answer"),
         Column("explanation", "string", "the correct explanation"),
-        *(Column(f"split_{scheme}", "string", f"its split in `{scheme}`; null if not built") for scheme in SCHEMES),
+        *(
+            Column(f"split_{scheme}", "string", f"split of the question in `{scheme}`; null if that was not built")
+            for scheme in SCHEMES
+        ),
     ),
 )
 CLIPS_CONFIG = Config(
     CLIPS,
-    "the clips that the questions are about, each once",
+    "the clips of all questions, each clip once",
     (
         Column("clip_id", "string", "`<episode>_<start_frame>_<end_frame>`"),
         Column("episode", "string", "the video"),
         Column("start_frame", "int32", "first annotated frame"),
-        Column("end_frame", "int32", "the frame after its last"),
-        Column("first_frame", "int32", "the frame of the video file at which the clip begins"),
-        Column("num_frames", "int32", "frames"),
-        Column("fps", "float64", "frames divided by seconds"),
-        Column("width", "int32", "pixels"),
-        Column("height", "int32", "pixels"),
-        Column("duration_s", "float64", "seconds"),
-        Column("source_sha256", "string", "of the video file"),
-        Column("sha256", "string", "of the file in `video`"),
+        Column("end_frame", "int32", "the frame after the last frame of the clip"),
+        Column("first_frame", "int32", "index in the source video of the first frame of the clip"),
+        Column("num_frames", "int32", "number of frames"),
+        Column("fps", "float64", "number of frames divided by the duration"),
+        Column("width", "int32", "width in pixels"),
+        Column("height", "int32", "height in pixels"),
+        Column("duration_s", "float64", "duration in seconds"),
+        Column("source_sha256", "string", "SHA-256 of the source video"),
+        Column("sha256", "string", "SHA-256 of the file in `video`"),
         Column("video", "video", "MP4, H.264, yuv420p"),
     ),
 )

@@ -24,12 +24,16 @@ QUESTIONS = Config(
         Column(
             "type",
             "string",
-            "`E` existence, `E-NC` its negative control, `BE` beginning/end, `BA` before/after, `BA-NC`",
+            "`E` (existence), `BE` (beginning or end), `BA` (before or after); `E-NC`, `BA-NC`: negative control",
         ),
         Column("type_id", "int32", "type id of the release (0, 1, 4, 5, 8, 9, 10 in V, the same plus 16 in V′)"),
         Column("subset", "string", "`control` (E, E-NC, BA-NC) or `complement` (BE, BA)"),
         Column("variant", "string", "`original` (V) or `complement` (V′)"),
-        Column("complement_question_id", "string", "Q′: the opposite time, same video; null for E and E-NC"),
+        Column(
+            "complement_question_id",
+            "string",
+            "Q′: the question with the opposite time about the same video; null for E and E-NC",
+        ),
         Column("counterpart_question_id", "string", "the same question about the other video of the pair"),
         Column("template_id", "string", "wording in `templates/clavi.yaml`"),
     ),
@@ -43,18 +47,18 @@ VIDEOS = Config(
         Column("pair_id", "string", "the pair"),
         Column("variant", "string", "`original` or `complement`"),
         Column("source_id", "string", "the Charades video"),
-        Column("num_frames", "int32", "frames"),
-        Column("fps", "float64", "frames divided by seconds"),
-        Column("width", "int32", "pixels"),
-        Column("height", "int32", "pixels"),
-        Column("duration_s", "float64", "seconds"),
-        Column("sha256", "string", "of the file in `video`"),
+        Column("num_frames", "int32", "number of frames"),
+        Column("fps", "float64", "number of frames divided by the duration"),
+        Column("width", "int32", "width in pixels"),
+        Column("height", "int32", "height in pixels"),
+        Column("duration_s", "float64", "duration in seconds"),
+        Column("sha256", "string", "SHA-256 of the file in `video`"),
         Column("video", "video", "MP4, H.264, yuv420p"),
     ),
 )
 PAIRS = Config(
     "pairs",
-    "what was swapped: A and B are the two actions, A before B in the source; C is the negative control",
+    "the swapped actions A and B (A before B in the source) and the negative control C",
     (
         Column("pair_id", "string", "8 hex digits"),
         Column("source_id", "string", "the Charades video"),
@@ -71,36 +75,40 @@ PAIRS = Config(
             )
         ),
         *(
-            Column(f"{edge}_{letter}_s", "float64", f"annotated {edge} of {letter.upper()}, seconds in the source")
+            Column(f"{edge}_{letter}_s", "float64", f"annotated {edge} of {letter.upper()}, in seconds of the source")
             for letter in "ab"
             for edge in ("start", "end")
         ),
-        Column("out_a", "float64", "where A's piece starts, seconds in the source"),
-        Column("in_a", "float64", "where A's piece ends and the filler starts"),
-        Column("in_b", "float64", "where the filler ends and B's piece starts"),
-        Column("out_b", "float64", "where B's piece ends"),
+        Column("out_a", "float64", "start of A's piece, in seconds of the source"),
+        Column("in_a", "float64", "end of A's piece and start of the filler"),
+        Column("in_b", "float64", "end of the filler and start of B's piece"),
+        Column("out_b", "float64", "end of B's piece"),
         Column("out_a_frame", "int32", "first source frame of A's piece"),
         Column("in_a_frame", "int32", "first source frame of the filler"),
         Column("in_b_frame", "int32", "first source frame of B's piece"),
         Column("out_b_frame", "int32", "first source frame after B's piece"),
-        Column("other_actions", "strings", "other actions of the source that stay away from the segment"),
-        Column("source_verbs", "strings", "verbs of everything annotated in the source"),
-        Column("source_objects", "strings", "objects of everything annotated in the source"),
-        Column("source_sha256", "string", "of the source file"),
+        Column("other_actions", "strings", "other actions of the source that do not start or end in the segment"),
+        Column("source_verbs", "strings", "verbs of all annotations of the source"),
+        Column("source_objects", "strings", "objects of all annotations of the source"),
+        Column("source_sha256", "string", "SHA-256 of the source file"),
     ),
 )
 
 SOURCE = Column("source", "string", "the collection: `causalchaos`, `youcook2` or `segments`")
-CLIP_WORDS = Column("clip_words", "strings", "verbs, objects and words of everything annotated in the clip or near it")
+CLIP_WORDS = Column("clip_words", "strings", "verbs, objects and words of all annotations in the clip or close to it")
 ASKED = tuple(
-    Column(f"asked_{letter}", "string", f"yes/no question of {letter.upper()}, without its mark; empty for a gerund")
+    Column(
+        f"asked_{letter}",
+        "string",
+        f"yes/no question of {letter.upper()}, without the question mark; empty for a gerund",
+    )
     for letter in "abc"
 )
 MEANINGS = {  # of columns whose meaning differs from that for Charades
     "source_id": "the source video",
-    "subject": "who is filmed, if the annotation says so",
+    "subject": "the person or thing that acts, if annotated",
     **{f"class_{letter}": f"phrase, or class, of {letter.upper()}" for letter in "abc"},
-    "template_id": "wording in `templates/clavi.yaml`, or of phrases with subjects in `templates/clavi_events.yaml`",
+    "template_id": "wording in `templates/clavi.yaml`, or in `templates/clavi_events.yaml` for phrases with subjects",
 }
 
 

@@ -10,31 +10,39 @@ from .settings import DecompSettings, settings_of
 
 QUESTIONS = Config(
     "questions",
-    "every question and sub-question, once for each video",
+    "every question and sub-question, once per video",
     (
         Column("key", "string", "the question: the id of a root, or `<root>_<number>` of the first root that asks it"),
         Column("video_id", "string", "the video"),
-        Column("question", "string", "its text; that of a root is the source's"),
+        Column("question", "string", "the question; roots keep the wording of the source"),
         Column("answer", "string", "the correct answer; null if unknown"),
-        Column("reason", "string", "why the answer is null; else empty"),
+        Column("reason", "string", "why the answer is null; otherwise empty"),
         Column(
             "decided_by",
             "string",
             "source of the answer: `root` (the source itself), `graph` (the scene graph), or the rule by which it "
-            "follows from other answers; for a `conflict` the sources with their answers; else empty",
+            "follows from other answers; for a `conflict`, the sources with their answers; otherwise empty",
         ),
-        Column("options", "strings", "the possible answers, if these are yes and no or two named ones; else empty"),
+        Column("options", "strings", "the possible answers, if they are yes and no or two named ones; otherwise empty"),
         Column("kind", "string", "one of the 34 kinds"),
-        Column("group", "string", "one of the 13 groups that scores are given for"),
-        Column("banned", "bool", "whether the kind is left out of scores, as its answers are lists or hard to judge"),
-        Column("program", "string", "its meaning in a short notation: equal for questions with the same meaning"),
+        Column("group", "string", "one of the 13 groups for which scores are reported"),
+        Column(
+            "banned", "bool", "whether the kind is excluded from scores, because its answers are lists or hard to judge"
+        ),
+        Column("program", "string", "the meaning in a short notation; equal for questions with the same meaning"),
         Column("canonical_id", "string", "a hash of `video_id` and `program`"),
-        Column("is_root", "bool", "whether the source asks it"),
-        Column("template", "string", "the root's template, one of AGQA's 27; empty for other questions"),
+        Column("is_root", "bool", "whether the source contains the question"),
+        Column("template", "string", "the template of the root, one of AGQA's 27; empty for other questions"),
         Column("agqa_program", "string", "the root's program in AGQA's notation; null for other questions"),
-        Column("recomputed", "string", "a root's answer according to the scene graph; null if that does not decide it"),
-        Column("novel_composition", "bool", "for roots: whether it has a composition that train never has; else null"),
-        Column("more_steps", "bool", "for roots: whether it takes more steps than any question in train; else null"),
+        Column(
+            "recomputed", "string", "answer to the root according to the scene graph; null if it cannot be determined"
+        ),
+        Column(
+            "novel_composition",
+            "bool",
+            "for roots: whether it has a composition that does not occur in train; otherwise null",
+        ),
+        Column("more_steps", "bool", "for roots: whether it has more steps than any question in train; otherwise null"),
     ),
     default=True,
 )
@@ -53,9 +61,9 @@ GRAPHS = Config(
             "records",
             "how questions are composed; a parent may be composed by several rules",
             fields=(
-                Column("parent", "int32", "its place in `nodes`"),
+                Column("parent", "int32", "its index in `nodes`"),
                 Column("rule", "string", "one of the 13 composition rules"),
-                Column("children", "integers", "their places in `nodes`, in the order of the rule"),
+                Column("children", "integers", "their indices in `nodes`, in the order of the rule"),
             ),
         ),
     ),
@@ -65,12 +73,12 @@ VIDEOS = Config(
     "the source videos, unchanged",
     (
         Column("video_id", "string", "the video"),
-        Column("num_frames", "int32", "frames"),
-        Column("fps", "float64", "frames divided by seconds"),
-        Column("width", "int32", "pixels"),
-        Column("height", "int32", "pixels"),
-        Column("duration_s", "float64", "seconds"),
-        Column("sha256", "string", "of the file in `video`"),
+        Column("num_frames", "int32", "number of frames"),
+        Column("fps", "float64", "number of frames divided by the duration"),
+        Column("width", "int32", "width in pixels"),
+        Column("height", "int32", "height in pixels"),
+        Column("duration_s", "float64", "duration in seconds"),
+        Column("sha256", "string", "SHA-256 of the file in `video`"),
         Column("video", "video", "the file"),
     ),
 )

@@ -27,13 +27,13 @@ BLOCK = 500
 MODELS = ("mlm", "translation")
 """The needs that are language models; see `TextCorruption.needs`."""
 TEXT_COLUMNS = (
-    Column("caption_id", "string", "the caption: its clip and its number there, from 0"),
+    Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
     Column("perturbation", "string", "the perturbation, which is the name of the config"),
-    Column("clip_id", "string", "the clip that it is about, as in `clean`"),
-    Column("caption", "string", "the caption, perturbed; the original if nothing could be changed"),
-    Column("original", "string", "the caption by its annotator"),
-    Column("changed", "bool", "whether they differ"),
-    Column("reason", "string", "why they do not; null if they do"),
+    Column("clip_id", "string", "the clip that the caption describes, as in `clean`"),
+    Column("caption", "string", "the perturbed caption, or the original if nothing could be changed"),
+    Column("original", "string", "the original caption"),
+    Column("changed", "bool", "whether `caption` differs from `original`"),
+    Column("reason", "string", "why the caption did not change; null if it did"),
 )
 
 

@@ -19,7 +19,7 @@ MULTIMODAL = "multimodal"
 PAIR_COLUMNS = (
     Column("perturbation", "string", "the combination, as visual:text"),
     Column("visual", "string", "the config with the clip"),
-    Column("severity", "int32", "its severity there"),
+    Column("severity", "int32", "the severity of the clip"),
     Column("text", "string", "the config with the caption"),
     Column("clip_id", "string", "the clip"),
     Column("caption_id", "string", "the caption"),

@@ -18,16 +18,22 @@ COLUMNS = (
     Column("severity", "int32", "1 to 5; 0 in `clean`"),
     Column("perturbation", "string", "the perturbation, which is the name of the config; `clean` in `clean`"),
     Column("level", "string", "the paper's values of the severity"),
-    Column("written_quantiser", "int32", "what FFmpeg writes for the level of mpeg1 and mpeg2, at most 31; else null"),
-    Column("captions", "strings", "what the clip shows, by its annotators"),
+    Column(
+        "written_quantiser", "int32", "the quantiser that FFmpeg writes for mpeg1 and mpeg2, at most 31; otherwise null"
+    ),
+    Column("captions", "strings", "the captions written by annotators"),
     Column("source_id", "string", "the source video"),
-    Column("start_s", "float64", "where the clip starts in the source, seconds; null: the whole video"),
-    Column("end_s", "float64", "where it ends"),
-    Column("num_frames", "int32", "frames"),
-    Column("fps", "float64", "frames divided by seconds"),
-    Column("source_frames", "int32", "frames of what was perturbed as a whole: the source, or the clip if cut first"),
-    Column("first_frame", "int32", "number in these of the clip's first frame"),
-    Column("sha256", "string", "of the file in `video`"),
+    Column("start_s", "float64", "start of the clip in seconds of the source; null for the whole video"),
+    Column("end_s", "float64", "end of the clip"),
+    Column("num_frames", "int32", "number of frames"),
+    Column("fps", "float64", "number of frames divided by the duration"),
+    Column(
+        "source_frames",
+        "int32",
+        "number of frames perturbed as a whole: those of the source, or of the clip if it was cut first",
+    ),
+    Column("first_frame", "int32", "index of the clip's first frame among them"),
+    Column("sha256", "string", "SHA-256 of the file in `video`"),
 )
 VIDEO = Column("video", "video", "MP4, H.264")
 
