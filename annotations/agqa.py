@@ -51,7 +51,6 @@ class QuestionRow:
 
     Attributes:
         id: Question id, `<video>-<number>`.
-        question: The question text.
         answer: The answer, in lower case.
         video_id: Charades id of the video.
         program: The functional program of the question.
@@ -83,7 +82,6 @@ class RowIndex:
     """The positions of each video's rows in a file.
 
     Attributes:
-        path: Path of the file.
         stamp: State of the file when it was indexed; see `core.files.file_stamp`.
         spans: Alternating start and end bytes per video, in file order; adjacent rows share a span.
         counts: Number of rows per video.

@@ -49,8 +49,6 @@ class Hierarchy:
     """The published graph of a root.
 
     Attributes:
-        root: Id of the root question.
-        text: Text of the root question.
         old_program: The root's program in AGQA's notation; empty if missing.
         nodes: All questions of the graph by text, including the root.
         rules: Composition rules by parent text, each with the texts of the children in order.

@@ -22,7 +22,6 @@ class ReleasedPair:
 
     Attributes:
         id: Pair id, 8 hexadecimal digits.
-        video_id: Id of the Charades video.
         a: Class, start and end in seconds of the earlier action.
         b: Class, start and end in seconds of the later action.
         others: The field `other_actions`.

@@ -33,7 +33,6 @@ class SceneGraph:
     """The graph of a video.
 
     Attributes:
-        video_id: Id of the video.
         times: Times of the annotated frames in seconds, ascending.
         relations: For each relation (attention, spatial, contact or verb) and object, the frames on which it holds.
         contacts: For each object, the frames on which the person touches the object.

@@ -57,9 +57,6 @@ class Entry:
     """A row of a table or an object of a JSON file, whose values are checked as they are read.
 
     Attributes:
-        values: Values by column or key.
-        path: Path of the file.
-        problems: Collector of problems.
         line: Line number, if the file has lines.
         place: Path within a JSON file, such as "videos[3].".
     """

@@ -42,7 +42,6 @@ class Prepared:
     """A build whose annotations have been loaded, ready to run.
 
     Attributes:
-        plan: The plan of the build.
         builder: Builder that renders the units and makes their rows.
         describe: Function that returns the text of a dry run, except sizes and times.
         estimate: Function that estimates size, time and disk space for a number of workers, from a few encoded frames

@@ -140,8 +140,6 @@ class ScoredTable:
     """Scores, with the figures of the benchmark.
 
     Attributes:
-        scores: The scores.
-        config: The scored table.
         figures: PNG files by name; None if the benchmark has no figures.
     """
 

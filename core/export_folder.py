@@ -47,7 +47,6 @@ class ExportFolder:
     """The folder of an export in progress.
 
     Attributes:
-        path: The folder.
         about: Identity of the export; an export with the same identity can be continued, others need --force.
         before: Receipts of files from an earlier export with the same identity.
         leftover: Names of files from an earlier export with another identity.

@@ -164,9 +164,6 @@ class Field:
 
     Attributes:
         path: Names of the fields that lead to the option; more than one for nested settings.
-        option: The declaration.
-        kind: Kind of the value.
-        default: Default value, or None.
         choices: Allowed values of a choice.
         many: Whether the option may be repeated, or takes `count` values.
         count: Number of values on the command line; more than 1 for tuples of a fixed length.

@@ -30,7 +30,6 @@ class Unit:
 
     Attributes:
         id: Id that is unique in the plan and usable as a folder name.
-        split: Split of the rows.
         source_id: Id of the source video; empty if none is needed.
         payload: All inputs that determine the result, as JSON values.
         cost: Estimated amount of work in an arbitrary measure; the most expensive units start first.
@@ -52,8 +51,6 @@ class Skip:
     """A planned unit that was skipped.
 
     Attributes:
-        unit_id: Id of the unit.
-        source_id: Id of the source video.
         reason: Code such as missing_video, unreadable_video, undecodable or too_short.
         detail: One sentence, including the decoder's message if any.
     """
@@ -74,7 +71,6 @@ class Plan:
     """The complete work of a build, determined before any video is opened.
 
     Attributes:
-        builder: Name of the builder.
         identity: All inputs that determine the content, as nested JSON: settings, seed, versions, input hashes.
         units: The units, sorted by id.
         configs: The tables of the output.

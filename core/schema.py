@@ -27,7 +27,6 @@ class Column:
     """A column of a table.
 
     Attributes:
-        name: Column name.
         kind: "string", "int32", "int64", "float64", "bool", "strings" or "integers" (lists), "records" (a list of rows
             with the columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
             `datasets.Video`).

@@ -13,11 +13,8 @@ class Source:
 
     Attributes:
         key: Identifier in code, such as "charades"; "sample" for built-in samples.
-        name: Name shown to users.
         license: Licence entries of the card's YAML header: `license`, `license_name`, `license_link`.
         terms: Wording of the licence, if it restricts use.
-        citation: Text of the citation.
-        link: Home page.
         redistributable: Whether derived videos may be redistributed; None if unknown.
         video_folders: Usual folders of the videos, relative to the annotations.
         style: Style of the captions, "declarative" or "imperative"; empty if the source has no captions.

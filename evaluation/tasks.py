@@ -28,7 +28,6 @@ class TaskKind:
     """Columns and functions of a kind of question.
 
     Attributes:
-        id_column: Column with the id.
         text: Function of `lmms_eval_utils.py` that returns the prompt, without "_text".
         options: Column with the options; "" if there are none.
         answers: Column of predictions with the answers.
@@ -64,7 +63,6 @@ class VideoColumn:
     """Location of the videos of questions that are rows of a table.
 
     Attributes:
-        table: The table with the videos.
         key: The column that identifies a video in both tables.
     """
 

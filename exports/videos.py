@@ -61,9 +61,6 @@ class ExportedSplit:
     """One split of a table.
 
     Attributes:
-        config: The table.
-        split: The split.
-        rows: Number of rows.
         video: Name of the column with videos, or "".
     """
 

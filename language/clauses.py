@@ -26,7 +26,6 @@ class Clause:
     """A verb group with its arguments.
 
     Attributes:
-        verb: The verb group.
         subject: The subject; "man" in "man riding a horse". A coordinate clause without a subject ("and waves") takes
             that of the preceding clause. None for orders and gerunds.
         object: The object, or the recipient in "gives her a ring". None in the passive and after "be".

@@ -24,7 +24,6 @@ class NounPhrase:
         first: Index of the first token.
         stop: Index after the last token.
         heads: Index of the head noun, or of each conjunct's head.
-        person: Grammatical person.
         plural: Whether the verb that agrees with the phrase is plural.
     """
 

@@ -64,7 +64,6 @@ class Token:
     """A word, a number, a clitic ("n't", "'s") or a mark.
 
     Attributes:
-        text: The token as written.
         start: Character offset of its start in the text.
         end: Character offset of its end in the text.
         tag: Penn Treebank part-of-speech tag; "" before tagging.

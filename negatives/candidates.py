@@ -53,7 +53,6 @@ class AdaptableTexts:
 
     Attributes:
         texts: Correct texts of each row by target, in one style if requested.
-        targets: Names of the targets.
         roles: Roles in the question of each row.
         wordings: Question of each row without the names of people.
         restating: Numbers of the rows with a text that restates the question.

@@ -54,10 +54,7 @@ class QuestionOptions:
     """A question with its options before any are confused.
 
     Attributes:
-        id: Unique id.
-        question: The question.
         rights: The correct texts, that of this target first.
-        choice: The options.
     """
 
     id: str

@@ -15,12 +15,7 @@ from .role_exchange import exchange_roles
 
 @dataclass(frozen=True)
 class Confuser:
-    """Confuser of texts about a cast.
-
-    Attributes:
-        tagger: Tagger; see `language.tagger`.
-        cast: Names of the characters.
-    """
+    """Confuser of texts about a cast."""
 
     tagger: Tagger
     cast: Cast

@@ -21,7 +21,6 @@ class Confusion:
     """A distractor derived from the correct option.
 
     Attributes:
-        text: The option.
         kind: "negation" or "swap".
         ambiguous: Reason why it may be understood as correct or in another way; "" if it is unambiguous.
     """
@@ -37,7 +36,6 @@ class Unconfused:
 
     Attributes:
         kind: "negation" or "swap".
-        reason: The reason.
     """
 
     kind: ConfusionKind

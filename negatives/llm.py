@@ -66,7 +66,6 @@ class ChatEndpoint:
 
     Attributes:
         base_url: Address, such as "http://localhost:8000/v1".
-        model: Name of the model at the endpoint.
         timeout_s: Maximum time to wait for an answer.
         wait_s: First pause before a retry; it doubles with each retry.
     """

@@ -93,8 +93,6 @@ class Item:
     """A question with one correct text.
 
     Attributes:
-        id: Unique id.
-        question: The question.
         text: The correct text.
         pool: Pool, such as a split; items borrow only within their pool.
         is_donor: Whether the text may be borrowed.

@@ -30,12 +30,9 @@ class QuestionRow:
     """A question with its correct texts.
 
     Attributes:
-        id: Unique id.
-        question: The question.
         texts: Correct texts by target: "answer", and "explanation" if there is one.
         pool: Pool, such as a split; unchanged texts are borrowed only within a pool.
         group: Group of related questions, such as those of a video.
-        split: The split.
     """
 
     id: str
@@ -72,7 +69,6 @@ class Mined:
     """The distractors of a question.
 
     Attributes:
-        id: Id of the question.
         negatives: Distractors, best first; fewer than requested if the pool is too small.
         looked_at: Number of candidates considered.
         refused: If there are too few, the number of pool items that each rule of `REFUSALS` excluded.

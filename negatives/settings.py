@@ -162,20 +162,7 @@ class PoolSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MineSettings(PoolSettings):
-    """Settings of `stressreel mine`.
-
-    Attributes:
-        questions: The file of questions, or "sample".
-        out: The file to write; None to write nothing.
-        columns: Column names of the file, such as "question=Q".
-        mining: Settings for choosing distractors.
-        train_split: Split whose correct answers must not be distractors elsewhere; None for train, if it exists.
-        seed: Seed of all random numbers.
-        tagger: The part-of-speech tagger.
-        review: CSV file for a random sample of questions; None to write none.
-        review_count: Number of questions in the sample.
-        progress: Whether to show progress.
-    """
+    """Settings of `stressreel mine`."""
 
     questions: str = option(
         "",

@@ -31,12 +31,9 @@ class SampledRows:
     """Rows with their options.
 
     Attributes:
-        rows: Numbers of the rows.
         places: Positions of their options, the correct one first, of shape (rows, options).
         features: Features of question and option, by target.
         counts: Counts of texts as options.
-        splits: Split of each row.
-        ids: Ids of the rows.
         folds: Several assignments of the rows to folds.
     """
 

@@ -79,8 +79,6 @@ class QuestionKind:
     """A most specific question category.
 
     Attributes:
-        name: Name in the released hierarchies.
-        group: Group for scores.
         answer: "yes/no", "choice", "object" or "action".
         banned: Whether scores exclude the category.
     """

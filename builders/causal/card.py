@@ -55,10 +55,7 @@ class BaselineShare:
     """The accuracy of one blind baseline.
 
     Attributes:
-        name: Name of the baseline.
         right: Expected number of correct answers; ties between options are broken at random.
-        total: Number of questions.
-        chance: Accuracy of chance.
     """
 
     name: str
@@ -90,7 +87,6 @@ class Wrong:
     """Statistics of the distractors of one table, for one target.
 
     Attributes:
-        table: Name of the table.
         target: "answer" or "explanation".
         kinds: Number of distractors of each kind.
         cos_text: Cosines of distractors with the correct option.
@@ -121,7 +117,6 @@ class CausalStatistics:
         episodes: Number of episodes in each split, by division.
         examples: The first rows of the test split.
         confused: Example rows of `causal_confusion`.
-        questions: Number of questions.
     """
 
     frames: list[int]

@@ -82,7 +82,6 @@ class Leak:
     """The overlap of a split with train.
 
     Attributes:
-        rows: Rows of the split.
         same: Rows whose clip also belongs to a row of train.
         overlapping: Rows whose clip shares a frame with one of train, including `same`.
         episode: Rows whose episode occurs in train.

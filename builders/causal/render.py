@@ -90,7 +90,6 @@ class CausalBuilder(SourceVideos):
     """Builder that cuts the clips of a plan and yields its rows.
 
     Attributes:
-        settings: See `CausalSettings`.
         videos: Path of each episode's video, as text.
     """
 

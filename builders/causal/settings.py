@@ -56,28 +56,7 @@ def read_texts(settings: Any) -> bool:
 class CausalSettings(PoolSettings, BuildSettings):
     """Settings of a CausalChaos build.
 
-    Attributes:
-        annotations: CausalChaos' `Annotations.csv`, a file in its layout, or the word `sample`.
-        columns: Column names that differ in the file, such as "question=Q".
-        videos: Folder of the episodes.
-        fps_map: Frames per second at which annotated frames were counted, by episode.
-        offsets: Frames to add to the annotated ones, by episode.
-        released_offsets: Reference for `offsets`.
-        splits: Divisions to build.
-        places: Order used by PS; see `builders.causal.divisions.by_place`.
-        mining: Settings for choosing distractors.
-        confuse: Maximum number of distractors per question that `causal_confusion` replaces; 0 omits that config.
-        twins: "balanced" to confuse distractors too (see `negatives.confused_options`), "right" to confuse only the
-            correct option.
-        cast: File of names in addition to those found in the annotations.
-        tagger: Part-of-speech tagger.
-        llm_base_url: An OpenAI-compatible endpoint that generates confusions.
-        llm_model: Model at the endpoint, or the folder of a transformers model.
-        render: Whether to cut clips.
-        crf: x264's constant rate factor.
-        preset: x264's preset.
-        audio: "drop" or "keep".
-        only: The split to write, or "all"; a copy of `split` that is stored in the plan.
+    `only` is a copy of `split` that is stored in the plan.
     """
 
     annotations: str = option(

@@ -34,8 +34,6 @@ class Controls:
     Attributes:
         pool: Actions sorted by key.
         candidates: The pairs of the split; weights are fitted to the frequencies of their A and B.
-        sameness: Test for phrases with the same meaning.
-        seed: The dataset's seed.
     """
 
     pool: Sequence[Action]

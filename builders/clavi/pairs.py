@@ -39,7 +39,6 @@ class Candidate:
     """A qualifying pair before its cuts and negative control are sampled.
 
     Attributes:
-        video: The source video.
         a, b: The two actions.
         others: Keys of other actions in the source that are not near A and B.
         id: Pair id; see `with_ids`.

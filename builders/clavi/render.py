@@ -32,7 +32,6 @@ class ClaviBuilder(SourceVideos):
     """Builder that renders and describes the pairs of a plan.
 
     Attributes:
-        settings: See `ClaviSettings`.
         videos: Path of each source video by id, as text.
     """
 

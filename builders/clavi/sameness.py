@@ -65,7 +65,6 @@ class Sameness:
 
     Attributes:
         vectors: Embedding of each phrase; None to use only lemmas.
-        model: Name of the embedding model.
     """
 
     vectors: Mapping[str, NDArray[np.float32]] | None = None

@@ -41,32 +41,8 @@ def selected(settings: Any) -> bool:
 class ClaviSettings(BuildSettings):
     """Options of a CLAVI build.
 
-    Attributes:
-        charades: Folder of the Charades annotations, or the word `sample`.
-        causalchaos: CausalChaos' `Annotations.csv`.
-        youcook2: YouCook2's `youcookii_annotations_trainval.json`.
-        segments: A file of any annotated segments, or the word `sample`.
-        videos: Folder of the videos.
-        charades_sta: Folder of Charades-STA's files.
-        source: "actions" (Charades classes) or "sta" (Charades-STA sentences).
-        rules: "released" or "paper"; see `builders.clavi.pairs`. None if the pairs are given, and after `decided` for
-            other collections, which have their own rules.
-        pairs: Files with released pairs.
-        phrases: "turn" to convert phrases of `segments` to the form that questions require, "as-is" to keep them.
-        fps: Frames per second, of `causalchaos` for all episodes, of `segments` if its times are frame numbers.
-        shortest: Minimum length of an action in seconds; never None after `decided`.
-        longest: Maximum length of an action in seconds; None for no limit.
-        max_span: Maximum time from the start of A to the end of B in seconds; None for no limit.
-        min_gap: Minimum time from the end of A to the start of B in seconds.
-        max_pairs_per_video: Maximum number of pairs per source video; None for no limit.
-        strict: Whether to exclude pairs whose A or B occurs elsewhere in the source.
-        order: "any" or "balanced"; in the latter, each class of phrases is first as often as second in every split.
-        same_by: Method for comparing the meaning of phrases; see `builders.clavi.sameness`.
-        render: Whether to render videos; if not, only `questions` and `pairs` are written.
-        crf: x264's constant rate factor.
-        preset: x264's preset.
-        audio: "drop" or "keep".
-        collection: Name of the segments' collection; set by `decided`.
+    After `decided`, `collection` is the name of the segments' collection, `shortest` is never None, and `rules` is None
+    unless pairs are selected from Charades.
     """
 
     charades: str | None = option(

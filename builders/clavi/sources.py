@@ -66,7 +66,6 @@ class AnnotationInput:
 
     Attributes:
         path: File of the annotations, or the folder of Charades.
-        settings: The settings after `decided`.
         splits: Splits of Charades to load.
         sentences: Folder of Charades-STA.
         timing: Rates and lengths of videos.
@@ -85,10 +84,8 @@ class ClaviCollection:
 
     Attributes:
         read: Function that loads the annotations.
-        source: Name, terms and citation.
         same: Test for two actions that are too similar to be A and B.
         free: Whether actions are free phrases rather than classes; controls are then phrases of the same split.
-        splits: Names of the splits.
         shelves: Additional folders in which the videos are usually stored, as glob patterns.
         framed: Whether times are frame numbers at the rates of the videos.
         wording: Function that returns the factors other than annotations and code that determine the wording of

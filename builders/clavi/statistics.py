@@ -63,7 +63,6 @@ class QuestionSlot(NamedTuple):
         type: E, E-NC, BE, BA or BA-NC.
         wording: The question with `{A}`, `{B}`, `{C}` in place of the actions.
         complement: Number of Q′, or None.
-        per_video: Questions per video.
         yes: Share of "yes" in (V, V′).
     """
 
@@ -79,13 +78,11 @@ class BlindScore(NamedTuple):
     """The scores of a blind baseline.
 
     Attributes:
-        name: Name of the baseline.
         accuracy: Share of correct answers.
         balanced: Balanced accuracy of answers optimized for it: each group is assigned the answer of which it contains
             the larger share.
         cacc_v: Share of the questions of the complement subset with correct answers about both V and V′.
         cacc_t: Share of (Q, Q′) in the complement subset with correct answers to both.
-        by_type: Accuracy by type of question.
     """
 
     name: str
@@ -102,9 +99,7 @@ class BlindAudit:
 
     Attributes:
         learnt, asked: Training split of the baselines, and test split.
-        questions: Number of test questions.
         seen: Share of test questions that occur verbatim in the training split.
-        scores: Scores of each baseline.
         couples: Number of questions in the complement subset, each asked about V and V′.
         equal: Number of those with the same answer for both.
     """
@@ -126,7 +121,6 @@ class PhraseCues:
         learnt, asked: Training split of the baselines, and test split.
         order: Accuracy of each baseline in predicting which of A and B is first in the source.
         control: Balanced accuracy of each baseline in distinguishing C from A and B.
-        pairs: Number of test pairs.
         seen: Share of their A and B whose phrase occurs in the training split.
     """
 
@@ -144,7 +138,6 @@ class ClaviStatistics:
 
     Attributes:
         pairs, sources, subjects: Number of pairs, source videos and people, by split.
-        people: Number of people in all splits.
         shared_people: Number of people in more than one split.
         actions_s: Annotated durations of A and B in seconds; one value for every pair that contains an interval.
         videos_s: Durations of V and V′ in seconds.
@@ -153,7 +146,6 @@ class ClaviStatistics:
         example: Phrases of A, B and C in the last pair, and its id.
         types: Question types in the order of the questions.
         slots: The questions about a video.
-        audit: Blind baselines.
         fps: Frame rates of the videos; None if none were rendered.
         sizes: Number of videos by (width, height), the most frequent first.
         cues: Cues in free phrases; None for Charades.

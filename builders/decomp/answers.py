@@ -28,11 +28,9 @@ class Conflict:
     """Two sources that contradict each other.
 
     Attributes:
-        question: The question concerned.
         kind: "recomputed" if the graph contradicts AGQA's answer to a root; "against_root" and "against_graph" if an
             inferred answer contradicts either; "implied" if two inferred answers contradict each other.
         sources: "root", "graph" or the rule of the inference.
-        values: The two answers.
     """
 
     question: Question
@@ -46,7 +44,6 @@ class VideoAnswers:
     """Answers to all questions about one video.
 
     Attributes:
-        answers: Answers by question.
         sources: Source of each answer: "root", "graph" or the rule that implies it; missing for unanswered questions.
         conflicts: Contradictions, in the order of the questions' notation.
         recomputed: The graph's answers to roots, if it decides them; the root keeps its own answer.

@@ -36,10 +36,8 @@ class Partners:
     """The videos of a split, indexed by their actions, objects and relations.
 
     Attributes:
-        views: The videos.
         having: Numbers of the videos that contain a given element, ascending.
         bits: The same sets as integer bit masks.
-        seed: Seed of the dataset.
     """
 
     views: Sequence[View]

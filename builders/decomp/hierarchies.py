@@ -27,7 +27,6 @@ class PublishedGraphs:
     """The published graphs of a video, converted to rows.
 
     Attributes:
-        video_id: Id of the video.
         hierarchies: The graphs of its roots.
         isolated: Roots without a graph, as published.
     """

@@ -55,8 +55,6 @@ class Collection:
     """The loaded annotations of a collection.
 
     Attributes:
-        units: A unit for each video with questions.
-        reader: Reader of a unit's questions.
         source: Source of the videos and questions.
         places: Folders that may contain the videos.
         hashes: SHA-256 of the input files by name.

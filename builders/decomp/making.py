@@ -42,7 +42,6 @@ class MakingOptions:
     """Limits for the generated questions.
 
     Attributes:
-        seed: Seed of the dataset.
         per_video: Maximum number of questions per video.
         per_template: Maximum number of questions per template and video.
         held_out: Fraction of compositions excluded from `train`.

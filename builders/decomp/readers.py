@@ -21,11 +21,7 @@ from .video_graphs import DecomposedVideo, Root, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Reader of generated questions and the scene graph from the unit.
-
-    Attributes:
-        wording: Wording of sub-questions.
-    """
+    """Reader of generated questions and the scene graph from the unit."""
 
     wording: Wording
 
@@ -48,7 +44,6 @@ class AgqaReader:
         files: File of each split.
         stamps: Size and time of these files when they were indexed.
         graphs: Scene graphs of each split, if specified.
-        wording: Wording of sub-questions.
     """
 
     files: Mapping[str, str]

@@ -22,8 +22,6 @@ class DecompBuilder(SourceVideos):
     """Builder of a plan's question graphs.
 
     Attributes:
-        settings: Settings of the build.
-        reader: Reader of questions and scene graphs.
         videos: Path of each video by id.
     """
 

@@ -54,7 +54,6 @@ class DecompStatistics:
 
     Attributes:
         kinds: Counts by category, most frequent first.
-        templates: Counts by template.
         rules: Number of compositions by each rule.
         depths: Number of graphs by depth.
         reasons: Questions without an answer, by reason.

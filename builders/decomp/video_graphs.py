@@ -29,7 +29,6 @@ class Root:
         key: Id of the question.
         text: Text in the source.
         question: Parsed meaning.
-        answer: The correct answer.
         program: Program in AGQA's notation.
         novel_composition: Whether the question has a composition that never occurs in `train`; None if unknown.
         more_steps: Whether the question needs more steps than any question in `train`; None if unknown.
@@ -54,11 +53,7 @@ class DecomposedVideo:
     """The graphs of a video.
 
     Attributes:
-        video_id: Id of the video.
-        roots: The roots in order.
-        graphs_by_root: The graph of each root.
         keys: Key of every question; a question of several roots has the key of the first.
-        answers: The answers.
         wording: Wording of sub-questions.
     """
 

@@ -13,13 +13,7 @@ from .tables import GRAPHS, QUESTIONS
 
 @dataclass(frozen=True)
 class VideoRows:
-    """The rows of a video.
-
-    Attributes:
-        video_id: Id of the video.
-        questions: Rows of questions by key.
-        graphs: Rows of graphs.
-    """
+    """The rows of a video."""
 
     video_id: str
     questions: Mapping[str, Row]

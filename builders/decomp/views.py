@@ -26,8 +26,6 @@ class View:
     """A graph with cached look-ups.
 
     Attributes:
-        graph: The graph.
-        evaluator: Evaluator of questions on the graph.
         single: Actions that happen once and may delimit a part of the video, by phrase.
         phrases: Number of instances of each action, by phrase.
         parts: Parts of the video looked up so far.

@@ -43,9 +43,7 @@ class PerturbedBuilder(SourceVideos):
     """Builder that renders and describes the units of a plan.
 
     Attributes:
-        settings: The settings of the build.
         videos: Path of each source video by id, as text.
-        tools: Tools of text perturbations.
     """
 
     settings: PerturbedSettings

@@ -41,10 +41,7 @@ class Captions:
     """The clips and captions of a perturbed suite, in the order of table `clean`, which is also that of matrices.
 
     Attributes:
-        clips: Clip ids.
-        sources: Source video of each clip.
         ids: Caption ids, `<clip_id>#<number>`.
-        texts: The captions.
         clip: Index in `clips` of each caption's clip.
     """
 

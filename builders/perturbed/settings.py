@@ -68,32 +68,7 @@ def _pairs() -> list[str]:
 class PerturbedSettings(BuildSettings):
     """Options of a suite of perturbed clips and captions.
 
-    Attributes:
-        msrvtt: Folder or file of MSR-VTT's annotations, or "sample".
-        youcook2: Folder of YouCook2's annotations.
-        captions: CSV or JSON Lines file of any dataset.
-        videos: Folder of the videos.
-        modality: Whether to perturb videos, captions, what combinations need, or all of these.
-        perturbations: Names of visual perturbations or families, or "all"; after `decided`, perturbations in the
-            paper's order.
-        severities: Severities from 1 to 5.
-        clip_first: Whether clips are cut from their source before they are perturbed. By default the entire source is
-            perturbed and then cut, as in the paper, so that temporal perturbations can move content across clip
-            boundaries.
-        render: Whether to render videos; if not, only the recipes are written.
-        lossless: Whether to preserve the perturbed RGB frames bit for bit.
-        crf: x264's constant rate factor.
-        preset: x264's preset.
-        text_perturbations: The same for text; by default those that need no language model or whose model is given.
-        pairs: Combinations as visual:text; by default those of the paper's 66 whose parts are selected.
-        caption_style: Form of the captions; see `language.tagger.Tagger.analyse`. None for the form usual in the
-            source.
-        text_mode: "released" uses the word tables of the released code in the family `bias`.
-        tagger: Part-of-speech tagger.
-        mlm: Masked language model: a folder, or a name on the Hub.
-        translate: Translation models, forward and backward.
-        glove: File of GloVe vectors.
-        sbert: Sentence-transformers model: a folder, or a name on the Hub.
+    After `decided`, `perturbations` and `text_perturbations` contain no families.
     """
 
     msrvtt: str | None = option(

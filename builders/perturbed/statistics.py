@@ -39,7 +39,6 @@ class CaptionTable:
     """The counts of one table of captions.
 
     Attributes:
-        corruption: The perturbation.
         captions: Number of rows.
         changed: Number of rows that differ from the original.
         reasons: The most frequent reasons for unchanged captions, with their counts.
@@ -60,7 +59,6 @@ class CaptionStatistics:
     Attributes:
         tables: Counts of each table, in the paper's order.
         captions: Number of captions perturbed.
-        pairs: The combinations.
         combined: For each visual and each text perturbation, whether they are combined.
         rows: Number of rows of combinations.
         left_out: The paper's perturbations that need a language model and are not in the build.

@@ -37,10 +37,8 @@ class RunSettings:
     """Options of running a build, which do not affect its content.
 
     Attributes:
-        executor: Executor that renders the units.
         max_skip: Maximum share of units that may be skipped because of faulty videos.
         allow_missing: Whether to continue without videos that are missing or cannot be opened.
-        progress: Whether to show progress.
         needs: Disk space that the build needs; None to skip the check.
         searched: Function that lists the folders searched for source videos.
         missing_list: File for a list of missing source videos, if there are many.

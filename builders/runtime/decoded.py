@@ -101,8 +101,6 @@ class ShownFrames:
     """A video that shows the frames of another video.
 
     Attributes:
-        table: Table of the video.
-        split: Split of the video.
         key: Values of the key columns in its row.
         of_key: Values of the key columns in the other video's row.
         order: Frame of the other video at each position, int64, shape (frames,).

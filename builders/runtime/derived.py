@@ -16,8 +16,6 @@ class Derived:
     """The expected next row of a table.
 
     Attributes:
-        table: Name of the table.
-        split: Name of the split.
         row: Storage values of the columns that follow from other rows.
     """
 

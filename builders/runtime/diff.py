@@ -335,9 +335,6 @@ class _TableReader:
     """Reader of the rows to compare in a table of one output.
 
     Attributes:
-        output: The output.
-        config: The table.
-        splits: The splits that differ.
         units: Units of the table; see `_units`.
         shared: Hashes of units common to both outputs, whose rows are not compared.
     """

@@ -89,8 +89,6 @@ class RemoteBuildJournal(BuildJournal):
     """A journal whose receipts are also stored as objects.
 
     Attributes:
-        objects: The object storage.
-        lock: The lock of this driver.
         id: Identifier of the start, which distinguishes receipts of other starts.
     """
 

@@ -31,13 +31,10 @@ class _Table:
     """A config and split being written.
 
     Attributes:
-        config: The config.
-        split: The split.
         canary: Canary of the dataset.
         rows: Number of rows so far, including those of an earlier run.
         done: Number of rows in finished shards.
         parts: Number of finished shards.
-        writer: Writer of the current shard.
         files: Unit and name of the files in the current shard.
     """
 

@@ -63,7 +63,6 @@ class RebuiltVideo:
     Attributes:
         title: Table and key, for messages.
         kind: Table, and key without the first column, such as perturbation and severity.
-        shard: Path of the shard.
         row: Number of the row in the shard.
         unit: Number of the unit in the plan.
         file: Name of the file that the unit renders.
@@ -81,8 +80,6 @@ class LocatedRow(NamedTuple):
     """A row of an output.
 
     Attributes:
-        shard: Number of the shard.
-        number: Number of the row in the shard.
         row: Storage values, with the hashes of videos in place of their bytes.
         line: The text that is hashed.
     """

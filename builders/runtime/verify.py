@@ -48,7 +48,6 @@ class Outcome:
     """The outcome of a check.
 
     Attributes:
-        name: Name of the check.
         problems: The first problems, one line each.
         count: Number of problems.
         not_checked: Properties that could not be checked, and the requirements for checking them.

@@ -24,8 +24,6 @@ class TextRecipe:
     """The parameters that determine a text perturbation, which make it reproducible word for word.
 
     Attributes:
-        corruption: The perturbation.
-        seed: The dataset's seed.
         key: Id of the caption.
         style: Style of the captions; see `language.tagger.Tagger.analyse`.
         mode: "released" for the word tables of the released code in the family `bias`.

@@ -27,9 +27,7 @@ class Recipe:
     """The parameters that determine a visual perturbation, which make it reproducible bit for bit.
 
     Attributes:
-        corruption: The perturbation.
         severity: Severity, 1 to 5.
-        seed: The dataset's seed.
         key: Id of the clip, or of its source video.
     """
 

@@ -41,12 +41,10 @@ class Exhibit:
 
     Attributes:
         id: Id that is unique in the output, used in links.
-        title: Title in the index.
         facets: Filter values by facet.
         view: One of `VIEWS`.
         content: The content of the view, as JSON values.
         films: The videos, the representative one first.
-        asked: The questions.
         words: Search terms besides id, title and questions.
     """
 
@@ -66,7 +64,6 @@ class Facet:
 
     Attributes:
         name: Key in `facets`; a column of this name in a table of scores links to the exhibits.
-        label: Displayed label.
         headings: Alternative names in tables of scores.
     """
 

@@ -30,7 +30,6 @@ class About:
     Attributes:
         title, summary: Title and one-line description of the output.
         version, fingerprint: Version and fingerprint of the output.
-        source: The source of the videos.
         embed: "none", "thumbnails" or "videos".
         total: Total number of exhibits in the output.
         scores: Scores of a model, from `score_page`, or None.

@@ -23,8 +23,6 @@ class Guess:
     """The choices of one baseline.
 
     Attributes:
-        name: Name of the baseline.
-        meaning: Description of the baseline.
         family: Whether the baseline learns from questions with known answers.
         choices: Original number of the chosen option of each question; for pairs of shape (questions, 2).
         right: Whether the choice is correct, shape (questions,); a probability if several options are tied.
@@ -42,8 +40,6 @@ class Figure:
     """The accuracy of one baseline.
 
     Attributes:
-        guesser: Name of the baseline.
-        meaning: Description of the baseline.
         family: Whether the baseline learns from questions with known answers.
         share: Accuracy on all questions, with its interval over source videos.
         balanced: Accuracy on the balanced subset; None if there is no such subset.

@@ -28,10 +28,7 @@ class Guessed:
     """The choices of all baselines.
 
     Attributes:
-        rows: The questions.
-        guesses: The choices.
         groups: Features by cue or baseline, as inputs of the models that combine them.
-        divided: The folds for cross-fitting.
         learnt: Number of training questions.
         left_out: Reasons by name for baselines that could not run.
     """

@@ -25,7 +25,6 @@ class BlindQuestion:
 
     Attributes:
         id: Id that is unique within an audit.
-        question: The question; "" if only options are shown.
         options: The options; "no" and "yes" for a yes/no question.
         right: Number of the correct option.
         source: The source video; "" if unknown, in which case the question counts as its own source.
@@ -79,7 +78,6 @@ class Arranged:
     random one of them.
 
     Attributes:
-        asked: The questions.
         order: Original number of the option at each position; -1 if a question has fewer options than others. Shape
             (questions, most options), as for all following arrays.
         there: Whether each option exists.

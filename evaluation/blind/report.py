@@ -22,7 +22,6 @@ class Titled:
     Attributes:
         config: Name of the table; "" for a file without tables.
         split: Name of the split; "" for a file without splits.
-        audit: The audit.
     """
 
     config: str

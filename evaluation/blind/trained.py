@@ -33,9 +33,7 @@ class Measured:
     """Questions with the inputs of trained baselines.
 
     Attributes:
-        rows: The questions.
         vectors: Embeddings of the questions; None without a sentence encoder.
-        cues: Cues of the questions.
         embed: Function that embeds further texts; None without a sentence encoder.
     """
 

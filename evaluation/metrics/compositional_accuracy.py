@@ -77,7 +77,6 @@ class AnswerCounts:
     """Counts of questions and their predictions.
 
     Attributes:
-        questions: Number of scored questions.
         missing: Number of questions without a prediction, which are excluded.
         unreadable: Keys of questions whose prediction is unreadable.
         graphs: Number of graphs with more than one question.

@@ -23,8 +23,6 @@ class DistanceMoments:
     """Mean and variance of the distances of a group of pairs.
 
     Attributes:
-        pairs: Number of pairs.
-        sources: Number of source videos.
         mean: Mean of the distances; NaN if there is no pair.
         variance: Population variance of the distances.
     """

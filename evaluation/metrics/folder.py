@@ -36,7 +36,6 @@ class SavedScores:
     """Scores that were read back.
 
     Attributes:
-        name: Name for display.
         about: Content of `scores.json`.
         tally: Sums by source video.
     """

@@ -29,8 +29,6 @@ class ScoreOptions:
         split: Split of the output, or "all".
         partial: Whether to score incomplete predictions instead of raising an error.
         first: Number of the first option in numeric answers.
-        seed: Seed of the bootstrap.
-        resamples: Number of resamples.
         config: Table with the questions; by default the output's first.
         released: Whether to score like the published scorer where it differs.
     """

@@ -31,7 +31,6 @@ class RunScore:
     Attributes:
         value: The score; NaN if undefined.
         std: Standard deviation over the settings that the score averages; NaN if the score is not such a mean.
-        settings: Number of settings.
     """
 
     value: float

@@ -308,7 +308,6 @@ class MatchedPredictions:
     """Predictions by id.
 
     Attributes:
-        given: Predictions by id.
         missing: Ids of questions without a prediction.
         doubled: Ids that occur more than once; the first prediction is used.
         unknown: Ids that belong to no question.
@@ -334,7 +333,6 @@ class PickedOptions:
     """The option that each prediction selects, in the order of the questions.
 
     Attributes:
-        ids: Ids of the questions.
         picks: Number of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
         unreadable: Ids and answers that could not be interpreted.
         matched: The predictions by id.

@@ -67,8 +67,6 @@ class Node:
 
     Attributes:
         key: Key of the prediction, shared by all nodes of a video that are the same question.
-        video_id: Id of the video.
-        text: Text of the question.
         kind: Category, a key of `GROUPS`.
         answer: The correct answer; None if unknown.
         program: Meaning, such as `equals(phone, firstObject(touching, video))`, from which the object of Object Exists
@@ -97,7 +95,6 @@ class QuestionGraph:
 
     Attributes:
         root: Key of the question.
-        video_id: Id of the video.
         nodes: Keys of all questions, children before parents, the root last.
         edges: Composition rules. The order of children matters for Equals, Choose and Xor. A question without edges is
             isolated and only counts for accuracy.

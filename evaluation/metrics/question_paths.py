@@ -23,7 +23,6 @@ class JudgedQuestion:
     """A question of a graph with its verdict.
 
     Attributes:
-        node: The question.
         prediction: The predicted answer verbatim; None if missing.
         verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for excluded categories.
         on_path: Whether the question is on the error path.

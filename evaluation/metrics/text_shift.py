@@ -163,7 +163,6 @@ class LanguageModel:
 
     Attributes:
         name: Name or folder, with the revision or a hash of the weights.
-        tokenizer: The tokenizer.
         model: The model, in evaluation mode.
     """
 

@@ -95,7 +95,6 @@ class ProbedModel:
     """A model probed under conditions; see `models.Model`.
 
     Attributes:
-        local: The model.
         conditions: Conditions by the name used in requests.
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
     """

@@ -108,7 +108,6 @@ class Scorable:
 
     Attributes:
         config: The table; None if all questions share one score.
-        split: The split.
         written: Whether the answers are open-ended, for `score open-ended`.
     """
 

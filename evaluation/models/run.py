@@ -33,7 +33,6 @@ class Call:
     """A question with a choice of modalities.
 
     Attributes:
-        question: The question.
         modalities: One of `MODALITIES`.
         condition: Name of the probing condition; "" for none.
     """

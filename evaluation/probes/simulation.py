@@ -50,7 +50,6 @@ class Outcome:
     """Losses of one trained model.
 
     Attributes:
-        alpha: The coupling.
         seed: Seed of samples and weights.
         loss: Mean squared error on new samples.
         impaired: Mean squared error under crossmodal short-circuiting.

@@ -25,7 +25,6 @@ class Step:
     """A question with the questions of which it is composed.
 
     Attributes:
-        question: The question.
         kind: Leaf category, such as "Interaction After".
         rules: Composition rules with their ordered children; empty for a leaf.
     """

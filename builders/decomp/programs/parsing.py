@@ -116,7 +116,6 @@ class _Form:
     """The program of a question type.
 
     Attributes:
-        of: The type.
         pattern: The program, in which `{question.relation}` is the relation of its question. The type of value allowed
             for a field is the last part of its name, or follows a colon: `{first:action}`.
         parts: Types of the fields that the pattern contains.
