@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Try every extra alone and every harness in an environment of its own; print tables of versions, sizes and results.
+"""Test every extra and every harness in a separate environment; print tables of versions, sizes and results.
 
     python .ci/integrations.py                        everything: 25 GB and more than an hour on two cores
     python .ci/integrations.py core ask lmms-eval     only these
 
 Environments of extras run `COMMANDS`: a command whose packages are missing must name an extra to install, and nothing
 may end in a traceback. Environments of harnesses run the tests that are skipped without them, with the Python of this
-script, which needs the extra `dev`. An environment in `--work` is used again: delete the folder to start afresh.
+script, which needs the extra `dev`. Environments in `--work` are reused; delete the folder to start afresh.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def make(name: str, work: Path, wheel: Path, packages: tuple[str, ...], *constra
 
 
 def try_extra(extra: str, work: Path, wheel: Path, places: dict[str, Path]) -> list[str]:
-    """Try an extra alone, or with "" the core; print its row and return the faults."""
+    """Test an extra alone ("" for the core); print its table row and return the faults."""
     constraints = () if extra in UNPINNED else ("-c", ROOT / "constraints.txt")
     environment = make(extra or "core", work, wheel, (f"stressreel[{extra}]",), *constraints)
     tried, found = faults(environment, closure(extra) if extra else set(), places)
@@ -157,7 +157,7 @@ def try_extra(extra: str, work: Path, wheel: Path, places: dict[str, Path]) -> l
 
 
 def try_harness(name: str, work: Path, wheel: Path) -> list[str]:
-    """Run the tests of a harness; print its row and return the faults."""
+    """Run the tests of a harness; print its table row and return the faults."""
     packages, variable, tests = HARNESSES[name]
     environment = make(name, work, wheel, packages)
     python, variables = Path(sys.executable), {**os.environ, variable or "_": str(environment.bin / "python")}
@@ -202,7 +202,7 @@ def made_places(work: Path) -> dict[str, Path]:
 
 
 def main() -> int:
-    """Try what was asked for; return 1 if there are faults."""
+    """Run the requested tests; return 1 if there are faults."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     known = ["core", *(extra for extra in extras if extra not in OTHERS), *HARNESSES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -1,4 +1,4 @@
-"""Asking a model the questions of an output."""
+"""Ask a model the questions of an output."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _run_build(
 
 
 def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:
-    """Refuse, before any work, to withhold answers that cannot be.
+    """Check, before any work, that the answers of the requested split can be withheld.
 
     Raises:
         UsageError: There is no such split, the benchmark declares no answers, or the output is in object storage.

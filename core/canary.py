@@ -1,8 +1,8 @@
 """The canary of a dataset: a GUID in all its files, by which training corpora that contain them can be filtered.
 
-Srivastava et al. 2022, "Beyond the Imitation Game", have one for BIG-bench. Shards are written, and kept by a resumed
-build, before the fingerprint is known, so the GUID follows from the plan's hash, which is in `build.json` as well: it
-covers the settings, the versions, the hashes of the inputs and every unit of work.
+The idea is from BIG-bench (Srivastava et al. 2022, "Beyond the Imitation Game"). The GUID is derived from the hash of
+the plan, since shards are written before the fingerprint is known. This hash covers the settings, the versions, the
+hashes of the inputs and every unit of work, and is also stored in `build.json`.
 """
 
 from __future__ import annotations

@@ -98,13 +98,13 @@ class FinishedOutput:
 
     @property
     def withheld(self) -> Mapping[str, Any]:
-        """What is withheld, as `builders.runtime.withhold` records it; empty for the output of a build."""
+        """The record of `builders.runtime.withhold` about withheld answers; empty for the output of a build."""
         found = self.info.get("withheld", {})
         return found if isinstance(found, dict) else {}
 
     @property
     def asked(self) -> str:
-        """The fingerprint in predictions: that of the output that was asked, if this is its private counterpart."""
+        """The expected fingerprint in predictions: for a private copy, that of its public counterpart."""
         return str(self.withheld.get("public", self.info["fingerprint"]))
 
     def gaps(self) -> Iterator[str]:
@@ -173,10 +173,10 @@ def withheld_statement(info: Mapping[str, Any]) -> str:
 
 
 def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
-    """Refuse what needs answers that an output withholds.
+    """Raise an error if an operation needs answers that an output withholds.
 
     Raises:
-        InputError: It is a public output, and `split` is its withheld one, "all" or None.
+        InputError: The output is a public copy, and `split` is the withheld split, "all" or None.
     """
     held = output.withheld
     if held and "public" not in held and split in (None, "all", held.get("split")):

@@ -33,7 +33,7 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
 def engine() -> str:
     """Describe the environment that affects floating-point rounding: libraries, and the SIMD extensions used by numpy.
 
-    On another processor or library, a cosine may change by 1e-7, and with it choices that compare cosines.
+    With another processor or library, cosines may differ by 1e-7, and with them choices that compare cosines.
     """
     import numpy as np
 

@@ -90,7 +90,7 @@ def headline_png(scores: Scores) -> bytes:
 
 
 def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Divide scores by their maximum if it is not 1, as their names then state: "A CIDEr / 10"."""
+    """Divide each score by its maximum unless this is 1, and add the divisor to the name: "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
         best = BEST.get(name.split()[-1], 1.0)

@@ -1,4 +1,4 @@
-"""Processing of documents by the tasks of this folder: videos, prompts, and interpretation of answers.
+"""Process the documents of this folder's tasks: videos, prompts, and interpretation of answers.
 
 `stressreel export lmms-eval` writes this file as `utils.py`, next to `harness.py`, which contains the parts common to
 all harnesses. The file requires neither stressreel nor packages beyond those of lmms-eval. Functions specific to a

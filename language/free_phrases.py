@@ -128,7 +128,7 @@ def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | No
 
 
 def _without_later(text: str) -> tuple[str, str]:
-    """Cut off "after eating": a question about its order relative to another event would ask about two orders."""
+    """Cut off phrases such as "after eating", as a question about order would then mention two orders."""
     cut = _LATER.search(text)
     before = [] if cut is None else [token.lower for token in tokenize(text[: cut.start()])]
     acts = any(is_verb_form(word, form) for word in before for form in ("VBG", "VBZ"))

@@ -55,7 +55,7 @@ class Player:
 
     @property
     def is_thing(self) -> bool:
-        """Whether it is a thing."""
+        """Whether the player is a thing."""
         return self.gender == "thing"
 
 

@@ -187,7 +187,7 @@ def _check_count(path: Path, count: int) -> None:
 
 
 def _bounded(index: FrameIndex) -> FrameIndex:
-    """Raise VideoError for a file of few frames that claims an excessive duration, which sound would fill."""
+    """Raise VideoError for a file of few frames that claims an excessive duration, which its sound would have."""
     if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
         raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
     return index

@@ -109,12 +109,12 @@ class Body:
 
     @property
     def shoulder(self) -> complex:
-        """The joint of the arms."""
+        """The position of the shoulder joint."""
         return self.pose.hip + TORSO * 1j * cmath.exp(-1j * self.pose.lean)
 
     @property
     def head(self) -> complex:
-        """The centre of the head."""
+        """The position of the centre of the head."""
         return self.shoulder + HEAD_RISE * 1j * cmath.exp(-1j * (self.pose.lean + self.pose.nod / 2))
 
     def arm(self, side: str) -> list[complex]:

@@ -143,7 +143,7 @@ def table(brush: Brush, state: State) -> None:
 
 
 def apple(brush: Brush, bitten: float = 0.0) -> None:
-    """Draw an apple at 0; the front side is bitten off by the share `bitten`."""
+    """Draw an apple at the origin, with the fraction `bitten` of its front side eaten."""
     brush.disc(0j, 6, RED)
     brush.line([6j, 1 + 9j], DARK_WOOD, 1.5)
     brush.fill(oval(4 + 8j, 3, 1.5, 0.4), GREEN)

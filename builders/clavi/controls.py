@@ -133,8 +133,8 @@ class Controls:
     def draw(self, candidate: Candidate) -> Action | None:
         """Sample the negative control of a pair; return None if none is possible.
 
-        First the subject is sampled, with its frequency in the clip's events, then the phrase. A phrase whose meaning
-        resembles an event of the clip is rejected and sampled again.
+        The subject is sampled first, weighted by its frequency in the clip's events, then the phrase. A phrase whose
+        meaning resembles an event of the clip is rejected and sampled again.
         """
         subjects = self._subjects(candidate)
         phrases = [action.phrase for action in candidate.clip_events]

@@ -94,7 +94,7 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """Frames within the time margin of each frame."""
+        """Return the frames within the time margin of each frame."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 

@@ -219,7 +219,7 @@ class _Judge:
         return words.verb != ("taking" if first else "putting down")
 
     def clear_edges(self, window: Window, first: bool) -> bool:
-        """Return whether no other action starts (ends) so close to a limit of the window that it may lie in it."""
+        """Return whether no other action starts (`first`) or ends within the time margin of the window's limits."""
         named = [self.view.span(action) for action in window.actions]
         limits = [moment for span in named if span for moment in (span.start, span.end)]
         moments = (span.start if first else span.end for span in self.view.graph.actions if span not in named)

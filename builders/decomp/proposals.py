@@ -83,7 +83,7 @@ class Proposer:
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
-        """Pairs of actions with time between them."""
+        """The ordered pairs of actions that are at least three seconds apart."""
         spans = self.view.single
         return [
             (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
@@ -112,7 +112,7 @@ class Proposer:
         return self.reference(name, relation) or name
 
     def reference(self, name: str, relation: str) -> ask.Reference | None:
-        """Sample a question whose answer is the object, by another relation."""
+        """Sample a question whose answer is the object, based on a different relation."""
         found = self.references.get((name, relation))
         if found is None:
             found = self.references[name, relation] = self._references(name, relation)
@@ -155,7 +155,7 @@ class Proposer:
         return ask.RelationExists(held[0], window) if held else None
 
     def interaction(self, window: Window | None = None) -> ask.Interaction | None:
-        """Ask for a relation that holds to an object."""
+        """Propose a question about a relation to an object."""
         window = window or self.window()
         held = self.pick(self.held_in(window))
         return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None

@@ -68,7 +68,9 @@ def _pairs() -> list[str]:
 class PerturbedSettings(BuildSettings):
     """Options of a suite of perturbed clips and captions.
 
-    After `decided`, `perturbations` and `text_perturbations` contain no families.
+    By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
+    can move content across clip boundaries. After `decided`, `perturbations` and `text_perturbations` contain no
+    families.
     """
 
     msrvtt: str | None = option(

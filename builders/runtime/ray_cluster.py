@@ -366,7 +366,7 @@ def _check_nodes(ray: Any, token: str | None) -> None:
 
 
 def _variables() -> dict[str, str]:
-    """Return the environment variables for workers: limits to one thread, and our own variables; no secrets."""
+    """Return the environment variables for workers: thread limits and our own variables, but no secrets."""
     return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
 
 

@@ -35,14 +35,14 @@ PUBLISHED = ("builder", "dataset_version", "split", "files", "tools", "inputs", 
 
 @dataclass(frozen=True)
 class Withholding:
-    """What is withheld of an output.
+    """The withheld part of an output.
 
     Attributes:
-        output: The original output.
+        output: Original output.
         tables: Its tables.
-        public: What the split shows of each; see `Benchmark.public`.
+        public: Published columns of each table in the split; see `Benchmark.public`.
         split: The split.
-        contact: Where predictions are sent; may be empty.
+        contact: Address for predictions; may be empty.
     """
 
     output: FinishedOutput
@@ -54,7 +54,7 @@ class Withholding:
 
     @cached_property
     def key(self) -> bytes:
-        """The key, known only to someone who has the original output."""
+        """The secret key, derived from the original output."""
         return hashlib.sha256(b"withhold " + regular(self.output.path / UNITS).read_bytes()).digest()
 
     def secret(self, *parts: object) -> str:
@@ -63,7 +63,7 @@ class Withholding:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """New names of the ids in the split."""
+        """The new id for each original id in the split."""
         found: dict[str, str] = {}
         for table, public in self.public.items():
             columns = [name for name in public.ids if "." not in name]
@@ -76,7 +76,7 @@ class Withholding:
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """For the key of each row of the first table, the key of the row that gets its moved texts."""
+        """For each row of the first table, by key, the key of the row that receives its texts."""
         table, public = next(iter(self.public.items()))
         if not public.moved:
             return {}
@@ -86,7 +86,7 @@ class Withholding:
 
     @cached_property
     def texts(self) -> dict[str, Any]:
-        """The moved texts of each row of the first table that has them, by its new place."""
+        """The moved texts of the first table, by the key of the row that receives them."""
         table, public = next(iter(self.public.items()))
         (name,) = public.moved
         key = self.tables[table].key[0]
@@ -94,13 +94,13 @@ class Withholding:
         return {self.places[row[key]]: row[name] for row in rows}
 
     def renamed(self, name: Any) -> Any:
-        """Return the new name of an id, or of each in a list; others are unchanged."""
+        """Return the new name of an id, or of each id in a list; unknown ids are unchanged."""
         if isinstance(name, list):
             return [self.names.get(each, each) for each in name]
         return self.names.get(name, name)
 
     def private_row(self, config: Config, row: Row) -> Row:
-        """Return a row of the split with its answers, as it can be joined with the public one."""
+        """Return the private version of a row in the split, with answers and the ids of the public version."""
         public, before, row = self.public[config.name], row, dict(row)
         for name in public.ids:
             column, _, inner = name.partition(".")
@@ -125,12 +125,12 @@ class Withholding:
         return row
 
     def public_row(self, config: Config, row: Row) -> Row:
-        """Return a private row without what reveals its answer."""
+        """Return the public version of a private row, without the columns that reveal the answer."""
         shown = self.public[config.name].shown
         return {name: value if name in shown else None for name, value in row.items()}
 
     def other_row(self, config: Config, row: Row) -> Row | None:
-        """Return a row of another split without references to withheld ones; None if it is one of these itself."""
+        """Return a row of another split without references to withheld rows; None if it shares the key of one."""
         public = self.public[config.name]
         if row[config.key[0]] in self.names and config.key[0] in public.ids:
             return None
@@ -142,7 +142,7 @@ class Withholding:
         return row
 
     def rows(self, config: Config, split: str, *, private: bool, staging: Path) -> Iterator[Row]:
-        """Yield the rows of one of the two outputs, with their videos; those of the split in an order by the key."""
+        """Yield the rows of one of the two outputs, with their videos; the split is shuffled by the secret key."""
         columns = [column.name for column in config.columns]
         if split != self.split:
             found = (self.other_row(config, row) for row in self.output.whole(config.name, columns, split))

@@ -59,7 +59,7 @@ class Tools:
 
     @property
     def wordnet(self) -> WordNet:
-        """WordNet."""
+        """The WordNet database."""
         return load_wordnet()
 
     @property

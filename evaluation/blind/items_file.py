@@ -42,7 +42,7 @@ def read_asked(
         path: File with `id`, `question`, `options` (or a0, a1, …; without options, answers are yes or no) and `answer`
             (or `answer_index`); optional are `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
             `explanation_options` with `explanation_index`, as written by `stressreel mine`.
-        columns: Column names of the file, by the names above.
+        columns: Names of the file's columns, keyed by the names above.
         first: Number of the first option in numeric answers; `answer_index` counts from 0.
 
     Returns:

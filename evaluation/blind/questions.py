@@ -49,7 +49,7 @@ class BlindQuestion:
 
     @property
     def yes_no(self) -> bool:
-        """Whether it is a yes/no question."""
+        """Whether the question is a yes/no question."""
         return sorted(option.casefold() for option in self.options) == sorted(YES_NO)
 
 

@@ -119,7 +119,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
 
 
 def _normalized(text: str) -> str:
-    """Normalize a text to NFKC, whose time would grow with the square of the number of marks on one letter."""
+    """Normalize a text to NFKC, dropping excess marks on a letter, which would take quadratic time."""
     marks = "".join(char for char in set(text) - ASCII if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
     if marks:
         mark = f"[{re.escape(marks)}]"

@@ -1,1 +1,1 @@
-"""Asking models the questions of an output: questions, frames, models, a journal, predictions."""
+"""Ask models the questions of an output: questions, frames, models, a journal, predictions."""

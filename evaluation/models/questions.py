@@ -255,7 +255,7 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
 
 
 def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the choices of modalities to ask with; by default a single one with everything available.
+    """Return the combinations of modalities to show; by default a single one with all that are available.
 
     Raises:
         UsageError: A choice is unknown or repeated, or needs subtitles and no question has any.

@@ -96,7 +96,7 @@ class QuadrantCells:
     """Cells of quadrants such that each row has cells of only one quadrant, and therefore one mean.
 
     Attributes:
-        cells: Booleans, (batch or 1, 1, queries, keys).
+        cells: Booleans of shape (batch or 1, 1, queries, keys).
         which: 1 where a row has cells with keys of a label, (batch or 1, 1, queries, labels).
         indicator: 1 where a key has a label, (batch or 1, 1, keys, labels).
     """
