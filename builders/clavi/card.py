@@ -23,6 +23,7 @@ BASELINES = {
     "question": "the most frequent answer to the exact question",
     "type": "the most frequent answer to the type",
     "cuts": "sees only whether the video was recut; knows which actions tend to come first",
+    "order": "knows which actions tend to come first",
 }
 
 
@@ -64,6 +65,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         },
         "hours": fsum(measured.videos_s) / 3600,
         "rendered": "videos" in info["counts"],
+        "recut": info["settings"].get("cuts", "release") == "release",
         "pairs": sum(measured.pairs.values()),
         "videos": 2 * sum(measured.pairs.values()),
         "questions": sum(info["counts"]["questions"].values()),
@@ -79,8 +81,9 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
                 "CAcc_T, complement": scores[name].cacc_t,
             }
             for name, words in BASELINES.items()
+            if name in scores
         },
-        "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items()},
+        "guessed_by_type": {words: scores[name].by_type for name, words in BASELINES.items() if name in scores},
         "cues": cue_fields(measured.cues) if measured.cues else None,
         "rules": {"margin": MARGIN_S, "spare": SPARE_S, **vars(Limits.of(settings_of(info)))},
         "license_link": source.license.get("license_link"),

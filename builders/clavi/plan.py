@@ -24,7 +24,7 @@ from .controls import Controls
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
-from .selection import balanced, balanced_over_videos, spread_over_videos, without_recurrences
+from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
 from .settings import ClaviSettings
 from .sources import collection_of
 from .tables import clavi_configs, pair_columns
@@ -164,7 +164,8 @@ def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Coun
     """Apply `max_pairs_per_video` and `order`."""
     most, seed = settings.max_pairs_per_video, settings.seed
     if settings.order != "balanced":
-        return spread_over_videos(candidates, most, seed, counts)
+        spread = spread_over_videos(candidates, most, seed, counts)
+        return balanced_by_pair(spread, seed, counts) if settings.order == "pairs" else spread
     if most is None:
         return balanced(candidates, seed, counts)
     return balanced_over_videos(candidates, most, seed, counts)

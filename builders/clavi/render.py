@@ -50,7 +50,7 @@ class ClaviBuilder(SourceVideos):
 
         def cut(index: FrameIndex) -> Facts:
             keep_sound = self.settings.audio == "keep"
-            done = write_edits(index, edits(index, unit), files, settings, keep_sound=keep_sound)
+            done = write_edits(index, self.edits(index, unit), files, settings, keep_sound=keep_sound)
             return _facts(index, unit, done[0])
 
         facts = with_index(path, cut, remembered_index)
@@ -64,9 +64,18 @@ class ClaviBuilder(SourceVideos):
         """Return the cuts of a pair, and the length and size of its videos; see `core.plan.Builder`."""
         path = self.source(unit)
         facts = with_index(
-            path, lambda index: _facts(index, unit, foresee(index, edits(index, unit)[0])), remembered_index
+            path, lambda index: _facts(index, unit, foresee(index, self.edits(index, unit)[0])), remembered_index
         )
         return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
+
+    def edits(self, index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
+        """Return the edit lists of V and V′; raises what `pieces` does."""
+        a, filler, b = pieces(index, unit)
+        if self.settings.cuts == "release":
+            return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
+        middle = (filler.start + filler.stop) // 2
+        halves = tuple(half for half in (range(middle, filler.stop), range(filler.start, middle)) if half)
+        return (a, *halves, b), (b, *halves, a)
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
         """Yield the 38 questions, the pair and, if rendered, the two videos."""
@@ -131,12 +140,6 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
             f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
-
-
-def edits(index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-    """Return the edit lists of V and V′; raise the errors of `pieces`."""
-    a, filler, b = pieces(index, unit)
-    return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
 
 
 def pair_footage(plan: Plan) -> list[Footage]:

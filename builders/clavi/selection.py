@@ -73,6 +73,24 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
     return kept
 
 
+def balanced_by_pair(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
+    """Leave pairs out until in every split, of any two classes of phrases, each is first as often as second.
+
+    Pairs of one class with itself are kept. Which pair of two classes is left out is sampled.
+    """
+    groups: dict[tuple[str, str, str], list[Candidate]] = {}
+    for candidate in sorted(candidates, key=pair_key):
+        classes = class_of(candidate, "a"), class_of(candidate, "b")
+        groups.setdefault((candidate.video.split, *classes), []).append(candidate)
+    kept: list[Candidate] = []
+    for (split, first, second), members in sorted(groups.items()):
+        number = min(len(members), len(groups.get((split, second, first), ())))
+        order = rng_for(seed, "clavi", "pair balance", split, first, second).permutation(len(members))
+        kept += [members[place] for place in order[:number].tolist()]
+    counts["pairs_left_out_order_balance"] += len(candidates) - len(kept)
+    return kept
+
+
 def balanced_over_videos(
     candidates: Sequence[Candidate], most: int, seed: int, counts: Counter[str]
 ) -> list[Candidate]:

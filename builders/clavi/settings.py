@@ -13,6 +13,7 @@ from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
+BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
 SAMPLE = "sample"
 
@@ -141,9 +142,17 @@ class ClaviSettings(BuildSettings):
         "Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.",
         counts=selected,
     )
-    order: Literal["any", "balanced"] = option(
+    order: Literal["any", "balanced", "pairs"] = option(
         "any",
-        "balanced: drop pairs until every phrase class (verb, or Charades class) comes first as often as second.",
+        "Drop pairs until every phrase class (verb, or Charades class) comes first as often as second (balanced), or "
+        "until this holds for every two classes (pairs).",
+        record="changed",
+        counts=selected,
+    )
+    cuts: Literal["release", "balanced"] = option(
+        "release",
+        "balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that the number "
+        "of cuts does not distinguish them.",
         record="changed",
         counts=selected,
     )
@@ -193,6 +202,8 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
             f"--shortest {shortest:g} and --longest {settings.longest:g} exclude every action. --longest must be at "
             "least --shortest."
         )
+    if settings.cuts == "balanced":
+        settings = replace(settings, min_gap=max(settings.min_gap, BALANCED_GAP_S))
     if named[0] == "charades":
         return settings
     return replace(settings, rules=None, max_span=SPAN_S if settings.max_span is None else settings.max_span)

@@ -196,7 +196,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         example={name: every[-1][name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
-        audit=audit_blind(questions),
+        audit=audit_blind(questions, recut=output.info["settings"].get("cuts", "release") == "release"),
         fps=Distribution.of([row["fps"] for row in videos]) if videos else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
         cues=None if collection == "charades" else measure_cues(pairs),
@@ -299,14 +299,15 @@ def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
     return ("train", others[0]) if "train" in names and others else (names[0], names[0])
 
 
-def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
+def audit_blind(questions: Mapping[str, Sequence[Row]], *, recut: bool = True) -> BlindAudit:
     """Score baselines that do not see the content of the videos.
 
     They learn the answers of the train split and answer the test split, or validation if there is no test split. In a
     build with one split, they learn from all other source videos. Ties are resolved in favour of the more frequent
     answer overall.
 
-    The questions must have been processed by `restore_phrases`.
+    The questions must have been processed by `restore_phrases`. With `recut`, only V′ has cuts, which the baseline "cuts"
+    detects; otherwise, the baseline "order" takes its place.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
@@ -315,8 +316,8 @@ def audit_blind(questions: Mapping[str, Sequence[Row]]) -> BlindAudit:
         guesses = [guess(row) for row in rows]
         scores.append(_score(name, rows, guesses, guesses))
     scores += [_score(name, rows, *_most_frequent(known, rows, groups)) for name, groups in LEARNT.items()]
-    guesses = _guess_from_cuts(known, rows)
-    scores.append(_score("cuts", rows, guesses, guesses))
+    guesses = _guess_from_order(known, rows, recut=recut)
+    scores.append(_score("cuts" if recut else "order", rows, guesses, guesses))
     flips = {row["question_id"]: row for row in rows if row["subset"] == "complement"}
     others = [flips.get(row["counterpart_question_id"], {}) for row in flips.values()]
     elsewhere = _count_elsewhere(known, lambda row: row["question"])
@@ -362,8 +363,8 @@ def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionG
     return plain, weighted
 
 
-def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
-    """Predict answers from whether the video was recut and which of the two actions usually comes first.
+def _guess_from_order(known: Sequence[Row], asked: Sequence[Row], *, recut: bool) -> list[int]:
+    """Predict answers from which of the two actions usually comes first and, with `recut`, whether the video was recut.
 
     The frequency with which an action is first is learnt from the BE questions about V; ties are resolved
     alphabetically. E questions are answered by their wording.
@@ -381,7 +382,7 @@ def _guess_from_cuts(known: Sequence[Row], asked: Sequence[Row]) -> list[int]:
             late = [lateness(phrase, row["source_id"]) for phrase in row["phrases"]]
             begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
             opposite = row["template_id"] in ("BE-end", "BA-after")
-            guess = YES if begins ^ opposite ^ (row["variant"] == "complement") else NO
+            guess = YES if begins ^ opposite ^ (recut and row["variant"] == "complement") else NO
         guesses.append(guess)
     return guesses
 

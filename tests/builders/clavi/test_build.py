@@ -13,7 +13,7 @@ from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
 from stressreel.annotations.clavi import ReleasedPair
 from stressreel.builders.clavi.plan import plan_clavi
 from stressreel.builders.clavi.render import ClaviBuilder, pieces
-from stressreel.builders.clavi.settings import ClaviSettings
+from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
 from stressreel.core.errors import InputError, VideoError
 from stressreel.core.plan import Plan, Unit, changed
@@ -231,6 +231,16 @@ def test_pieces_start_with_the_first_frame_at_or_after_a_cut() -> None:
         a, filler, b = pieces(TEN_S, unit(*cuts))
         assert (a.start, a.stop, b.start, b.stop) == frames
         assert filler == range(frames[1], frames[2])
+
+
+def test_balanced_cuts_swap_the_halves_of_the_filler_in_both_videos() -> None:
+    balanced = ClaviBuilder(decided(ClaviSettings(charades="sample", cuts="balanced")))
+    for in_b, halves in ((4.0, (range(35, 40), range(30, 35))), (3.5, (range(32, 35), range(30, 32)))):
+        v, complement = balanced.edits(TEN_S, unit(1, 3, in_b, 9))
+        a, b = range(10, 30), range(round(10 * in_b), 90)
+        assert (v, complement) == ((a, *halves, b), (b, *halves, a))
+    assert balanced.settings.min_gap == 2.5
+    assert ClaviBuilder(ClaviSettings()).edits(TEN_S, unit(1, 3, 4, 9))[0] == (range(10, 90),)
 
 
 def test_pieces_go_by_timestamps_not_by_rate() -> None:

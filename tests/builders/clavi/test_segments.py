@@ -20,7 +20,13 @@ from stressreel.builders.clavi.prepare import warnings_of
 from stressreel.builders.clavi.questions import question_rows
 from stressreel.builders.clavi.sameness import Sameness, content_words, embedded, may_be_one, same_meaning
 from stressreel.builders.clavi.segments import segment_pairs
-from stressreel.builders.clavi.selection import balanced, balanced_over_videos, class_of, spread_over_videos
+from stressreel.builders.clavi.selection import (
+    balanced,
+    balanced_by_pair,
+    balanced_over_videos,
+    class_of,
+    spread_over_videos,
+)
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import FrameTiming, as_rate
 from stressreel.core.plan import Plan
@@ -195,6 +201,16 @@ def test_balanced_pairs_have_each_class_first_as_often_as_second() -> None:
     assert_balanced(kept)
     assert len(kept) == 15  # ad goes, and a way from a over b to c
     assert counts["pairs_left_out_order_balance"] == len(names) - len(kept)
+
+
+def test_of_two_classes_each_is_first_as_often_as_second() -> None:
+    pairs = candidates(*["ab"] * 6, *["ba"] * 2, *["bc"] * 4, *["dd"] * 2, "ca", "ac")
+    counts = Counter[str]()
+    kept = balanced_by_pair(pairs, 0, counts)
+    found = Counter(class_of(pair, "a") + class_of(pair, "b") for pair in kept)
+    assert found == {"ab": 2, "ba": 2, "dd": 2, "ca": 1, "ac": 1}
+    assert counts["pairs_left_out_order_balance"] == len(pairs) - len(kept)
+    assert kept == balanced_by_pair(pairs[::-1], 0, Counter())
 
 
 def test_balance_is_kept_where_few_pairs_of_a_source_are() -> None:
