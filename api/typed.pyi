@@ -170,7 +170,8 @@ def build_clavi(
     min_gap: float = 0.0,
     max_pairs_per_video: int | None = None,
     strict: bool = False,
-    order: Literal['any', 'balanced'] = 'any',
+    order: Literal['any', 'balanced', 'pairs'] = 'any',
+    cuts: Literal['release', 'balanced'] = 'release',
     same_by: Literal['auto', 'lemmas', 'sbert'] = 'auto',
     render: bool = True,
     crf: int = 23,
@@ -221,8 +222,10 @@ def build_clavi(
         min_gap: Shortest time from the end of A to the start of B, in seconds.
         max_pairs_per_video: Maximum number of pairs per source video, sampled across it.
         strict: Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.
-        order: balanced: drop pairs until every phrase class (verb, or Charades class) comes first as often as
-            second.
+        order: Drop pairs until every phrase class (verb, or Charades class) comes first as often as second
+            (balanced), or until this holds for every two classes (pairs).
+        cuts: balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that
+            the number of cuts does not distinguish them.
         same_by: How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence
             embeddings; auto uses embeddings if sentence-transformers is installed.
         render: Render the videos, or write only the questions and pairs.

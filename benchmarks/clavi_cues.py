@@ -143,20 +143,20 @@ def detect(
     balanced: bool,
 ) -> dict[str, Floats]:
     """Return, by model, P(V′) of V and of V′ of each test pair, `(pairs, 2)`."""
-    halves = clips[::2], clips[1::2]
-    videos = [
-        [v for pair in rows for v in shown(pair, half, seed, balanced=balanced)]
-        for rows, half in zip((train, test), halves, strict=True)
-    ]
+    features: list[tuple[NDArray[np.float64], NDArray[np.float32]]] = []
+    for rows, half in ((train, clips[::2]), (test, clips[1::2])):
+        videos = (video for pair in rows for video in shown(pair, half, seed, balanced=balanced))
+        found = [(jump_features(video), change_maps(video)) for video in videos]
+        features.append((np.asarray([each[0] for each in found]), np.asarray([each[1] for each in found])))
+    (jumps, maps), (test_jumps, test_maps) = features
     labels = np.tile([0, 1], len(train))
-    jumps, maps = ([np.asarray([f(v) for v in part]) for part in videos] for f in (jump_features, change_maps))
     models = {
         "logistic regression": make_pipeline(StandardScaler(), LogisticRegression(C=0.3, max_iter=1000)),
         "boosted trees": HistGradientBoostingClassifier(max_iter=150, max_leaf_nodes=8, learning_rate=0.06),
     }
-    found = {name: model.fit(jumps[0], labels).predict_proba(jumps[1])[:, 1] for name, model in models.items()}
-    found["3D network"] = network(maps[0], labels, seed)(maps[1])
-    return {name: np.asarray(values).reshape(-1, 2) for name, values in found.items()}
+    chances = {name: model.fit(jumps, labels).predict_proba(test_jumps)[:, 1] for name, model in models.items()}
+    chances["3D network"] = network(maps, labels, seed)(test_maps)
+    return {name: np.asarray(values).reshape(-1, 2) for name, values in chances.items()}
 
 
 def classes_of(row: dict[str, Any]) -> tuple[str, str]:

@@ -306,8 +306,8 @@ def audit_blind(questions: Mapping[str, Sequence[Row]], *, recut: bool = True) -
     build with one split, they learn from all other source videos. Ties are resolved in favour of the more frequent
     answer overall.
 
-    The questions must have been processed by `restore_phrases`. With `recut`, only V′ has cuts, which the baseline "cuts"
-    detects; otherwise, the baseline "order" takes its place.
+    The questions must have been processed by `restore_phrases`. With `recut`, only V′ has cuts, which the baseline
+    "cuts" detects; otherwise, the baseline "order" takes its place.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
