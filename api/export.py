@@ -115,19 +115,17 @@ def export_tasks(
         OutputError: The folder cannot be written.
     """
     from ..builders.parts import scoring_of, tasks_of
-    from ..core.export_folder import replaceable_files
     from ..exports.task_folder import write_tasks
 
     module = import_module(f"..exports.{HARNESSES[harness]}", __package__)
     folder = Path(to)
     with _exporting(Path(out), folder) as (output, benchmark):
-        earlier = replaceable_files(folder, force=force)
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
             raise UsageError(f"--name {group!r}: letters, digits and _ only.")
         tasks = tasks_of(benchmark, output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
-        write_tasks(module.task_files, output, tasks, folder, group, earlier, found)
+        write_tasks(module.task_files, output, tasks, folder, group, found, force=force)
         by_table = scoring_of(benchmark).by_table
     return ExportedTasks(
         folder, group, tuple(tasks), tuple(module.commands(output, tasks, folder, group, by_table=by_table))

@@ -1,16 +1,13 @@
 """The folder of an export; a later export removes only files that an earlier export wrote.
 
-`output.json` lists every file of an export. `open_folder` is for many large files: they are listed before they are
-written, so that the same command can continue an interrupted export; another command needs --force. `replace_folder` is
-for small files: all are written to a temporary folder before any existing file changes.
+`output.json` lists every file of an export before it is written, so that the same command can continue an interrupted
+export; another command needs --force.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -73,8 +70,9 @@ class ExportFolder:
         known = {*self.leftover, *self.before}
         taken = [name for name in files if os.path.lexists(self.place(name)) and name not in known]
         if taken:
+            names = ", ".join(sorted(taken)[:5])
             raise InputError(
-                f"{_has(self.path, taken)}, which was not written by an export. Move it, or give another --to."
+                f"{self.path} has {names}, which was not written by an export. Move it, or give another --to."
             )
         self.files.update(files)
         self._write(complete=False)
@@ -114,14 +112,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
         InputError: The folder contains other files.
         OutputError: The folder cannot be read.
     """
-
-    def fits(found: Mapping[str, Any]) -> bool:
-        files = found.get("files")
-        if found.get("format") != about["format"] or not isinstance(files, dict):
-            return False
-        return all(map(_below, files)) and all(isinstance(each, dict) for each in files.values())
-
-    found = _earlier(path, fits, "such an export")
+    found = _earlier(path, about["format"])
     if found is None:
         return ExportFolder(path, about)
     files = found.pop("files")
@@ -137,74 +128,8 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     return ExportFolder(path, about, files if same else {}, frozenset() if same else frozenset(files))
 
 
-def replaceable_files(folder: Path, *, force: bool) -> frozenset[str]:
-    """Return the names of an earlier export's files for `replace_folder`; empty if the folder is new or empty.
-
-    Raises:
-        InputError: The path is a file, or the folder contains anything except an export that may be overwritten.
-        OutputError: The folder cannot be read.
-    """
-
-    def fits(found: Mapping[str, Any]) -> bool:
-        files = found.get("files")
-        return isinstance(files, list) and ABOUT in files and all(name == ABOUT or _plain(name) for name in files)
-
-    found = _earlier(folder, fits, "an export of this version")
-    if found is None:
-        return frozenset()
-    if not force:
-        raise InputError(
-            f"{folder} already holds an export. Give a new or empty folder with --to, or overwrite it with --force."
-        )
-    return frozenset(found["files"])
-
-
-def replace_folder(folder: Path, about: Mapping[str, Any], files: Mapping[str, bytes], earlier: frozenset[str]) -> None:
-    """Replace an earlier export with small files, which are first written to a temporary folder.
-
-    Args:
-        folder: The folder.
-        about: Entries of `output.json` besides the names of the files.
-        files: Content by name.
-        earlier: Names of the earlier export's files; those not in `files` are removed.
-
-    Raises:
-        InputError: A name is invalid, or belongs to a file that the earlier export did not write.
-        OutputError: The folder cannot be written.
-    """
-    for name in files:
-        plain_name(name, "file")
-    named = {**about, "files": sorted([*files, ABOUT])}
-    content = {**files, ABOUT: (json.dumps(named, indent=2, ensure_ascii=False) + "\n").encode()}
-    taken = [
-        name for name in content if os.path.lexists(folder / name) and (name not in earlier or (folder / name).is_dir())
-    ]
-    if taken:
-        raise InputError(
-            f"{_has(folder, taken)}, which was not written by the earlier export. Move it, or give another --to or "
-            "--name."
-        )
-    with writing_to(folder):
-        new = not folder.exists()
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            with tempfile.TemporaryDirectory(prefix=".stressreel-", dir=folder) as temporary:
-                for name, data in content.items():
-                    inside(Path(temporary), name).write_bytes(data)
-                for name in content:
-                    os.replace(Path(temporary) / name, folder / name)
-        except OSError:
-            if new:
-                with suppress(OSError):
-                    folder.rmdir()
-            raise
-        for name in earlier - set(content):
-            if (folder / name).is_file():
-                (folder / name).unlink()
-
-
-def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str) -> dict[str, Any] | None:
-    """Return the `output.json` of an earlier export; None if the folder is new or empty."""
+def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
+    """Return the `output.json` of an earlier export of a format; None if the folder is new or empty."""
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
@@ -217,9 +142,12 @@ def _earlier(folder: Path, fits: Callable[[Mapping[str, Any]], bool], kind: str)
         except ValueError:  # not UTF-8, not JSON
             about = None
     found: dict[str, Any] = about if isinstance(about, dict) else {}
-    if not (str(found.get("exported_by", "")).startswith("stressreel ") and fits(found)):
+    files = found.get("files")
+    ours = str(found.get("exported_by", "")).startswith("stressreel ") and found.get("format") == kind
+    receipts = isinstance(files, dict) and all(isinstance(each, dict) for each in files.values())
+    if not (ours and receipts and all(map(_below, files or ()))):
         raise InputError(
-            f"{folder} is not empty and does not contain {ABOUT} of {kind}. Give a new or empty folder with --to."
+            f"{folder} is not empty and has no {ABOUT} of such an export. Give --to a new or empty folder."
         )
     return found
 
@@ -231,20 +159,12 @@ def _below(name: str) -> bool:
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
-def _plain(name: Any) -> bool:
-    return isinstance(name, str) and "/" not in name and _below(name)
-
-
-def _has(folder: Path, names: Iterable[str]) -> str:
-    return f"{folder} has {', '.join(sorted(names)[:5])}"
-
-
-def plain_name(name: Any, what: str = "video") -> str:
-    """Return a name if it is valid for a file in the folder itself; raise an InputError otherwise."""
-    if _plain(name):
-        return str(name)
+def plain_name(name: Any) -> str:
+    """Return the name of a video if it is valid for a file in the folder itself; raise an InputError otherwise."""
+    if isinstance(name, str) and "/" not in name and _below(name):
+        return name
     raise InputError(
-        f"a {what} is called {name!r}, which is not a valid file name. Run `stressreel verify` for details."
+        f"a video is called {name!r}, which is not a valid file name. Run `stressreel verify` for details."
     )
 
 

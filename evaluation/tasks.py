@@ -25,35 +25,53 @@ Doc = dict[str, Any]
 
 @dataclass(frozen=True)
 class TaskKind:
-    """Columns and functions of a kind of question.
+    """Columns of a kind of question.
 
     Attributes:
-        text: Function of `lmms_eval_utils.py` that returns the prompt, without "_text".
-        options: Column with the options; "" if there are none.
+        id_column: Column with the id.
+        options: Column with the options, which are answered by letter; "" if there are none.
+        right: Column with the correct answer: a text, or the number of an option.
         answers: Column of predictions with the answers.
         fixed: Options shared by all questions of the kind.
-        target: Function that returns the correct answer, without "_target"; "" if it is named after the kind.
     """
 
     id_column: str
-    text: str = "question"
     options: str = ""
+    right: str = "answer"
     answers: str = "answer"
     fixed: tuple[str, ...] = ()
-    target: str = ""
+
+    def options_of(self, doc: Doc) -> tuple[str, ...]:
+        """Return the options of a document; none for open-ended questions."""
+        return tuple(doc[self.options]) if self.options else self.fixed
+
+    def text(self, doc: Doc, prompt: Mapping[str, str]) -> str:
+        """Write a question with its lettered options, between the two parts of a prompt."""
+        lines = [
+            f"{letter(number)}. {option}" for number, option in enumerate(doc[self.options] if self.options else ())
+        ]
+        question = f"{prompt.get('pre_prompt', '')}{doc.get('question', '')}"
+        return "\n".join([question, *lines]) + prompt.get("post_prompt", "")
+
+    def target(self, doc: Doc) -> str:
+        """Return the correct answer, of lettered options the letter; "" if it is unknown."""
+        right = doc[self.right]
+        if self.options:
+            return letter(right)
+        return self.fixed[right] if isinstance(right, int) else str(right or "")
 
 
 YES_NO = ("no", "yes")
 KINDS = {
     "yes_no": TaskKind("question_id", fixed=YES_NO),
-    "answer": TaskKind("qid", "answer", "options"),
-    "explanation": TaskKind("qid", "explanation", "explanation_options", "explanation"),
-    "item": TaskKind("id", "item", "options", target="answer"),
-    "caption": TaskKind("clip_id", "caption", "options", target="answer"),
+    "answer": TaskKind("qid", "options", "answer_index"),
+    "explanation": TaskKind("qid", "explanation_options", "explanation_index", "explanation"),
+    "item": TaskKind("id", "options", "answer_index"),
+    "caption": TaskKind("clip_id", "options", "answer_index"),
     "node_yes_no": TaskKind("id", fixed=YES_NO),
     "node": TaskKind("id"),
     "open_answer": TaskKind("qid"),
-    "open_explanation": TaskKind("qid", answers="explanation"),
+    "open_explanation": TaskKind("qid", right="explanation", answers="explanation"),
 }
 """The kinds of questions, each with a prompt."""
 
@@ -116,6 +134,11 @@ class Task:
     def video_tables(self) -> tuple[str, ...]:
         """Tables that contain the videos."""
         return (self.shown.table,) if self.shown else tuple({doc["table"]: None for doc in self.docs})
+
+
+def letter(number: int) -> str:
+    """Return the letter of an option."""
+    return chr(ord("A") + number)
 
 
 @cache

@@ -116,6 +116,20 @@ def copy_videos(shard: str, group: int) -> None:
 # Results: harnesses log the value of `stressreel`, which `stressreel score` reads
 
 
+def result(sample: Mapping[str, Any], target: str, response: str) -> dict[str, Any]:
+    """Judge the response to a sample.
+
+    Args:
+        sample: Its metadata, as `stressreel export` wrote them.
+        target: Its correct answer.
+        response: The model's response.
+    """
+    given = {"column": sample["column"], **sample["about"]}
+    if sample["options"]:
+        return judged(response, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
+    return compared(response, target, tuple(sample["metrics"]), **given)
+
+
 def judged(
     response: str,
     options: Sequence[str],

@@ -5,7 +5,6 @@ https://inspect.aisi.org.uk; checked against version 0.3.285.
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.output import FinishedOutput
 from ..evaluation.tasks import Task, prompts, score_commands
-from .task_folder import exported_by, samples
+from .task_folder import exported_by, json_lines, samples
 
 HERE = Path(__file__).parent
 HEAD = """
@@ -51,8 +50,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
     }
     about: dict[str, Any] = {}
     for name, task in zip(names, tasks, strict=True):
-        lines = [json.dumps(sample, ensure_ascii=False) + "\n" for sample in samples(output, task)]
-        files[f"{name}.jsonl"] = "".join(lines).encode()
+        files[f"{name}.jsonl"] = json_lines(samples(output, task, prompts()["prompts"][task.kind]))
         about[name] = {
             "config": {
                 "temperature": prompts()["generation_kwargs"]["temperature"],

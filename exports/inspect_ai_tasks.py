@@ -93,13 +93,8 @@ def judge() -> Scorer:
     """Judge an answer by the rules of `stressreel score`, which reads the `stressreel` metadata of the log."""
 
     async def score(state: TaskState, target: Target) -> Score:
-        asked, said = state.metadata, state.output.completion
-        given = {"column": asked["column"], **asked["about"]}
-        harness = beside("harness")
-        if asked["options"]:
-            found = harness.judged(said, asked["options"], asked["right"], option_ids=asked["option_ids"], **given)
-        else:
-            found = harness.compared(said, target.text, asked["metrics"], **given)
+        said = state.output.completion
+        found = beside("harness").result(state.metadata, target.text, said)
         logged = {"stressreel": found.pop("stressreel")}
         return Score(value=found, answer=said, metadata=logged)
 

@@ -5,7 +5,6 @@ https://github.com/EvolvingLMMs-Lab/lmms-eval; checked against version 0.7.3.
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +13,17 @@ from typing import Any
 import yaml
 
 from ..core.output import FinishedOutput
-from ..evaluation import lmms_eval_utils
-from ..evaluation.tasks import KINDS, Task, prompts, score_commands
-from .task_folder import CHOICE_METRICS, TEXT_METRICS, exported_by
+from ..evaluation.tasks import Task, prompts, score_commands
+from .task_folder import CHOICE_METRICS, TEXT_METRICS, exported_by, json_lines, samples
 
+HERE = Path(__file__).parent
+FUNCTIONS = {
+    "doc_to_visual": "visual",
+    "doc_to_text": "text",
+    "doc_to_target": "target",
+    "process_results": "results",
+}
+"""The functions of `lmms_eval_tasks.py` by the key of a task's YAML."""
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
 
 
@@ -32,56 +38,25 @@ class TaskDumper(yaml.SafeDumper):
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
-def _functions_of(task: Task, defined: set[str]) -> dict[str, str]:
-    """Return the names of a task's functions in `utils.py`, by the key of its YAML.
-
-    The lines of `utils.py` that define functions for one table are added to `defined`.
-    """
-
-    def bound(name: str, function: str, *arguments: str) -> str:
-        defined.add(f"{name} = partial({', '.join([function, *map(repr, arguments)])})")
-        return name
-
-    kind = KINDS[task.kind]
-    names = {
-        "doc_to_visual": "caption_visual" if task.kind == "caption" else "item_visual",
-        "doc_to_text": f"{kind.text}_text",
-        "doc_to_target": f"{kind.target or task.kind}_target",
-        "process_results": f"{task.kind}_results",
-    }
-    if not task.docs:
-        results = f"{task.table}_{task.kind.removeprefix('open_')}_results"
-        names["process_results"] = bound(results, f"{task.kind}_results", task.table)
-    if task.shown:
-        table, key = task.shown.table, task.shown.key
-        what = key.removesuffix("_id")
-        names["doc_to_visual"] = bound(f"{what}_visual", "row_visual", table, key)
-        if task.left_out:
-            names["process_docs"] = bound(f"with_{what}", "with_video", table, key)
-    return names
-
-
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
     """Return the files of tasks; see `task_folder.write_tasks`."""
     metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]
-    files = {f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata})}
-    defined: set[str] = set()
+    files = {
+        "utils.py": (HERE / "lmms_eval_tasks.py").read_bytes(),
+        f"{group}.yaml": _dump({"group": group, "task": names, "metadata": metadata}),
+    }
     for name, task in zip(names, tasks, strict=True):
-        data: dict[str, Any] = {"dataset_path": str(output.path.resolve()), "dataset_name": task.table}
-        if task.docs:
-            lines = [json.dumps(doc, ensure_ascii=False) + "\n" for doc in task.docs]
-            files[f"{name}.jsonl"] = "".join(lines).encode()
-            # lmms-eval resolves a relative path from the folder of the YAML
-            data = {"dataset_path": "json", "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}}}
-        functions = _functions_of(task, defined).items()
+        files[f"{name}.jsonl"] = json_lines(samples(output, task, {}))  # lmms-eval adds the prompt
         files[f"{name}.yaml"] = _dump(
             {
                 "task": name,
-                **data,
+                "dataset_path": "json",
+                # lmms-eval resolves a relative path from the folder of the YAML
+                "dataset_kwargs": {"data_files": {task.split: f"{name}.jsonl"}},
                 "test_split": task.split,
                 "output_type": "generate_until",
-                **{key: Function(f"utils.{function}") for key, function in functions},
+                **{key: Function(f"utils.{function}") for key, function in FUNCTIONS.items()},
                 "generation_kwargs": {"max_new_tokens": task.max_new_tokens, **wording["generation_kwargs"]},
                 "lmms_eval_specific_kwargs": {"default": wording["prompts"][task.kind]},
                 "metric_list": [
@@ -91,11 +66,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
                 "metadata": {**metadata, **task.metadata},
             }
         )
-    utils = Path(lmms_eval_utils.__file__).read_text(encoding="utf-8")
-    if defined:
-        lines = [utils, "", "# About one table", "", "from functools import partial", "", *sorted(defined), ""]
-        utils = "\n".join(lines)
-    return {"utils.py": utils.encode(), **files}, {}
+    return files, {}
 
 
 def _dump(content: dict[str, Any]) -> bytes:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core.export_folder import replace_folder
+from ..core.export_folder import open_folder
+from ..core.files import write_atomic
 from ..core.output import FinishedOutput
 from ..core.version import __version__
-from ..evaluation import lmms_eval_utils
 from ..evaluation.metrics import answers
-from ..evaluation.tasks import KINDS, Task, check_videos, prompts, video_of
+from ..evaluation.tasks import KINDS, Task, check_videos, letter, video_of
 
 HERE = Path(__file__).parent
 CHOICE_METRICS = ("accuracy", "unreadable")  # displayed by harnesses for a chosen option
@@ -24,8 +25,9 @@ def write_tasks(
     tasks: Sequence[Task],
     folder: Path,
     group: str,
-    earlier: frozenset[str] = frozenset(),
     videos: Mapping[str, Path] | None = None,
+    *,
+    force: bool = False,
 ) -> None:
     """Write a folder of tasks.
 
@@ -35,48 +37,53 @@ def write_tasks(
         output: The output.
         tasks: The tasks.
         folder: The folder.
-        group: Prefix of task names.
-        earlier: Files of an earlier export in the folder; see `export_folder.replaceable_files`.
+        group: Prefix of the names of tasks.
         videos: The videos by id, for an output without videos.
+        force: Whether to overwrite an earlier export.
 
     Raises:
-        InputError, OutputError: As for `export_folder.replace_folder`; or the output contains no videos.
+        InputError, OutputError: As `export_folder.open_folder`; or the output holds no videos.
     """
     if videos is None:
         check_videos(output, tasks)
     files, more = task_files(output, tasks, group)
     left_out = {task.table: list(task.left_out) for task in tasks if task.left_out}
-    about = {"path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
+    about = {"format": "tasks", "path": str(output.path.resolve()), **exported_by(output), "left_out": left_out}
     if videos is not None:
         about["videos"] = {name: str(path.resolve()) for name, path in videos.items()}
-    run_time = {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
-    replace_folder(folder, about | more, files | run_time, earlier)
+    files |= {path.name: path.read_bytes() for path in (HERE / "harness.py", Path(answers.__file__))}
+    place = open_folder(folder, about | more, force=force)
+    place.announce({name: {} for name in files})
+    for name, content in files.items():
+        write_atomic(place.place(name), content)
+    place.finish()
 
 
-def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a task in the form that inspect-ai reads from JSON lines.
+def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """Yield the samples of a task, the same for every harness.
 
-    Yields:
-        `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if unknown), and
-            `metadata`, which `inspect_ai_tasks.py` uses to show the video and judge an answer.
+    A sample has `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if
+    unknown), and `metadata`, from which `harness.py` finds the video and judges an answer.
+
+    Args:
+        output: The output.
+        task: The task.
+        prompt: The texts around a question; empty where the harness adds them.
 
     Raises:
         InputError: Rows of the output are missing.
     """
-    kind, prompt = KINDS[task.kind], prompts()["prompts"][task.kind]
-    text = getattr(lmms_eval_utils, f"{kind.text}_text")
-    right = getattr(lmms_eval_utils, f"{kind.target or task.kind}_target")
-    left_out = frozenset(task.left_out)
+    kind, left_out = KINDS[task.kind], frozenset(task.left_out)
     for doc in task.docs or output.whole(task.table, None, task.split):
-        name, target = str(doc[kind.id_column]), right(doc)
+        name, target = str(doc[kind.id_column]), kind.target(doc)
         if name in left_out and not task.docs:
             continue
         setting = str(doc.get("setting", ""))
-        options = list(doc[kind.options]) if kind.options else list(kind.fixed)
-        names = [*map(lmms_eval_utils.letter, range(len(options)))] if kind.options else options
+        options = list(kind.options_of(doc))
+        names = [*map(letter, range(len(options)))] if kind.options else options
         yield {
             "id": f"{setting}/{name}" if setting else name,
-            "input": text(doc, prompt),
+            "input": kind.text(doc, prompt),
             "target": target,
             "metadata": {
                 "video": video_of(task, doc),
@@ -88,6 +95,11 @@ def samples(output: FinishedOutput, task: Task) -> Iterator[dict[str, Any]]:
                 "metrics": TEXT_METRICS if task.writes else CHOICE_METRICS,
             },
         }
+
+
+def json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Write rows as JSON lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from typing import Any
 from ..builders import benchmark_of
 from ..builders.parts import scoring_of
 from ..core.output import FinishedOutput
-from ..evaluation.lmms_eval_utils import letter
-from ..evaluation.tasks import Task, prompts, score_commands
+from ..evaluation.tasks import Task, letter, prompts, score_commands
 from .task_folder import exported_by, samples
 
 HERE = Path(__file__).parent
@@ -53,7 +52,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
         table = io.StringIO(newline="")
         writer = csv.writer(table, delimiter="\t", lineterminator="\n")
         writer.writerow(["index", "video", "question", "answer", *LETTERS, "sample"])
-        for number, one in enumerate(samples(output, task)):
+        for number, one in enumerate(samples(output, task, prompts()["prompts"][task.kind])):
             given = one["metadata"]
             options = [*given["options"], *[""] * len(LETTERS)][: len(LETTERS)]
             kept = {**given, "target": one["target"], "fingerprint": output.info["fingerprint"]}

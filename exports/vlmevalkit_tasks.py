@@ -18,7 +18,6 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -90,22 +89,18 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         """
         content = load(eval_file)  # a list for a JSON file, otherwise a table
         rows = content if isinstance(content, list) else content.to_dict("records")
-        judged = [found for row in rows for found in _judged(row)]
+        judged = [_judged(row) for row in rows]
         names = [name for name in ("accuracy", "unreadable", "exact", "empty") if judged and name in judged[0]]
         figures = {name: sum(found[name] for found in judged) / len(judged) for name in names}
         return figures | _scores(Path(eval_file))
 
 
-def _judged(row: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _judged(row: dict[str, Any]) -> dict[str, Any]:
     sample, said = json.loads(row["sample"]), row["prediction"]
     if isinstance(said, float):  # pandas reads an empty cell as NaN, and numbers next to one as floats
         said = "" if said != said else f"{said:g}"
-    said = str(said)
-    given = {"column": sample["column"], **sample["about"]}
-    if sample["options"]:
-        yield harness().judged(said, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
-    else:
-        yield harness().compared(said, sample["target"], tuple(sample["metrics"]), **given)
+    found: dict[str, Any] = harness().result(sample, sample["target"], str(said))
+    return found
 
 
 def _scores(eval_file: Path) -> dict[str, float]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -187,16 +187,31 @@ class Measured:
     """Cost per pixel of an encoded stretch.
 
     Attributes:
-        key: Bits per pixel in a keyframe.
-        later: Bits per pixel in other frames.
-        encode_s: Seconds of encoding per pixel.
-        after: Bits per pixel after the first frame, for frames of any kind.
+        key: Bits of a pixel in a key frame.
+        later: Bits of a pixel in other frames.
+        encode_s: Seconds of encoding it.
     """
 
     key: float
     later: float
     encode_s: float
-    after: float = 0.0
+
+
+@dataclass(frozen=True)
+class EncodedInPart:
+    """What encoding stretches of footage unperturbed shows.
+
+    Attributes:
+        clean: Cost of a pixel.
+        keys: Share of key frames.
+        decode_s: CPU seconds of decoding a pixel.
+        stretches: The stretches; if there are none, the rest is from the table.
+    """
+
+    clean: Measured
+    keys: float
+    decode_s: float
+    stretches: Sequence[Stretch] = ()
 
 
 @cache
@@ -293,25 +308,20 @@ def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSetting
     spent = time.process_time() - began
     keys: list[float] = []
     later: list[float] = []
-    every: list[float] = []
     with open_input(path) as container:
         for packet in container.demux(video=0):
             if packet.size:
-                every.append(packet.size * 8 / pixels)
-                (keys if packet.is_keyframe else later).append(every[-1])
+                (keys if packet.is_keyframe else later).append(packet.size * 8 / pixels)
     key = float(np.mean(keys))
-    spent_s = spent / len(pictures) / pixels
-    return Measured(key, float(np.mean(later or [key])), spent_s, float(np.mean(every[1:] or [key])))
+    return Measured(key, float(np.mean(later or [key])), spent / len(pictures) / pixels)
 
 
-def measure_clean(
-    stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path, frames: int = LONGEST
-) -> Measured:
-    """Encode the first frames of a stretch unperturbed.
+def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path) -> Measured:
+    """Encode a stretch unperturbed.
 
     x264 spends fewer bits on the last frames, as no others depend on them; the table compensates for that.
     """
-    pictures = [store.yuv(number) for number in stretch.frames[:frames]]
+    pictures = [store.yuv(number) for number in stretch.frames]
     if settings.lossless:
         pictures = [rgb_frame(to_rgb(picture)) for picture in pictures]
     measured = measure(pictures, stretch, settings, path)
@@ -319,25 +329,26 @@ def measure_clean(
     return replace(measured, later=measured.later * (1 + tail / len(pictures)))
 
 
-def mean(measured: Sequence[Measured]) -> Measured:
-    """Return the mean of several measurements."""
-    key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for m in measured], axis=0)
-    return Measured(float(key), float(later), float(encode_s))
-
-
-@contextmanager
-def opened(chosen: Sequence[Stretch]) -> Iterator[tuple[list[tuple[Stretch, FrameStore]], float]]:
-    """Decode stretches; yield those that can be decoded, and the CPU seconds of decoding per pixel."""
-    found, spent, pixels = [], 0.0, 0.0
-    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder, ExitStack() as stack:
-        for stretch in chosen:
-            with suppress(VideoError, IndexMismatchError):
-                began = time.process_time()
-                store = stack.enter_context(FrameStore(stretch.index, stretch.frames, Path(folder)))
+def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) -> EncodedInPart:
+    """Decode and encode stretches of the footage; without `probe`, or if none decodes, return the table's values."""
+    done: list[tuple[Stretch, Measured]] = []
+    spent, pixels = 0.0, 0.0
+    with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
+        for stretch in stretches(surveyed) if probe else []:
+            began = time.process_time()
+            with (
+                suppress(VideoError, IndexMismatchError),
+                FrameStore(stretch.index, stretch.frames, Path(folder)) as store,
+            ):
                 spent += time.process_time() - began
                 pixels += store.width * store.height * (stretch.frames.stop - stretch.first)
-                found.append((stretch, store))
-        yield found, spent / pixels if pixels else costs()["clean"]["decode_ns"] * 1e-9
+                done.append((stretch, measure_clean(stretch, store, settings, Path(folder) / "stretch.mp4")))
+    if not done:
+        return EncodedInPart(usual(settings), 1 / KEY_EVERY, costs()["clean"]["decode_ns"] * 1e-9)
+    key, later, encode_s = np.mean([(m.key, m.later, m.encode_s) for _, m in done], axis=0)
+    clean = Measured(float(key), float(later), float(encode_s))
+    chosen = [stretch for stretch, _ in done]
+    return EncodedInPart(clean, float(np.mean([stretch.keys for stretch in chosen])), spent / pixels, chosen)
 
 
 def usual(settings: EncodeSettings) -> Measured:
@@ -387,23 +398,13 @@ def estimate_cuts(
 
     With `probe`, stretches are encoded; otherwise typical content is assumed.
     """
-    chosen = stretches(looked) if probe else []
-    measured, keys = usual(settings), 1 / KEY_EVERY
-    decode_s = costs()["clean"]["decode_ns"] * 1e-9
-    if chosen:
-        with opened(chosen) as (found, decode_s), tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
-            file = Path(folder) / "stretch.mp4"
-            done = [(stretch, measure_clean(stretch, store, settings, file)) for stretch, store in found]
-        chosen = [stretch for stretch, _ in done]
-        if done:
-            measured = mean([one for _, one in done])
-            keys = float(np.mean([stretch.keys for stretch in chosen]))
+    found = encoded_in_part(looked, settings, probe=probe)
     pixels, files = looked.pixels * copies, len(looked.footage) * copies
-    size = pixels * bits(measured, keys) / 8 + container_bytes(files, looked.frames * copies)
+    size = pixels * bits(found.clean, found.keys) / 8 + container_bytes(files, looked.frames * copies)
     size += looked.seconds * copies * AAC_BITS_PER_SECOND / 8 * keep_sound
     return BuildEstimate(
-        {(table, 0): Cost(size, pixels * measured.encode_s)},
-        fixed(size, files, len(looked.footage), workers, looked.pixels * decode_s),
-        looked.basis(chosen),
+        {(table, 0): Cost(size, pixels * found.clean.encode_s)},
+        fixed(size, files, len(looked.footage), workers, looked.pixels * found.decode_s),
+        looked.basis(found.stretches),
         seconds=looked.seconds * copies,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,11 +11,10 @@ from typing import Any
 
 from ...core.errors import InputError, UsageError
 from ...core.output import FinishedOutput
-from .. import lmms_eval_utils
 from ..metrics.answers import read_answer
 from ..metrics.items import given_options, options_of, read_items
 from ..metrics.predictions import read_predictions
-from ..tasks import KINDS, YES_NO, Doc, Task, max_new_tokens, prompts, video_of
+from ..tasks import KINDS, YES_NO, Task, max_new_tokens, prompts, video_of
 
 SUBTITLES = ("subtitles", "subtitle", "transcript", "sub_text")
 STARTS, ENDS = ("start_s", "start"), ("end_s", "end")
@@ -139,13 +138,6 @@ class QuestionSet:
     remarks: tuple[str, ...]
 
 
-def wording(kind: str) -> Callable[[Doc], str]:
-    """Return the function that writes the prompts of a kind of question, which harnesses also use."""
-    write = getattr(lmms_eval_utils, f"{KINDS[kind].text}_text")
-    prompt = prompts()["prompts"][kind]
-    return lambda doc: str(write(doc, prompt))
-
-
 def questions_of_output(
     output: FinishedOutput, tasks: Sequence[Task], *, settings: Sequence[str] = (), limit: int | None = None
 ) -> Iterator[Question]:
@@ -165,7 +157,7 @@ def questions_of_output(
     for task in tasks:
         counts: dict[str, int] = {}
         left_out = set(task.left_out)
-        kind, text = KINDS[task.kind], wording(task.kind)
+        kind, prompt = KINDS[task.kind], prompts()["prompts"][task.kind]
         for doc in task.docs or output.whole(task.table, None, task.split):
             setting = str(doc.get("setting", ""))
             matching = {pattern for pattern in settings if fnmatchcase(setting, pattern)}
@@ -180,9 +172,9 @@ def questions_of_output(
                 key="/".join(filter(None, (task.name, setting, name))),
                 kind=task.kind,
                 about={"id": name, **({"setting": setting} if setting else {"config": task.table})},
-                text=text(doc),
-                unasked=text({**doc, "question": ""}).lstrip(),
-                options=tuple(doc[kind.options]) if kind.options else kind.fixed,
+                text=kind.text(doc, prompt),
+                unasked=kind.text({**doc, "question": ""}, prompt).lstrip(),
+                options=kind.options_of(doc),
                 option_ids=tuple(doc.get("option_ids", ())),
                 clip=Clip(place["table"], tuple(place["key"].items())),
             )
@@ -215,6 +207,7 @@ def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]
             raise InputError(f"{path}: {name!r} has no `question`.")
         options = options_of(given_options(row), path, name)
         kind = "yes_no" if options == YES_NO else "item"
+        prompt = prompts()["prompts"][kind]
         start, end = _times(row, f"{path}: {name!r}")
         said = next((str(row[column]).strip() for column in SUBTITLES if row.get(column)), "")
         found.append(
@@ -222,8 +215,8 @@ def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]
                 key=name,
                 kind=kind,
                 about={"id": name},
-                text=wording(kind)({"question": question, "options": options}),
-                unasked=wording(kind)({"question": "", "options": options}).lstrip(),
+                text=KINDS[kind].text({"question": question, "options": options}, prompt),
+                unasked=KINDS[kind].text({"question": "", "options": options}, prompt).lstrip(),
                 options=options,
                 option_ids=(),
                 clip=Clip("", (("video_id", video),), start, end) if video else None,

@@ -58,13 +58,13 @@ Loader.add_constructor("!function", lambda loader, node: loader.construct_scalar
 class Tasks:
     """The tasks of a folder, as lmms-eval reads them: `utils.py` by its path, with no module of that name."""
 
-    def __init__(self, folder: Path, output: FinishedOutput):
+    def __init__(self, folder: Path):
         spec = importlib.util.spec_from_file_location("utils", folder / "utils.py")
         assert spec is not None
         assert spec.loader is not None
         self.utils: Any = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(self.utils)
-        self.folder, self.output = folder, output
+        self.folder = folder
         (group,) = (yaml.load(path.read_text(), Loader) for path in folder.glob("*.yaml") if "_" not in path.stem[12:])
         self.names = [name.removeprefix(f"{group['group']}_") for name in group["task"]]
         self.about = {
@@ -74,10 +74,8 @@ class Tasks:
 
     def docs(self, name: str) -> list[dict[str, Any]]:
         about = self.about[name]
-        if about["dataset_path"] == "json":
-            return [json.loads(line) for line in (self.folder / f"{about['task']}.jsonl").read_text().splitlines()]
-        assert about["dataset_path"] == str(self.output.path.resolve())
-        return list(self.output.rows(about["dataset_name"], None, about["test_split"]))
+        assert about["dataset_kwargs"] == {"data_files": {about["test_split"]: f"{about['task']}.jsonl"}}
+        return [json.loads(line) for line in (self.folder / f"{about['task']}.jsonl").read_text().splitlines()]
 
     def call(self, name: str, function: str, *arguments: Any) -> Any:
         return getattr(self.utils, self.about[name][function].removeprefix("utils."))(*arguments)
@@ -97,12 +95,11 @@ class Tasks:
 @pytest.fixture
 def tasks(
     exported: Callable[..., Path],
-    opened: dict[str, FinishedOutput],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[[str], Tasks]:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    return lambda name: Tasks(exported("lmms-eval", name), opened[name])
+    return lambda name: Tasks(exported("lmms-eval", name))
 
 
 def scored(out: Path, logs: Path, *more: str) -> dict[str, Any]:
@@ -128,7 +125,6 @@ def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], ope
     for each in found.about.values():
         assert each["metadata"]["version"] == f"{info['dataset_version']}+{info['fingerprint'][:16]}"
         assert each["test_split"] == "test"
-        assert "process_docs" not in each
     doc = found.docs(found.names[0])[0]
     (path,) = found.call(found.names[0], "doc_to_visual", doc)
     assert Path(path).read_bytes()[4:8] == b"ftyp"
@@ -144,7 +140,7 @@ def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
     sha = {row["video_id"]: row["sha256"] for row in opened["clavi"].rows("videos", ["video_id", "sha256"])}
     for doc in clavi.docs("questions"):
         (path,) = clavi.call("questions", "doc_to_visual", doc)
-        assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == sha[doc["video_id"]]
+        assert hashlib.sha256(Path(path).read_bytes()).hexdigest() == sha[doc["metadata"]["video"]["key"]["video_id"]]
     harness = clavi.utils.harness()
     shutil.rmtree(harness.cache_folder())
     monkeypatch.setattr(harness.hashlib, "sha256", lambda content: hashlib.md5(content))
@@ -157,23 +153,29 @@ def test_captions_are_the_same_in_every_setting_and_shown_as_perturbed(tasks: Ca
     suite = tasks("perturbed")
     docs = {name: suite.docs(name) for name in suite.names}
     assert [len(found) for found in docs.values()] == [12, 24, 12, 12]
-    clean = {doc["clip_id"]: doc for doc in docs["clean"]}
+    clean = {clip_of(doc): doc["metadata"] for doc in docs["clean"]}
     for doc in (doc for found in docs.values() for doc in found):
-        assert doc["option_ids"] == clean[doc["clip_id"]]["option_ids"]
-        assert doc["option_ids"][doc["answer_index"]] == f"{doc['clip_id']}#0"
-    assert any(doc["options"] != clean[doc["clip_id"]]["options"] for doc in docs["random_noun"])
+        asked = doc["metadata"]
+        assert asked["option_ids"] == clean[clip_of(doc)]["option_ids"]
+        assert asked["option_ids"][asked["right"]] == f"{clip_of(doc)}#0"
+    assert any(doc["metadata"]["options"] != clean[clip_of(doc)]["options"] for doc in docs["random_noun"])
     shown = {name: [suite.call(name, "doc_to_visual", doc)[0] for doc in found] for name, found in docs.items()}
     assert len({*shown["jpeg"], *shown["clean"]}) == 36
     assert set(shown["pairs"]) < set(shown["jpeg"])
     assert shown["random_noun"] == shown["clean"]
-    assert [doc["options"] for doc in docs["pairs"]] == [doc["options"] for doc in docs["random_noun"]]
-    assert {doc["setting"] for doc in docs["pairs"]} == {"jpeg-3+random_noun"}
+    offered = {name: [doc["metadata"]["options"] for doc in docs[name]] for name in docs}
+    assert offered["pairs"] == offered["random_noun"]
+    assert {doc["metadata"]["about"]["setting"] for doc in docs["pairs"]} == {"jpeg-3+random_noun"}
     doc = docs["clean"][0]
-    other = next(text for doc in docs["clean"] for text in doc["options"] if text not in docs["clean"][0]["options"])
-    for response in (other, "", "A or B", f"{doc['clip_id']}#0"):  # not offered, so unreadable to score, too
+    other = next(text for texts in offered["clean"] for text in texts if text not in offered["clean"][0])
+    for response in (other, "", "A or B", f"{clip_of(doc)}#0"):  # not offered, so unreadable to score, too
         found = suite.call("clean", "process_results", doc, [response])
         assert (found["accuracy"], found["unreadable"]) == (0.0, 1.0)
         assert found["stressreel"]["answer"] == f"unreadable: {response}"
+
+
+def clip_of(doc: dict[str, Any]) -> str:
+    return str(doc["metadata"]["about"]["id"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -188,7 +190,7 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
     assert scored(out, tmp_path / "right", *more)["headline"][headline]["value"] == 1.0
 
     def odd(task: str, number: int, doc: dict[str, Any]) -> str:
-        options = doc.get("explanation_options" if task.endswith("explanation") else "options") or ["no", "yes"]
+        options = doc["metadata"]["options"] or ["no", "yes"]
         texts = [options[0], options[-1].upper() + ".", f"A. {options[1]}", f"{options[0]} {options[-1]}", *ODD]
         return texts[(7 * number + len(task)) % len(texts)]
 
@@ -204,20 +206,21 @@ def test_right_answers_are_right_and_odd_ones_are_judged_as_score_judges_them(
 def test_open_ended_documents(tasks: Callable[[str], Tasks]) -> None:
     causal = tasks("causal")
     row, task = causal.docs("open_ended_explanation")[0], causal.about["open_ended_explanation"]
+    explanation, answer = row["target"], causal.docs("open_ended_answer")[0]["target"]
     text = causal.call("open_ended_explanation", "doc_to_text", row, task["lmms_eval_specific_kwargs"]["default"])
-    assert text.split("\n")[0] == row["question"]
-    assert row["explanation"] not in text
-    assert row["answer"] not in text
+    assert text.split("\n")[0] == row["input"]
+    assert explanation not in text
+    assert answer not in text
     assert task["generation_kwargs"]["max_new_tokens"] > 30
-    found = causal.call("open_ended_explanation", "process_results", row, [row["explanation"].upper()])
+    found = causal.call("open_ended_explanation", "process_results", row, [explanation.upper()])
     assert (found["exact"], found["empty"]) == (1.0, 0.0)
-    assert found["stressreel"]["explanation"] == row["explanation"].upper()
-    found = causal.call("open_ended_answer", "process_results", row, [""])
+    assert found["stressreel"]["explanation"] == explanation.upper()
+    found = causal.call("open_ended_answer", "process_results", causal.docs("open_ended_answer")[0], [""])
     assert (found["exact"], found["empty"], found["stressreel"]["answer"]) == (0.0, 1.0, "")
 
 
 def test_a_choice_that_some_setting_cannot_ask_is_left_out_and_counted(
-    outputs: dict[str, Path], opened: dict[str, FinishedOutput], tmp_path: Path
+    outputs: dict[str, Path], tmp_path: Path
 ) -> None:
     """A clip says under `random_noun` what no other does not say: it cannot be asked, and score agrees."""
     out, folder = Path(shutil.copytree(outputs["perturbed"], tmp_path / "out")), tmp_path / "tasks"
@@ -232,13 +235,13 @@ def test_a_choice_that_some_setting_cannot_ask_is_left_out_and_counted(
     assert f"Left out of every setting, split test: 1 ({clip}); in some setting their captions" in done.out
     command = done.out.strip().splitlines()[-1]
     assert command == f"stressreel score {out} --predictions logs --split test --partial"
-    suite = Tasks(folder, opened["perturbed"])
+    suite = Tasks(folder)
     assert [len(suite.docs(name)) for name in suite.names] == [11, 22, 11, 11]
     assert suite.about["jpeg"]["metadata"]["left_out"]["count"] == 1
     suite.log(tmp_path / "logs", lambda task, number, doc: "B")
     found = scored(out, tmp_path / "logs", "--split", "test", "--partial")
     assert found["answers"]["scored"] == 55
-    right = np.mean([doc["answer_index"] == 1 for doc in suite.docs("clean")])
+    right = np.mean([doc["metadata"]["right"] == 1 for doc in suite.docs("clean")])
     assert found["headline"]["accuracy clean"]["value"] == pytest.approx(right)
 
 
@@ -274,13 +277,11 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
     assert done.returncode == 0, done.stderr
     result = scored(outputs[name], logs)
     assert result["answers"]["unreadable"] == 0
-    docs = found.docs({"clavi": "questions", "causal": "ud_answer", "perturbed": "clean"}[name])
-    expected = {
-        "clavi": lambda: np.mean([doc["answer"] for doc in docs]),
-        "causal": lambda: np.mean([doc["answer_index"] == doc["explanation_index"] == 1 for doc in docs]),
-        "perturbed": lambda: np.mean([doc["answer_index"] == 0 for doc in docs]),
-    }[name]()
+    asked = {"clavi": ("questions",), "causal": ("ud_answer", "ud_explanation"), "perturbed": ("clean",)}[name]
+    right = [[doc["metadata"]["right"] for doc in found.docs(each)] for each in asked]
+    said = 0 if name == "perturbed" else 1
+    expected = np.mean([set(numbers) == {said} for numbers in zip(*right, strict=True)])
     assert result["headline"][score]["value"] == pytest.approx(expected)
     if name == "causal":
         generated = read_generated(logs, read_references(outputs[name], open_rows))
-        assert generated.texts == {letter: [response] * len(docs) for letter in "AE"}
+        assert generated.texts == {letter: [response] * len(right[0]) for letter in "AE"}

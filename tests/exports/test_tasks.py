@@ -137,10 +137,9 @@ def test_questions_whose_clips_were_skipped_are_left_out_and_counted(outputs: di
         assert "--config ud --split test --partial" in done.out
         about = json.loads((tmp_path / harness / "output.json").read_text())
         assert asked[0]["qid"] in about["left_out"]["ud"]
-    lines = (tmp_path / "inspect" / "stressreel_causal_ud_answer.jsonl").read_text().splitlines()
-    assert [json.loads(line)["id"] for line in lines] == [row["qid"] for row in asked[1:]]
-    task = (tmp_path / "lmms-eval" / "stressreel_causal_ud_answer.yaml").read_text()
-    assert "process_docs: !function utils.with_clip\n" in task.replace("'", "")
+    for harness in ("inspect", "lmms-eval"):
+        lines = (tmp_path / harness / "stressreel_causal_ud_answer.jsonl").read_text().splitlines()
+        assert [json.loads(line)["id"] for line in lines] == [row["qid"] for row in asked[1:]]
 
 
 def test_prompts_ask_for_what_is_read() -> None:

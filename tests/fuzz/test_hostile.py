@@ -13,7 +13,7 @@ from outputs import PORT, Bait, damage, leaves
 from run import in_child
 from watch import TEXT, Leak, changes, guard, listing, telling
 
-CAMPAIGN = Path(__file__).parents[2] / "benchmarks" / "hostile.py"
+CAMPAIGN = Path(__file__).with_name("campaign.py")
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the harness limits memory as Linux does")
 
 

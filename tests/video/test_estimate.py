@@ -109,7 +109,8 @@ def test_what_comes_out(tmp_path, bars, crf, preset):
     """The real size of an encode of the whole source is foretold from its stretches."""
     path = source(bars, tmp_path, (192, 128), 25, 250)
     settings = EncodeSettings(crf, preset)
-    with module.opened([module.Stretch(module.index_frames(path), range(250), 1 / 250, 0)]) as (((stretch, store),), _):
+    stretch = module.Stretch(module.index_frames(path), range(250), 1 / 250, 0)
+    with module.FrameStore(stretch.index, stretch.frames, tmp_path) as store:
         pictures = [store.yuv(number) for number in range(250)]
         module.measure(pictures, stretch, settings, tmp_path / "real.mp4")
     real = (tmp_path / "real.mp4").stat().st_size

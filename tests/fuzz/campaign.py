@@ -1,7 +1,7 @@
 """Run every command on maliciously changed outputs and look for forbidden effects.
 
-    python benchmarks/hostile.py --mutations 3000 --seed 1
-    python benchmarks/hostile.py --seed 1 --number 26                    # one case again
+    python tests/fuzz/campaign.py --mutations 3000 --seed 1
+    python tests/fuzz/campaign.py --seed 1 --number 26                    # one case again
 
 Small outputs of the four benchmarks are built once from the built-in samples. Each case changes one of them where it is
 read (`tests/fuzz/outputs.py` has the kinds); every tenth case is unchanged, and every command must succeed on it. Some
@@ -39,15 +39,14 @@ from typing import Any
 
 import numpy as np
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
-sys.path[:0] = [str(TESTS / "fuzz"), str(TESTS / "support")]
-from endpoint import running  # noqa: E402
-from outputs import KINDS, PLAIN, Bait, damage  # noqa: E402
-from readers import MOST_SAID, REFUSED, ran  # noqa: E402
-from run import SECONDS, in_child, last_line, limit  # noqa: E402
-from small_wordnet import write_wordnet  # noqa: E402
-from stressreel.core.errors import CONTROLS  # noqa: E402
-from watch import TEXT, Network, changes, guard, listing, telling, tells  # noqa: E402
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+from endpoint import running
+from outputs import KINDS, PLAIN, Bait, damage
+from readers import MOST_SAID, REFUSED, ran
+from run import SECONDS, in_child, last_line, limit
+from small_wordnet import write_wordnet
+from stressreel.core.errors import CONTROLS
+from watch import TEXT, Network, changes, guard, listing, telling, tells
 
 QUIET = "--no-progress"
 BUILDS: dict[str, tuple[str, ...]] = {

@@ -1,0 +1,49 @@
+"""What the tasks of this folder do with a sample: its video, its text, and what an answer means.
+
+`stressreel export lmms-eval` writes this file as `utils.py`, beside `harness.py`, which does the work that is the same
+for every harness. It needs neither stressreel nor anything that lmms-eval does not need.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+Sample = Mapping[str, Any]
+
+
+@cache
+def harness() -> Any:
+    """Load `harness.py`, by its path: lmms-eval loads many files named utils.py, and none as part of a package."""
+    spec = importlib.util.spec_from_file_location("stressreel_harness", Path(__file__).with_name("harness.py"))
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{Path(__file__).with_name('harness.py')} cannot be loaded")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def visual(sample: Sample) -> list[str]:
+    """Return the video of a sample."""
+    video = sample["metadata"]["video"]
+    return [harness().video_path(video["table"], video["key"])]
+
+
+def text(sample: Sample, prompt: Mapping[str, str] | None = None) -> str:
+    """Write the question of a sample between the two parts of a prompt."""
+    prompt = prompt or {}
+    return f"{prompt.get('pre_prompt', '')}{sample['input']}{prompt.get('post_prompt', '')}"
+
+
+def target(sample: Sample) -> str:
+    """Return the correct answer."""
+    return str(sample["target"])
+
+
+def results(sample: Sample, responses: Sequence[str]) -> dict[str, Any]:
+    """Judge a response."""
+    found: dict[str, Any] = harness().result(sample["metadata"], sample["target"], responses[0])
+    return found
