@@ -147,7 +147,8 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
     receipts = isinstance(files, dict) and all(isinstance(each, dict) for each in files.values())
     if not (ours and receipts and all(map(_below, files or ()))):
         raise InputError(
-            f"{folder} is not empty and has no {ABOUT} of such an export. Give --to a new or empty folder."
+            f"{folder} is not empty and does not contain {ABOUT} of such an export. Give a new or empty folder with "
+            "--to."
         )
     return found
 
