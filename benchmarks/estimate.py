@@ -3,7 +3,7 @@
     python benchmarks/estimate.py clip.mp4 other.mp4
     python benchmarks/estimate.py clip.mp4 -- --severity 3    # options after -- are passed to the build
 
-CPU time counts, not wall time. The factors of `costs.yaml` were measured on other clips.
+CPU time counts, not wall time. `costs.yaml` has the factors that estimates apply.
 """
 
 from __future__ import annotations

@@ -450,7 +450,7 @@ def _consistencies(
             "Consistency by counter",
             ("rule", "counter", "IC", "counted", *(f"IC of {name}" for name in constants)),
             counters,
-            "ReadAnswers that contradict one another can be wrong by both counters of a rule.",
+            "Answers that contradict one another can be wrong by both counters of a rule.",
         ),
         Table(
             "consistency",
