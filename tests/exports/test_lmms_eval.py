@@ -144,7 +144,7 @@ def test_videos_are_those_of_the_rows_and_a_damaged_one_is_refused(
     harness = clavi.utils.harness()
     shutil.rmtree(harness.cache_folder())
     monkeypatch.setattr(harness.hashlib, "sha256", lambda content: hashlib.md5(content))
-    with pytest.raises(ValueError, match="not the one that was built"):
+    with pytest.raises(ValueError, match="differs from the one that was built"):
         harness.copy_videos(str(opened["clavi"].shards("videos")[0]), 0)
     assert not list(harness.cache_folder().glob("*.mp4"))
 
