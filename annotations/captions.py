@@ -1,4 +1,4 @@
-"""Captioned clips, and their loader for own datasets in CSV or JSON lines."""
+"""Captioned clips, and their loader for user datasets in CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class _Draft:
 
 
 def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
-    """Load an own dataset of captioned clips.
+    """Load a user's dataset of captioned clips.
 
     Rows with the same video, start and end are captions of one clip. The default id of a clip is `<video>`, or
     `<video>_<start>_<end>` in milliseconds.

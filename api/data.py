@@ -105,7 +105,7 @@ def fetch(folder: Path | None = None) -> Path:
 
 
 def _found() -> dict[str, str]:
-    """Describe what is found."""
+    """Return the location or state of each optional resource."""
     from importlib.util import find_spec
 
     from ..language.embeddings import sbert_files

@@ -53,7 +53,7 @@ class Lost(Exception):
 
 
 def address(path: Path | str) -> str | None:
-    """Return the URL in a path, or None for a local path. A single slash is accepted, as `Path` merges two."""
+    """Return the URL in a path, or None for a local path; one slash suffices after the scheme, as `Path` merges two."""
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None

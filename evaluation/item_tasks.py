@@ -20,12 +20,8 @@ def item_tasks(
 ) -> list[Task]:
     """Return a task for each table with questions, whose documents are the items.
 
-    Args:
-        output: The output.
-        read_items: Function that returns the items of a table and split.
-        tables: The tables with questions.
-        configs: All tables; the first one with videos is used, keyed by its first column.
-        split: The split to ask; by default test if it exists.
+    The first of `configs` with videos is used, keyed by its first column. By default, the test split is asked if it
+    exists.
 
     Raises:
         InputError: There are no videos, the split does not exist, or items have no options.

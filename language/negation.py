@@ -58,11 +58,8 @@ def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[C
     "rides" becomes "does not ride", "is riding" "is not riding", "can ride" "cannot ride"; the order "add" becomes "do
     not add", the participle "riding" "not riding", and "to ride" "not to ride".
 
-    Args:
-        caption: The tagged caption.
-        clause: The clause to negate.
-        joined: Clauses that receive a separate negation: "does not ride and does not wave".
-        shared: Later clauses whose verbs share "does not": "does not ride and wave".
+    Clauses in `joined` receive a separate negation ("does not ride and does not wave"); verbs of clauses in `shared`
+    share "does not" ("does not ride and wave").
 
     Returns:
         The negated caption, or None if a clause is already negated.

@@ -224,11 +224,8 @@ def edit(
     Capitalization follows position: the new first word of a sentence takes the capital of the former first word, which
     loses it unless it is a name or "I". "a" and "an" follow the sound of the next word if either of the two changed.
 
-    Args:
-        text: The text.
-        tokens: The tokens of the text.
-        changes: New text by token index; "" deletes the token and the space before it.
-        before: Text to insert before a token, followed by a space; the number of tokens denotes the end.
+    `changes` contains new text by token index; "" deletes the token and the space before it. `before` contains text to
+    insert before a token, followed by a space; the number of tokens denotes the end.
     """
     before = before or {}
     sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}

@@ -425,7 +425,7 @@ class _Asker:
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
-        """Hold as many candidates as needed, if available."""
+        """Add candidates until there are as many as needed, or no more."""
         while len(self.held) < self.pool.need and (place := self.next(None)) is not None:
             self.held[place] = []
         return self

@@ -51,14 +51,8 @@ def measure_sets(
     with the other options in words and in word order, negation, and whether an option has a counterpart (by the number
     of pairs in the set, and by which of the two is more similar to the question).
 
-    Args:
-        question: The question.
-        texts: All options of all sets.
-        sets: Text numbers, of shape (sets, options).
-        pairs: Positions of counterparts in each set.
-        negated: Whether each text is negated.
-        vectors: Embeddings of texts and question, each of length 1.
-        weights: Weights of the words of questions.
+    `sets` contains text numbers, of shape (sets, options), and `pairs` the positions of counterparts in each set. The
+    embeddings `vectors` of texts and question have length 1.
     """
     options = np.stack([vectors[text] for text in texts]).astype(np.float64)
     near = (options @ vectors[question].astype(np.float64)).round(DIGITS)[sets]

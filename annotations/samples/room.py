@@ -153,7 +153,7 @@ def apple(brush: Brush, bitten: float = 0.0) -> None:
 
 
 def cup(brush: Brush) -> None:
-    """Draw a blue cup at 0."""
+    """Draw a blue cup at the origin."""
     brush.line([-4 + 3j, -9 + 3j, -9 - 3j, -4 - 3j], (40, 90, 170), 2)
     brush.fill([-5 + 7j, 5 + 7j, 4 - 7j, -4 - 7j], (64, 130, 220))
     brush.line([-5 + 7j, 5 + 7j], WHITE, 2)
@@ -235,13 +235,13 @@ def slot(number: int) -> complex:
 
 
 def closed_book(brush: Brush, colour: Colour) -> None:
-    """Draw a closed book that lies at 0."""
+    """Draw a closed book that lies at the origin."""
     brush.fill(box(-12 - 3j, 12 + 3j), colour)
     brush.line([-9 + 0j, 11.5 + 0j], WHITE, 2)
 
 
 def open_book(brush: Brush, leaf: float) -> None:
-    """Draw an open book at 0; `leaf` (0 to 1) is the progress of turning a page."""
+    """Draw an open book at the origin; `leaf` (0 to 1) is the progress of turning a page."""
     brush.fill([-16 + 10j, 0j - 2, 17 + 10j, 15 - 9j, 0 - 14j, -15 - 9j], RED)
     for way in (-1, 1):
         brush.fill([0j, way * 14 + 9j, way * 13 - 7j, -11j], WHITE)
@@ -252,7 +252,7 @@ def open_book(brush: Brush, leaf: float) -> None:
 
 
 def carton(brush: Brush) -> None:
-    """Draw a cardboard box at 0."""
+    """Draw a cardboard box at the origin."""
     brush.fill(box(-15 - 12j, 15 + 12j), (206, 160, 100))
     brush.fill(box(-15 + 6j, 15 + 12j), (224, 182, 124))
     brush.fill(box(-3 - 12j, 3 + 12j), (184, 134, 76))
@@ -294,13 +294,13 @@ def mirror_things(brush: Brush, state: State) -> None:
 
 
 def cloth(brush: Brush, colour: Colour) -> None:
-    """Draw a crumpled cloth at 0."""
+    """Draw a crumpled cloth at the origin."""
     brush.fill([-9 - 5j, -7 + 5j, 1 + 8j, 9 + 5j, 10 - 4j, 2 - 7j], colour)
     brush.line([-4 - 1j, 2 + 1j, 5 - 1j], blend(colour, INK, 0.3), 1)
 
 
 def comb(brush: Brush) -> None:
-    """Draw a comb at 0, teeth down."""
+    """Draw a comb at the origin, teeth down."""
     brush.line([-9 + 0j, 9 + 0j], (160, 40, 120), 3)
     for x in range(-7, 9, 3):
         brush.line([x + 0j, x - 5j], (160, 40, 120), 1)
@@ -384,7 +384,7 @@ def pillow_things(brush: Brush, state: State) -> None:
 
 
 def pillow(brush: Brush) -> None:
-    """Draw a pillow at 0."""
+    """Draw a pillow at the origin."""
     brush.fill([-19 - 10j, -16 + 0j, -19 + 11j, 9j, 19 + 11j, 16 + 0j, 19 - 10j, -9j], (240, 150, 60))
     brush.fill(oval(0j, 9, 5), (250, 196, 120))
 

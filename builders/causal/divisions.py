@@ -23,11 +23,7 @@ TRAIN_ENDS, VALIDATION_ENDS = Fraction(70, 100), Fraction(85, 100)
 def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places = "frames") -> dict[str, str]:
     """Return the split of every row, by id.
 
-    Args:
-        scheme: "ud", "ps" or "un".
-        rows: The rows.
-        seed: The dataset's seed; PS does not depend on it.
-        places: Order used by PS; see `by_place`.
+    `seed` does not affect PS, whose order is determined by `places`; see `by_place`.
     """
     if scheme == "ud":
         return at_random(rows, seed)
@@ -35,7 +31,7 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
 
 
 def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """Divide by UD: rows sampled at random, whatever their order; 4,945 rows yield 3,462, 741 and 742 as released."""
+    """Divide by UD: rows sampled regardless of their order; 4,945 rows yield 3,462, 741 and 742, as released."""
     return _drawn(sorted(row.qid for row in rows), seed, "ud")
 
 

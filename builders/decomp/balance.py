@@ -118,12 +118,8 @@ def thin(
 ) -> list[AskedQuestion]:
     """Remove open questions until no answer in a group is more frequent than allowed.
 
-    Args:
-        asked: The questions.
-        group: Function that returns the group of a question.
-        seed: Seed of the dataset, for sampling the questions to remove.
-        most: Maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer in the group.
-            Groups with a single answer are removed, as the question reveals it.
+    `most` is the maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer in the
+    group. Groups with a single answer are removed, as the question reveals it.
 
     Returns:
         The remaining questions, in the same order.

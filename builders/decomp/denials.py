@@ -46,10 +46,8 @@ class Denials:
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
         """Return whether a missing annotation means that a relation or object is absent.
 
-        Args:
-            relation: The denied relation; None for the presence of an object.
-            thing: The object; `ANYTHING` for an unnamed one; None for all objects.
-            frames: The frames.
+        `relation` None stands for the presence of an object; `thing` is None for all objects, `ANYTHING` for an unnamed
+        one.
         """
         if self.complete:
             return True

@@ -80,10 +80,7 @@ class MadeQuestions:
 def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> MadeQuestions:
     """Generate and balance the questions of a split.
 
-    Args:
-        split: Name of the split; compositions and steps are only held out of "train".
-        graphs: Scene graphs of the videos; their order only affects the order of the result.
-        making: Limits for the questions.
+    Compositions and steps are only held out of "train". The order of the videos only affects the order of the result.
     """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)

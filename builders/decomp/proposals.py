@@ -143,25 +143,25 @@ class Proposer:
     # Templates.
 
     def exists(self) -> Question | None:
-        """Ask for an object that is present."""
+        """Ask about the existence of an object that the person touches."""
         window = self.window()
         name = self.pick(sorted(self.view.having(INTERACTING, (self.view.part(window) or (0, 0))[0])))
         return ask.Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
 
     def relation_exists(self) -> Question | None:
-        """Ask for a relation that holds."""
+        """Ask about the existence of a relation that holds."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return ask.RelationExists(held[0], window) if held else None
 
     def interaction(self, window: Window | None = None) -> ask.Interaction | None:
-        """Propose a question about a relation to an object."""
+        """Ask about a relation to an object that holds."""
         window = window or self.window()
         held = self.pick(self.held_in(window))
         return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
-        """Ask for two interactions; for "but not", the second may or may not hold."""
+        """Ask about two interactions; for "but not", the second may or may not hold."""
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
@@ -185,7 +185,7 @@ class Proposer:
         return ask.EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: FirstOrLast) -> Question | None:
-        """Ask whether an object is the first or last, with the correct object."""
+        """Ask whether the correct object is the first or last one."""
         asked = self.edge_object(edge)
         right = self.view.answer(asked).value if asked else None
         return ask.ObjectEquals(right, asked) if asked and right else None

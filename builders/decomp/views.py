@@ -105,12 +105,8 @@ class View:
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
         """Return whether neither an object nor a similar-looking one is touched in a part.
 
-        Args:
-            thing: The object.
-            part: The frames.
-            whole: Whether the part is the entire video, in which case the object must not be visible at all. In a
-                shorter part, a visible object must be touched at another time, as the question "is there one?" is
-                ambiguous otherwise.
+        With `whole`, the part is the entire video, in which the object must not be visible at all. In a shorter part, a
+        visible object must be touched at another time, as the question "is there one?" is ambiguous otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
         if thing in self.graph.seen and (whole or thing not in self.graph.contacts):

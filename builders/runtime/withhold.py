@@ -1,8 +1,8 @@
-"""Copy an output twice: without the answers of a split, to publish, and with them, to score predictions.
+"""Write two copies of an output: a public one without the answers of a split, and a private one to score predictions.
 
 Each benchmark declares which columns its tables show (`core.schema.Public`); the others are null in the withheld split.
-Ids, the order of rows and options, and the pairing of moved texts follow from a key that only the original output
-implies: a hash over its `units.parquet`, from which neither the fingerprint nor anything published can be traced back.
+Ids, the order of rows and options, and the pairing of moved texts are derived from a secret key: a hash of the original
+output's `units.parquet`, which can be inferred neither from the fingerprint nor from any published data.
 """
 
 from __future__ import annotations

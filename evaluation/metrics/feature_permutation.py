@@ -25,10 +25,8 @@ ALL_QUESTIONS = "all"
 def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
     """Return the answers to permuted sets, matched to the items, by permuted modality and seed.
 
-    Args:
-        given: Rows with `permuted` (the modality taken from another item), `seed`, `id` and an answer.
-        items: The items.
-        first: Number of the first option in numeric answers.
+    The column `permuted` of the rows names the modality taken from another item; they also need `seed`, `id` and an
+    answer.
 
     Raises:
         InputError: A row belongs to no set, or ids of a set are missing, duplicate or unknown.

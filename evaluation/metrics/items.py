@@ -157,12 +157,7 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
 def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
     """Return the option that a row marks as correct.
 
-    Args:
-        row: The row.
-        column: The column with the answer: `answer_index` counts from 0, numbers in others from `first`.
-        options: The options.
-        what: Name of the row in errors.
-        first: Number of the first option.
+    In the column `answer_index`, numbers count from 0, in others from `first`.
 
     Raises:
         InputError: The answer is not an option, or is ambiguous.

@@ -45,11 +45,7 @@ def ranked_hits(
 ) -> Floats:
     """Return for each caption whether its clip is among the first K of its ranked list, shape (captions, cuts).
 
-    Args:
-        ranked: Clip ids by caption id, best first; at least the largest K of them, or all clips.
-        captions: Ids of the captions.
-        clips: The correct clip of each caption.
-        cuts: The values of K.
+    `ranked` contains clip ids by caption id, best first: at least as many as the largest of `cuts`, or all clips.
 
     Raises:
         InputError: A caption has no list, or a list is too short or repeats a clip.

@@ -89,14 +89,8 @@ def score(
 ) -> Scores:
     """Score predictions on an output.
 
-    Args:
-        output: The output.
-        scoring: The scoring of its benchmark.
-        config: The table.
-        predictions: Answers.
-        similarity: A folder of similarities in place of answers.
-        split: The requested split.
-        options: Options of scoring, except the split.
+    `similarity` is a folder of similarities in place of answers. The split of `options` is ignored in favour of
+    `split`.
 
     Raises:
         UsageError: The benchmark has no published scorer, and `options.released` is set.

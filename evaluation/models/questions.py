@@ -143,11 +143,8 @@ def questions_of_output(
 ) -> Iterator[Question]:
     """Yield the questions of an output's tasks.
 
-    Args:
-        output: The output.
-        tasks: Its tasks.
-        settings: Patterns of settings of a suite, such as "jpeg-*"; empty for all.
-        limit: Maximum number of questions of each task, or of each setting of a task.
+    `settings` contains patterns of settings of a suite, such as "jpeg-*"; without any, all are asked. `limit` applies
+    to each task, or to each setting of a task.
 
     Raises:
         UsageError: A pattern matches no setting.

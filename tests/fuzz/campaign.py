@@ -335,7 +335,7 @@ class Campaign:
         return ended, found
 
     def _printed(self) -> str:
-        """Return the end of what was written without Python, such as the stack of a killed command."""
+        """Return the end of the output that bypassed Python's streams, such as the stack of a killed command."""
         text = (self.folder / "said").read_text(encoding="utf-8", errors="backslashreplace")[-3000:]
         return f"\n{text}" if text else ""
 
