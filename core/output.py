@@ -168,7 +168,7 @@ def withheld_statement(info: Mapping[str, Any]) -> str:
             f"Private: do not publish. These are the answers of split {held['split']} that the public output with the "
             f"fingerprint {held['public'][:16]} withholds. Predictions about that output are scored here."
         )
-    where = f"Send predictions to {held['contact']}." if held["contact"] else "Its publisher scores predictions."
+    where = f"Send predictions to {held['contact']}." if held["contact"] else "Send predictions to its publisher."
     return f"The answers of split {held['split']} are withheld. {where}"
 
 
@@ -180,7 +180,7 @@ def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
     """
     held = output.withheld
     if held and "public" not in held and split in (None, "all", held.get("split")):
-        raise InputError(f"{output.path}: {withheld_statement(output.info)} What needs them is not possible here.")
+        raise InputError(f"{output.path}: {withheld_statement(output.info)} This command needs the answers.")
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from ...data_cards.card import Card, write_card
 from .pack import is_full
 
 PUBLISHED = ("builder", "dataset_version", "split", "files", "tools", "inputs", "source", "settings", "limit", "tables")
-"""Entries of `build.json` that a public output keeps. Counts of notes and skips would tell of the answers."""
+"""Entries of `build.json` that a public output keeps. Counts of notes and skips could reveal answers."""
 
 
 @dataclass(frozen=True)
