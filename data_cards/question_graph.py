@@ -144,9 +144,6 @@ def routes(
 
     A line crosses a row vertically through one of its gaps: the one nearest to the direct line, unless many lines use
     it. Lines bend between rows, where there are no boxes.
-
-    Returns:
-        The points of each line.
     """
     level = {place: number for number, row in enumerate(rows) for place in row}
     bands = [(where[row[0]][1], max(where[place][2] for place in row)) for row in rows]

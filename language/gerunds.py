@@ -109,9 +109,6 @@ class _Reading:
 def gerund_parts(caption: Caption) -> list[PhraseWord]:
     """Return a caption's action and the words after it as parts of a gerund phrase.
 
-    Returns:
-        The input for `finished`.
-
     Raises:
         Refused: The caption is uncertain; the message is one of `REASONS`.
     """

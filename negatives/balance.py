@@ -86,9 +86,6 @@ def balance(
         splits: Split of each row. A text that is nowhere correct is a distractor in one split only, as models trained
             on train would otherwise recognize it in the test split.
         seed: The dataset's seed.
-
-    Returns:
-        The distractors, in the order of `ids`.
     """
     order = sorted(range(len(ids)), key=lambda row: ids[row])
     rng = rng_for(seed, "balance")

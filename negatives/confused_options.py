@@ -153,9 +153,6 @@ def confuse_evenly(
     added later. The final number of confused correct options is at least the initial one.
 
     Sets without exactly five options are not changed; in others, at most `most` (1 or 2) options are replaced.
-
-    Returns:
-        The options by question id.
     """
     whole = [row for row in rows if len(row.choice.options) == OPTIONS]
     drafts = _drafts(sorted(whole, key=lambda row: digest_for(seed, "twins", row.id, kind)), confuser, seed, kind)

@@ -76,9 +76,6 @@ def write_edits(
         keep_sound: Whether to cut and splice the sound along with the picture.
         held_bytes: Memory for frames kept for later, in bytes.
 
-    Returns:
-        One rendition per file.
-
     Raises:
         VideoError: The source cannot be decoded, or its picture changes size (`undecodable`).
         IndexMismatchError: See `decode`.

@@ -87,7 +87,7 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Run a plan in an output folder, or continue an earlier run.
+    """Run a plan in an output folder, or continue an earlier run; return the content of `build.json`.
 
     Args:
         plan: The plan.
@@ -99,9 +99,6 @@ def run(
         write_card: Function that writes `README.md` and its figures from the finished shards and the content of
             `build.json`.
         say: Function that prints a line for the user.
-
-    Returns:
-        The content of `build.json`.
 
     Raises:
         InputError: The plan is empty, or videos are missing without `allow_missing`.

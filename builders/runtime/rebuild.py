@@ -395,9 +395,6 @@ def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, b
     """Compare rendered files of a unit with videos of an output.
 
     `same` tells whether the recorded tools equal those of this machine, so that the bytes must be equal.
-
-    Returns:
-        Problems, one line each.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:

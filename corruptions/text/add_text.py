@@ -29,9 +29,6 @@ _FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": 
 def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Insert an adverb before every verb: "a little girl specifically does gymnastics".
 
-    Returns:
-        The new caption, or the reason why it is unchanged.
-
     Reference:
         Appendix A.2, "InsertAdv". Here the adverb has its usual position: after auxiliaries ("is calmly riding") and
         after "be" as a main verb ("is clearly in the kitchen"). Verbs next to an adverb in -ly, and participles in a
@@ -58,9 +55,6 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Prepend an irrelevant opening to a caption and append a proverb to captions of 10 or more tokens.
-
-    Returns:
-        The new caption, or the reason why it is unchanged.
 
     Reference:
         Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As in the table, the

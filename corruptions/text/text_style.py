@@ -29,9 +29,6 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
     Tense and aspect do not change, pronouns are put into the correct case, and the agent is the entire noun phrase.
     "man riding a horse" becomes "a horse being ridden by man". Imperatives do not change.
 
-    Returns:
-        The caption in the passive, or the reason why it is unchanged.
-
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
     """
@@ -52,9 +49,6 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     "does gymnastics" becomes "does not do gymnastics", an imperative "do not ...", "man riding a horse" becomes "man
     not riding a horse"; verbs joined by "and" are negated together ("does not ride and wave"). "without" becomes
     "with", and the reverse if there is no verb.
-
-    Returns:
-        The caption with the opposite meaning, or the reason why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
@@ -102,9 +96,6 @@ def tense(caption: Caption) -> str | Unchanged:
     a boy played". An imperative becomes a report ("added the oil"). A participle after a noun becomes a relative clause
     in the past: "man who was riding a horse".
 
-    Returns:
-        The caption in another tense, or the reason why it is unchanged.
-
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only some verbs,
         clamp(int(.1 x words), 1, 10), which mixes tenses.
@@ -144,9 +135,6 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
 
 def formal(caption: Caption) -> str | Unchanged:
     """Make the caption formal: full forms, formal words, capitals, a full stop, "Please" before an imperative.
-
-    Returns:
-        The formal caption, or the reason why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): the paper uses a model, this function rules and a
@@ -210,9 +198,6 @@ def _finished(text: str) -> str:
 
 def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Make the caption casual: contractions and casual words, or an opening such as "ok, so" if none applies.
-
-    Returns:
-        The casual caption, or the reason why it is unchanged.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): the paper uses a model, this function rules and a

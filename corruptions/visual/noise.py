@@ -277,9 +277,6 @@ class _Alias(NamedTuple):
 
         Each column holds 1 / width of its row's mass: its own share, topped up from a heavy column. Light columns are
         filled in order from one heavy column; once that has become light, the next heavy column fills it.
-
-        Returns:
-            The tables.
         """
         rows, width = mass.shape
         mass = np.maximum(mass, 0)

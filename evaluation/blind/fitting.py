@@ -39,9 +39,6 @@ def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArra
     """Score every question by a baseline trained on the other folds.
 
     `guess` learns from questions and scores others; its arguments are the numbers of both and the name of the fold.
-
-    Returns:
-        The scores, in the order of the questions.
     """
     parts = [guess(learnt, asked, str(number)) for number, (learnt, asked) in enumerate(divided)]
     found = np.zeros((sum(len(part) for part in parts), *parts[0].shape[1:]))
@@ -76,9 +73,6 @@ def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> F
         values: Features, shape (questions, most options, features).
         there: Whether each option exists.
         right: Position of the correct option of each question.
-
-    Returns:
-        A weight for each feature.
     """
     weights = np.zeros(values.shape[2])
     chosen = values[np.arange(len(right)), right].sum(axis=0)
