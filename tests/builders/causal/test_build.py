@@ -154,6 +154,7 @@ class TestAudit:
                 assert all(0 <= right <= blind["questions"] for right in blind["right"].values())
                 assert ("right_in_train" in blind["right"]) == (split != "train")
                 assert {"longest", "near_question", "twin"} <= set(blind["right"])
+        assert found["test"]["answer"]["right"]["right_in_train"] < found["test"]["answer"]["questions"] / 2
         wrong, of = notes["wrong_options_right_in_train"]["ud"]["test"]["answer"]
         assert wrong == 0 < of  # --pool split lends none of them, where options are chosen by their scores
 

@@ -26,6 +26,7 @@ from stressreel.builders.clavi.selection import (
     balanced_over_videos,
     class_of,
     spread_over_videos,
+    without_recurrences,
 )
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.sources import FrameTiming, as_rate
@@ -192,6 +193,16 @@ def test_some_pairs_of_a_video_are_spread_over_it() -> None:
 def assert_balanced(pairs: Sequence[Candidate]) -> None:
     first, second = (Counter(class_of(pair, letter) for pair in pairs) for letter in "ab")
     assert first == second
+
+
+def test_strict_pairs_recur_nowhere_in_their_source() -> None:
+    def kept(*more: Span) -> int:
+        clip = video("V", A, B, *more)
+        pair = Candidate(clip, clip.segments[0], clip.segments[1], ())
+        return len(without_recurrences([pair], lambda one, other: one.key == other.key, Counter()))
+
+    assert [kept(), kept(("eating", 50.0, 60.0))] == [1, 1]
+    assert [kept((*each[:1], 50.0, 60.0), ("eating", 70.0, 80.0)) for each in (A, B)] == [0, 0]
 
 
 def test_balanced_pairs_have_each_class_first_as_often_as_second() -> None:

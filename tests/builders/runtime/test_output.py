@@ -58,6 +58,14 @@ def test_fresh_refuses_what_is_no_output_of_ours(tmp_path: Path, plan: str) -> N
     assert listing(tmp_path) == before
 
 
+@pytest.mark.parametrize(("name", "code"), [("lock", 0), ("thesis.txt", 1)])
+def test_what_a_killed_start_left_is_ours_and_nothing_else(tmp_path: Path, name: str, code: int) -> None:
+    (tmp_path / "o" / ".build").mkdir(parents=True)
+    (tmp_path / "o" / ".build" / name).touch()
+    assert run("build-clavi", *ARGUMENTS, "--out", tmp_path / "o").code == code
+    assert (tmp_path / "o" / "build.json").exists() == (code == 0)
+
+
 @pytest.mark.parametrize("place", [".build", "questions", ".build/staging"])
 def test_nothing_is_built_through_a_link(tmp_path: Path, place: str) -> None:
     away, out = tmp_path / "away", tmp_path / "out"
