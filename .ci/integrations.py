@@ -92,12 +92,12 @@ COMMANDS = (
 
 
 def faults(environment: Environment, installed: set[str], places: dict[str, Path]) -> tuple[int, list[str]]:
-    """Run the commands in an environment; return how many there were, and the faults of each.
+    """Run the commands in an environment; return their number and their faults.
 
     Args:
-        environment: The environment.
-        installed: Its extras, and those that they bring.
-        places: Folders and files that the commands name.
+        environment: Environment to test.
+        installed: Extras of the environment, including those that they depend on.
+        places: Folders and files that the commands refer to.
     """
     found, tried = [], 0
     for number, (extra, command) in enumerate(COMMANDS):
@@ -127,13 +127,13 @@ def closure(extra: str) -> set[str]:
 
 
 def make(name: str, work: Path, wheel: Path, packages: tuple[str, ...], *constraints: object) -> Environment:
-    """Make an environment, or return an earlier one.
+    """Create an environment, or return an existing one.
 
     Args:
-        name: Its name.
+        name: Name of the environment.
         work: Folder of all environments.
         wheel: The wheel of stressreel.
-        packages: What to install; `stressreel` means the wheel.
+        packages: Requirements to install; `stressreel` stands for the wheel.
         constraints: Options of pip.
     """
     environment = Environment(sys.executable, name.replace(" ", "-"), work, work / "none", keep=True)
@@ -176,7 +176,7 @@ def try_harness(name: str, work: Path, wheel: Path) -> list[str]:
 
 
 def made_places(work: Path) -> dict[str, Path]:
-    """Build the outputs, answers and model that commands name, with the Python of this script."""
+    """Build the outputs, answers and model that the commands refer to, with the Python of this script."""
     from stressreel.core.output import open_output
 
     pattern = ("--tagger", "pattern")

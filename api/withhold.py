@@ -15,7 +15,7 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class Withheld(Result):
-    """Two outputs that were written.
+    """The two copies that were written.
 
     Attributes:
         public: The output to publish.

@@ -1,4 +1,4 @@
-"""Measure how much the cuts of CLAVI reveal: can a model that sees only frame differences tell V from V′?
+"""Measure whether the cuts of CLAVI reveal V′ to models that only see frame differences.
 
     python benchmarks/clavi_cues.py --charades DIR --footage DIR
 
@@ -168,8 +168,8 @@ def classes_of(row: dict[str, Any]) -> tuple[str, str]:
 def first_prior(train: list[dict[str, Any]]) -> Callable[[str, str | None], float]:
     """Return a function for the probability that an action of one class comes before another's, from training pairs.
 
-    Where nothing is known, the name that is first in the alphabet is slightly more probable, so that models that see
-    the cuts still answer differently about V and V′.
+    For unknown classes, the alphabetically first name is slightly more probable, so that models that see the cuts still
+    answer differently about V and V′.
     """
     pairs = Counter(map(classes_of, train))
     first, second = (Counter(classes_of(row)[place] for row in train) for place in (0, 1))
@@ -189,7 +189,7 @@ def first_prior(train: list[dict[str, Any]]) -> Callable[[str, str | None], floa
 def cacc_v(test: list[dict[str, Any]], prior: Callable[[str, str | None], float], complement: Floats) -> Floats:
     """Return for each test pair the share of its complement questions answered correctly about V and about V′.
 
-    A question asks whether X is first: X alone (at the beginning), or X before Y. Its negation is answered likewise.
+    A question asks whether X is first, either at the beginning or before Y; its negation is answered accordingly.
     """
     found = []
     for row, chances in zip(test, complement, strict=True):

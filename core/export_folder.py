@@ -161,7 +161,7 @@ def _below(name: str) -> bool:
 
 
 def plain_name(name: Any) -> str:
-    """Return the name of a video if it is valid for a file in the folder itself; raise an InputError otherwise."""
+    """Return the name of a video if it is a valid file name without folders; raise InputError otherwise."""
     if isinstance(name, str) and "/" not in name and _below(name):
         return name
     raise InputError(

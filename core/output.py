@@ -161,7 +161,7 @@ class RemoteOutput(FinishedOutput):
 
 
 def withheld_statement(info: Mapping[str, Any]) -> str:
-    """Describe what is withheld, and where predictions go, in a sentence each."""
+    """Describe the withheld answers and the address for predictions, in one sentence each."""
     held = info["withheld"]
     if "public" in held:
         return (

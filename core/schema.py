@@ -72,11 +72,11 @@ class Public:
 
     Attributes:
         shown: The columns shown; without any, the table has no rows in the split.
-        ids: Columns with ids, shown or not, that are renamed so that they tell neither order nor origin; "a.b" is the
-            field b of the records in a.
+        ids: Columns with ids that are replaced so that they reveal neither order nor origin; "a.b" is the field b of
+            the records in a.
         choices: For each set of options, the column with the index of the correct one, and the lists to shuffle.
-        moved: Columns with texts, and ids of texts, whose pairing with the rows is the answer: they move to other rows.
-        group: Column whose rows stay together.
+        moved: Columns with texts and text ids whose assignment to rows is the answer; they are moved to other rows.
+        group: Column whose equal values stay adjacent when rows are shuffled.
     """
 
     shown: tuple[str, ...] = ()

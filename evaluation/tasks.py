@@ -46,7 +46,7 @@ class TaskKind:
         return tuple(doc[self.options]) if self.options else self.fixed
 
     def text(self, doc: Doc, prompt: Mapping[str, str]) -> str:
-        """Write a question with its lettered options, between the two parts of a prompt."""
+        """Return a question with its lettered options, enclosed in the two parts of a prompt."""
         lines = [
             f"{letter(number)}. {option}" for number, option in enumerate(doc[self.options] if self.options else ())
         ]
@@ -54,7 +54,7 @@ class TaskKind:
         return "\n".join([question, *lines]) + prompt.get("post_prompt", "")
 
     def target(self, doc: Doc) -> str:
-        """Return the correct answer, of lettered options the letter; "" if it is unknown."""
+        """Return the correct answer, or the letter of the correct option; "" if unknown."""
         right = doc[self.right]
         if self.options:
             return letter(right)

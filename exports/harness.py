@@ -120,8 +120,8 @@ def result(sample: Mapping[str, Any], target: str, response: str) -> dict[str, A
     """Judge the response to a sample.
 
     Args:
-        sample: Its metadata, as `stressreel export` wrote them.
-        target: Its correct answer.
+        sample: Metadata of the sample, as written by `stressreel export`.
+        target: Correct answer to the sample.
         response: The model's response.
     """
     given = {"column": sample["column"], **sample["about"]}

@@ -42,7 +42,8 @@ def write_tasks(
         force: Whether to overwrite an earlier export.
 
     Raises:
-        InputError, OutputError: As `export_folder.open_folder`; or the output holds no videos.
+        InputError: The folder contains other files, or the output contains no videos.
+        OutputError: The folder cannot be read or written.
     """
     if videos is None:
         check_videos(output, tasks)
@@ -60,15 +61,15 @@ def write_tasks(
 
 
 def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a task, the same for every harness.
+    """Yield the samples of a task, which are the same for all harnesses.
 
     A sample has `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if
-    unknown), and `metadata`, from which `harness.py` finds the video and judges an answer.
+    unknown), and `metadata`, which `harness.py` uses to locate the video and to judge a response.
 
     Args:
         output: The output.
         task: The task.
-        prompt: The texts around a question; empty where the harness adds them.
+        prompt: Texts before and after a question; empty if the harness adds them.
 
     Raises:
         InputError: Rows of the output are missing.
@@ -98,7 +99,7 @@ def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> It
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Write rows as JSON lines."""
+    """Serialize rows as JSON Lines."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 

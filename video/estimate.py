@@ -187,9 +187,9 @@ class Measured:
     """Cost per pixel of an encoded stretch.
 
     Attributes:
-        key: Bits of a pixel in a key frame.
-        later: Bits of a pixel in other frames.
-        encode_s: Seconds of encoding it.
+        key: Bits per pixel in a keyframe.
+        later: Bits per pixel in other frames.
+        encode_s: Seconds of encoding per pixel.
     """
 
     key: float
@@ -199,13 +199,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class EncodedInPart:
-    """What encoding stretches of footage unperturbed shows.
+    """The measurements of stretches of footage that were encoded unperturbed.
 
     Attributes:
-        clean: Cost of a pixel.
-        keys: Share of key frames.
-        decode_s: CPU seconds of decoding a pixel.
-        stretches: The stretches; if there are none, the rest is from the table.
+        clean: Cost per pixel.
+        keys: Share of keyframes.
+        decode_s: CPU seconds of decoding per pixel.
+        stretches: The encoded stretches; if there are none, the other values are from the table.
     """
 
     clean: Measured
@@ -330,7 +330,7 @@ def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings,
 
 
 def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) -> EncodedInPart:
-    """Decode and encode stretches of the footage; without `probe`, or if none decodes, return the table's values."""
+    """Decode and encode stretches of the footage; without `probe` or decodable ones, return the table's values."""
     done: list[tuple[Stretch, Measured]] = []
     spent, pixels = 0.0, 0.0
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:

@@ -99,7 +99,7 @@ def at_rate(
         index: The video.
         stretch: The frames to choose from.
         fps: Frames per second.
-        start: Where to start, in seconds from time 0.
+        start: Start in seconds from time 0 of the file.
         most: Maximum number of frames.
 
     Returns:

@@ -113,9 +113,9 @@ PUBLIC_CHOICES = Public(
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
-    """Return what a split with withheld answers shows.
+    """Return the parts of the tables that a split with withheld answers shows.
 
-    A question has the same correct option and other distractors in every division, so only one division is left.
+    Only one division is kept, since a question has the same correct option but different distractors in each.
     """
     divisions = [name for name in SCHEMES if name in info["counts"]]
     clips = Public(shown=tuple(column.name for column in CLIPS_CONFIG.columns))

@@ -69,7 +69,7 @@ class ClaviBuilder(SourceVideos):
         return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
 
     def edits(self, index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-        """Return the edit lists of V and V′; raises what `pieces` does."""
+        """Return the edit lists of V and V′, with the exceptions of `pieces`."""
         a, filler, b = pieces(index, unit)
         if self.settings.cuts == "release":
             return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)

@@ -74,9 +74,9 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
 
 
 def balanced_by_pair(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
-    """Leave pairs out until in every split, of any two classes of phrases, each is first as often as second.
+    """Exclude pairs until, in every split and for any two classes of phrases, each is first equally often.
 
-    Pairs of one class with itself are kept. Which pair of two classes is left out is sampled.
+    Pairs of a class with itself are kept. The excluded pairs of two classes are sampled.
     """
     groups: dict[tuple[str, str, str], list[Candidate]] = {}
     for candidate in sorted(candidates, key=pair_key):

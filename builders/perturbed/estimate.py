@@ -1,4 +1,4 @@
-"""Estimate size and time of a suite: clips are encoded unperturbed in part, and measured factors give the rest."""
+"""Estimate the size and time of a suite by encoding parts of its clips unperturbed and applying measured factors."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class Factors:
     """Per-pixel cost of typical content under one perturbation, at the table's crf and preset.
 
     Attributes:
-        key: Bits in key frames, at the middle severity.
+        key: Bits in keyframes, at the middle severity.
         later: Bits in other frames.
         perturb_ns: CPU time of the perturbation, in nanoseconds.
         encode_ns: CPU time of encoding, in nanoseconds.
-        contents: Exponent with which the bits follow those of the clean picture: 0 if they do not, 1 if they do.
+        contents: Exponent of the dependence on the bits of the clean picture: 0 for none, 1 for proportional.
     """
 
     key: float
@@ -85,8 +85,9 @@ def estimate_suite(
 ) -> BuildEstimate:
     """Estimate the videos of a suite.
 
-    Size and time differ a hundredfold between perturbations, and with the content. So short stretches of clips, spread
-    evenly, are encoded unperturbed, and measured factors give the cost of each perturbation of such content.
+    Sizes and times of perturbations differ by a factor of up to a hundred and depend on the content. Therefore short,
+    evenly spaced stretches of clips are encoded unperturbed, and measured factors convert their cost to that of each
+    perturbation.
 
     With `probe`, stretches are encoded; otherwise typical content is assumed.
     """
@@ -124,7 +125,7 @@ def estimate_suite(
 
 
 def perturbed_cost(corruption: VisualCorruption, severity: int, clean: Measured, encoding: EncodeSettings) -> Measured:
-    """Return the cost of a perturbed pixel from that of a clean one."""
+    """Return the cost of a perturbed pixel, derived from that of a clean one."""
     row, table, at = factors()[corruption.name], costs()["clean"], severity - 1
     encode_s = clean.encode_s * row.encode_ns[at] / table["encode_ns"]
     if encoding.lossless:

@@ -69,9 +69,10 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
-    """Return what a split with withheld answers shows: clips, and captions in another order, to be matched.
+    """Return the parts of the tables that a split with withheld answers shows: clips, and captions in a new order.
 
-    Ids of clips and sources may be published with captions, or descriptive; a suite without videos needs them.
+    Ids of clips and sources are replaced, as they may be published with captions or be descriptive, except in a suite
+    without videos, which needs them.
     """
     of_clip = [column.name for column in (*COLUMNS, VIDEO)]
     hidden = {"source_id", "start_s", "end_s", "source_frames", "first_frame"} if info["settings"]["render"] else set()

@@ -265,7 +265,7 @@ def check_withheld(
 def withholding(
     output: FinishedOutput, tables: Iterable[Config], public: Mapping[str, Public], split: str, contact: str
 ) -> Withholding:
-    """Return what to withhold of an output.
+    """Return the part of an output to withhold.
 
     Raises:
         UsageError: Answers are withheld already, or there is no such split.

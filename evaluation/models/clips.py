@@ -52,7 +52,7 @@ class Sampling:
     fps: float | None = None
 
     def chosen(self, index: FrameIndex, stretch: range, start: Fraction) -> list[int]:
-        """Return the frames to show of a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
+        """Choose the frames to show from a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
         if self.fps is None:
             return uniform(index, stretch, self.frames)
         return at_rate(index, stretch, self.fps, start, MOST_FRAMES)
@@ -65,7 +65,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Timing:
-    """Where in a clip its frames are, on a grid of constant rate, as processors of models expect.
+    """The times of a clip's frames on a grid of constant rate, as expected by model processors.
 
     Attributes:
         fps: Mean frame rate of the clip.
@@ -94,7 +94,7 @@ class View:
         pictures: uint8 RGB arrays of shape (height, width, 3), in order.
         quality: JPEG quality.
         video: Content of the file; None if only frames are shown.
-        timing: Where in the clip the pictures are; None if unknown.
+        timing: Times of the pictures in the clip; None if unknown.
     """
 
     pictures: tuple[Picture, ...]

@@ -211,7 +211,7 @@ async def _ask(
 
 
 def after_prompt(text: str, prompt: str) -> str:
-    """Return what follows the prompt in an answer that repeats it, as some servers return; else the whole answer."""
+    """Return an answer without the repeated prompt that some servers put before it."""
     _, repeated, rest = text.rpartition(prompt.strip())
     return ROLE.sub("", rest) if repeated else text
 
