@@ -113,8 +113,8 @@ def ask(
         fps: Frames per second of the clip, instead of a fixed number.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         quality: JPEG quality of frames.
-        send: Send frames as images, or a video: to an endpoint the file as a video_url, which some servers support; to
-            a local model the frames as a video with their times.
+        send: Send frames as images, or a video: the file as a video_url to an endpoint (some servers support this), or
+            the frames with their times to a local model.
         max_tokens: Maximum number of tokens per answer.
         seed: Sampling seed that is sent to the endpoint.
         at_once: Maximum number of concurrent requests.

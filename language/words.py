@@ -225,7 +225,7 @@ def edit(
     loses it unless it is a name or "I". "a" and "an" follow the sound of the next word if either of the two changed.
 
     `changes` contains new text by token index; "" deletes the token and the space before it. `before` contains text to
-    insert before a token, followed by a space; the number of tokens denotes the end.
+    insert before a token, followed by a space; the key len(tokens) stands for the end.
     """
     before = before or {}
     sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}

@@ -1,6 +1,6 @@
 """The frames that a video file actually shows and their times, from its packets instead of header claims.
 
-Rules, the same for every builder:
+All builders follow these rules:
 
 * The video stream is the one that FFmpeg selects as the best, as in players and decord.
 * Time 0 is the earliest start of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture

@@ -1,4 +1,4 @@
-"""Scores of multiple choice about causes, with explanations.
+"""Scores of multiple-choice answers about causes, with explanations.
 
 CausalChaos (Parmar et al. 2024), section 4, Tables 1 and 2.
 """
@@ -143,7 +143,7 @@ def kind_of(source: Mapping[str, Any], qid: str) -> str:
 def score_rows(
     rows: Sequence[Mapping[str, Any]], splits: Sequence[str], predictions: Predictions, options: ScoreOptions
 ) -> Scores:
-    """Score multiple choice about causes.
+    """Score multiple-choice answers about causes.
 
     Args:
         rows: `qid`, `options`, `answer_index`, the clip's `source_id` (or `episode`), and for explanations

@@ -68,7 +68,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 
 
 def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips of the first caption table, without sources."""
+    """Yield the clips of the first caption table, leaving their sources empty."""
     for table in tables[:1]:
         for split in output.splits(table):
             found: dict[str, list[str]] = defaultdict(list)
