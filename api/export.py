@@ -64,7 +64,7 @@ class ExportedFiles(Result):
     Attributes:
         folder: Folder of the files.
         count: Number of videos, or of files of a published layout.
-        kept: Number of these, or of tar shards, that an earlier export had written.
+        kept: Number of videos or tar shards that an earlier export had already written.
         shards: Number of tar shards; None if there are none.
         what: Noun for the counted items.
         calls: Python calls that load the files.

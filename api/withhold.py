@@ -51,7 +51,7 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
 
     Raises:
         UsageError: There is no such output or split, answers are withheld already, or the folder is in the output.
-        InputError: The benchmark cannot withhold answers, rows are missing, or the folder holds something.
+        InputError: The benchmark cannot withhold answers, rows are missing, or the folder is not empty.
         OutputError: The folder cannot be written.
     """
     from ..builders import benchmark_of

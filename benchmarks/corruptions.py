@@ -4,9 +4,9 @@
     python benchmarks/corruptions.py                  # 320x240 and 640x360, severities 1, 3 and 5
     python benchmarks/corruptions.py --clip clip.mp4  # on the frames of a real clip
 
-Each figure is the median CPU time per frame over the rounds. The two packages alternate, each in a process of its own
-as in a user's script: sharing a process would change page faults, and therefore times, by up to a half. Keyed
-generators are created for each frame, as in a build. imagecorruptions has no camera or temporal perturbations.
+Each figure is the median CPU time per frame over the rounds. The two packages alternate, each in a separate process as
+in a user's script: sharing a process would change page faults, and therefore times, by up to a half. Keyed generators
+are created for each frame, as in a build. imagecorruptions has no camera or temporal perturbations.
 """
 
 from __future__ import annotations

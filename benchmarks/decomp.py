@@ -6,8 +6,8 @@
 
 The rows are synthetic, in AGQA 2.0's layout, with the template frequencies of its test questions and 236 rows per
 video. Measured are parsing, decomposition with answers and rows, and the whole command from file to Parquet in a
-process of its own; the rest of the command is reading, hashing and packing. Peak memory is that of the command. Times
-are CPU times.
+separate process; the rest of the command is reading, hashing and packing. Peak memory is that of the command. Times are
+CPU times.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     python benchmarks/gallery.py                       # 3,000 pairs with 19 questions each
     python benchmarks/gallery.py --items 10000
 
-The gallery holds pairs of Charades classes with CLAVI's questions, without videos. Two times are measured for each
+The gallery contains pairs of Charades classes with CLAVI's questions, without videos. Two times are measured for each
 query: the search (`Search.run`), and the time from a key press to the repaint. Needs Chromium (STRESSREEL_CHROMIUM,
 default /usr/bin/chromium) and Playwright's Python package.
 """

@@ -7,9 +7,9 @@
 Annotations are in the folder `data` of STRESSREEL_SHARED. Captions are visited in a random order given by seed and
 source until enough are changed; with `--sheet`, captions of the sheet are skipped. `--append` adds the sampled captions
 to the sheet as "unread"; verdicts are entered by hand: "ok", "wrong", or "slip of source" for errors of the original. A
-sheet holds no texts: `sha256_of_output` shows whether today's output is the one that was reviewed. Without `--source`,
-a sheet is checked: the share of wrong outputs among unchanged ones, and how many are different or refused now, with
-reasons.
+sheet contains no texts: `sha256_of_output` shows whether today's output is the one that was reviewed. Without
+`--source`, a sheet is checked: the share of wrong outputs among unchanged ones, and how many are different or refused
+now, with reasons.
 """
 
 from __future__ import annotations

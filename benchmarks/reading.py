@@ -6,7 +6,7 @@
 
 Each output is sampled by its own key, so that changes elsewhere do not affect the sample. It is printed with its input,
 its id and the first 16 digits of its SHA-256. A sheet identifies an output by these and records the reviewer's verdict;
-it holds no text. `--check` counts the outputs of a sheet that are unchanged, and their verdicts.
+it contains no text. `--check` counts the outputs of a sheet that are unchanged, and their verdicts.
 """
 
 from __future__ import annotations

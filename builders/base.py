@@ -104,9 +104,8 @@ class Benchmark:
         gallery: Function that returns the pages of a gallery for an output and answers to it; None for one page per
             item.
         layout: Function that yields the files of a split, by name, in the layout of the authors' release, or None.
-        public: Function that returns, from `build.json`, what a split with withheld answers shows of each table: the
-            first is the one with the questions, and others that are not named are left out. None if answers cannot be
-            withheld.
+        public: Function that returns, from `build.json`, the parts of tables that a split with withheld answers shows,
+            the table of questions first; unlisted tables are omitted. None if answers cannot be withheld.
         captions: Function that returns the names of the tables with perturbed captions, from `build.json`; None if
             there are none.
         sample: Options that build the built-in sample; empty if there is none.

@@ -29,7 +29,7 @@ INTERRUPTED = 130
 def stressreel() -> None:
     """Turn annotated video collections into diagnostic benchmarks for video-language models.
 
-    `stressreel build` lists the benchmarks. Each is also a program of its own, such as build-clavi.
+    `stressreel build` lists the benchmarks. Each is also a separate program, such as build-clavi.
     """
 
 

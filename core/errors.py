@@ -93,7 +93,7 @@ class BuildError(StressreelError, RuntimeError):
 
 
 class HubError(StressreelError, RuntimeError):
-    """The Hugging Face Hub refused, failed or was unreachable, or holds content that must not be changed."""
+    """The Hugging Face Hub refused, failed or was unreachable, or contains content that must not be changed."""
 
 
 class ProbeError(StressreelError, RuntimeError):

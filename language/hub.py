@@ -51,7 +51,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
         advice: Hint for error messages: the option and the values it accepts.
 
     Raises:
-        InputError: The folder holds no model, or the model cannot be downloaded.
+        InputError: The folder contains no model, or the model cannot be downloaded.
     """
     path = Path(model).expanduser()
     if path.is_dir():

@@ -55,7 +55,7 @@ CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
 def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
-    """Open a media file for reading, whatever bytes its metadata contain; a file in object storage is copied first.
+    """Open a media file for reading, regardless of the bytes in its metadata; a file in object storage is copied first.
 
     Only this function opens media. The format is detected from the content. Formats that can refer to other files or
     addresses, such as playlists, are refused before FFmpeg reads the file. A name is never interpreted as an address.

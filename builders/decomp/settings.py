@@ -36,7 +36,7 @@ def folder_or_file(given: Path, folder: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
-    """Settings of a build of question graphs; the options describe most of them.
+    """Settings of a build of question graphs.
 
     Attributes:
         embed: Whether the dataset contains the videos; "yes" or "no" after `decided`.
