@@ -102,7 +102,7 @@ def test_compare_two_models(built: Path, tmp_path: Path) -> None:
     again = run("stressreel", "compare", *folders[:2], "--json")
     same = [[row["difference"] for row in json.loads(each.out)["scores"]] for each in (done, again)]
     assert same[0] == same[1]
-    refuses(run("stressreel", "compare", good, good), "not a folder of scores")
+    refuses(run("stressreel", "compare", good, good), "is not a score folder")
     refuses(run("stressreel", "compare", folders[0], folders[2]), "different questions")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from stressreel.negatives.features import BINS, Counts, Target
+from stressreel.negatives.features import BINS, Counts, Target, relative
 
 KEYS = [np.array([0, 2, 3, 4]), np.array([1, 2, 3, 0]), np.array([0, 2, 1, 4])]
 SPLITS = ["test", "test", "train"]
@@ -30,6 +30,11 @@ def test_right_and_wrong_options_of_all_rows_are_counted(counts: Counts) -> None
     counts.add(1, np.array([1, 3]))  # texts 2 and 0
     assert times(counts, 0, [1, 2]) == [2, 2, 1]
     assert times(counts, 1, [1, 3]) == [1, 2, 2]
+
+
+def test_a_value_is_relative_to_its_set() -> None:
+    found = [column[0].tolist() for column in relative(np.array([[1.0, 4.0, 1.0]]))]
+    assert found == [[-1, 2, -1], [0.25, 1, 0.25], [0, 1, 0], [0.5, 0, 0.5]]  # minus the mean, rank, largest, smallest
 
 
 def test_splits_are_counted_apart(counts: Counts) -> None:

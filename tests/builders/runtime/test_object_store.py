@@ -121,6 +121,11 @@ def test_a_remote_build_is_the_local_one(place: Objects, sample: Path, local: Pa
         assert place.get(name) == (local / name).read_bytes(), name
     assert "is already complete" in build(sample, place.url).err
     assert not list((tmp_path / "cache" / "stressreel" / "remote-builds").rglob("*.parquet"))
+    found = stressreel.data_files(place.url, "questions")
+    assert found["storage_options"] == {"client_kwargs": {"endpoint_url": os.environ["AWS_ENDPOINT"]}}
+    assert {url.removeprefix(place.url + "/") for urls in found["data_files"].values() for url in urls} == {
+        key for key in keys(place) if key.startswith("questions/")
+    }
     refuses(build(sample, place.url, "--seed", 3), "started with different settings or inputs")
     refuses(run("stressreel", "card", place.url), "is in object storage", code=2)
 
@@ -145,11 +150,6 @@ def test_a_remote_output_is_read_verified_and_compared(
     fetched = [path for method, path in bucket.requests if method == "GET" and "-of-" in path]
     assert fetched
     assert all("/videos/" in path for path in fetched)  # the other tables are the same
-    found = stressreel.data_files(place.url, "questions")
-    assert found["storage_options"] == {"client_kwargs": {"endpoint_url": os.environ["AWS_ENDPOINT"]}}
-    assert {url.removeprefix(place.url + "/") for urls in found["data_files"].values() for url in urls} == {
-        key for key in keys(place) if key.startswith("questions/")
-    }
     place.put(next(key for key in sorted(keys(place)) if key.startswith("questions/")), b"damaged")
     assert run("stressreel", "verify", place.url).code == 1
 
