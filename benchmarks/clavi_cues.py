@@ -4,10 +4,11 @@
 
 Videos of Charades may not be redistributed, so pairs are selected from its real annotations and cut from other footage:
 each source video is assigned a clip of the folder and a place in it, and times are compressed where the clip is shorter
-than the pair. Training and test pairs use different clips. Three models are trained to tell V from V′: logistic
-regression and gradient-boosted trees on the sizes and times of the largest jumps between frames, and a convolutional
-network on maps of frame differences. Each is combined with knowledge of which classes of actions come first in the
-training split. The highest CAcc_V on the complement subset is printed with its 95 % bootstrap interval over sources.
+than the pair. Training and test pairs use the same clips, which favours the models. Three models are trained to tell V
+from V′: logistic regression and gradient-boosted trees on the sizes and times of the largest jumps between frames, and
+a convolutional network on maps of frame differences. Each is combined with knowledge of which classes of actions come
+first in the training split. The highest CAcc_V on the complement subset is printed with its 95 % bootstrap interval over
+source videos.
 """
 
 from __future__ import annotations
@@ -37,7 +38,6 @@ VARIANTS = {
     "order balanced": {"order": "balanced"},
     "order pairs": {"order": "pairs"},
     "cuts balanced": {"cuts": "balanced"},
-    "cuts balanced, order balanced": {"cuts": "balanced", "order": "balanced"},
     "cuts balanced, order pairs": {"cuts": "balanced", "order": "pairs"},
 }
 SIZE, BINS, JUMPS, MOST_FRAMES = (32, 24), 96, 6, 3000
@@ -144,8 +144,8 @@ def detect(
 ) -> dict[str, Floats]:
     """Return, by model, P(V′) of V and of V′ of each test pair, `(pairs, 2)`."""
     features: list[tuple[NDArray[np.float64], NDArray[np.float32]]] = []
-    for rows, half in ((train, clips[::2]), (test, clips[1::2])):
-        videos = (video for pair in rows for video in shown(pair, half, seed, balanced=balanced))
+    for rows in (train, test):
+        videos = (video for pair in rows for video in shown(pair, clips, seed, balanced=balanced))
         found = [(jump_features(video), change_maps(video)) for video in videos]
         features.append((np.asarray([each[0] for each in found]), np.asarray([each[1] for each in found])))
     (jumps, maps), (test_jumps, test_maps) = features
