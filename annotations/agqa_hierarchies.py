@@ -93,7 +93,8 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
         )
     if len({each.split for each in found}) != len(found):
         raise InputError(
-            f"{folder} holds two folders of the same split. A folder's split is `train` or `test`, as in its name."
+            f"{folder} contains more than one folder of the same split. The split is taken from the folder's name: "
+            "`train` or `test`."
         )
     return found
 

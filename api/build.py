@@ -145,7 +145,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
     if options.withhold not in splits:
         raise UsageError(f"--withhold {options.withhold}: the build has the splits {', '.join(splits)}.")
     if options.out is not None and address(options.out):
-        raise UsageError("--withhold needs --out in a folder. Build there, and upload the public copy.")
+        raise UsageError("--withhold needs a local folder as --out. Build locally, then upload the public copy.")
 
 
 def check_run(options: RunOptions) -> None:

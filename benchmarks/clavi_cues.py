@@ -7,8 +7,8 @@ each source video is assigned a clip of the folder and a place in it, and times 
 than the pair. Training and test pairs use the same clips, which favours the models. Three models are trained to tell V
 from V′: logistic regression and gradient-boosted trees on the sizes and times of the largest jumps between frames, and
 a convolutional network on maps of frame differences. Each is combined with knowledge of which classes of actions come
-first in the training split. The highest CAcc_V on the complement subset is printed with its 95 % bootstrap interval over
-source videos.
+first in the training split. The highest CAcc_V on the complement subset is printed with its 95 % bootstrap interval
+over source videos.
 """
 
 from __future__ import annotations

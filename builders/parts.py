@@ -73,7 +73,9 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     checks = common_checks(configs)
     last = checks.pop("load_dataset")
     if sources and output.withheld:
-        raise UsageError("copies with and without withheld answers are not built again. Verify the original.")
+        raise UsageError(
+            "--sources cannot be used with copies made by `stressreel withhold`, which cannot be rebuilt. Verify the original."
+        )
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if output.withheld:
         public = benchmark.public(output.info) if benchmark.public else {}

@@ -157,6 +157,6 @@ def frames_along(row: Row, count: int) -> list[Picture]:
         return [found[number] for number in numbers]
     except (*UNDECODABLE, KeyError) as error:
         raise InputError(
-            f"the video {row['video_id']} cannot be drawn ({error}), so it differs from what was built. "
-            "`stressreel verify` reports details; build again with --fresh."
+            f"the frames of video {row['video_id']} cannot be read for the figure ({error}), so the file was changed "
+            "after the build. Run `stressreel verify` for details, or build again with --fresh."
         ) from error

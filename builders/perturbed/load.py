@@ -151,7 +151,9 @@ def load(
         chosen = check_frames(frames)
         folder = Path(videos)
         if not folder.is_dir():
-            raise UsageError(f"there is no folder {folder}. Give the folder of the source videos as videos=.")
+            raise UsageError(
+                f"there is no folder {folder}. Set `videos` to the folder that contains the source videos."
+            )
         settings = settings_of(output.info)
         rows = [
             row
@@ -201,8 +203,8 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
     outside = positions[(positions < -count) | (positions >= count)]
     if len(outside):
         raise InputError(
-            f"clip {clip_id} has no frame {outside[0]}: it has {count}, 0 to {count - 1} (or -{count} to -1, from the "
-            "end). Give a number of frames, as frames=8, to choose them by the clip's length."
+            f"clip {clip_id} has no frame {outside[0]}: its {count} frames are numbered 0 to {count - 1} (or -{count} "
+            "to -1 from the end). To sample frames evenly across the clip, give their number, such as frames=8."
         )
     return positions % count
 

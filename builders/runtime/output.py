@@ -304,7 +304,7 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
     """
     output = UnfinishedOutput(path)
     if (path.exists() or path.is_symlink()) and not path.is_dir():
-        raise OutputError(f"--out {path} is a file or a broken link. Give a folder, new or empty.")
+        raise OutputError(f"--out {path} is a file or a broken link. Give a new or empty folder.")
     if set(str(path)) & set(GLOB):
         raise OutputError(
             f"--out {path} contains one of {' '.join(GLOB)}, which load_dataset interprets as patterns. Rename it."

@@ -242,6 +242,6 @@ def check_same_questions(scored: Sequence[SavedScores]) -> None:
         like = questions.setdefault(each.about["config"], each)
         if like.about["answers"]["scored_sha256"] != each.about["answers"]["scored_sha256"]:
             raise InputError(
-                f"{like.name} and {each.name} answer different questions of table {each.about['config']} (one was "
-                "scored with --partial?). A table needs scores on the same questions."
+                f"{like.name} and {each.name} are scores on different questions of table {each.about['config']}. Was "
+                "one of them scored with --partial? All scores in a table must cover the same questions."
             )

@@ -180,7 +180,7 @@ def read_generated(path: Path, references: References, *, partial: bool = False)
         odd = next((key for key, text in zip(ids, found, strict=True) if not isinstance(text, str)), None)
         if odd is not None:
             raise InputError(
-                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, not a text. Use an empty string if the "
+                f"{path}: `{name}` of {odd!r} is {given[odd].get(name)!r}, not a string. Use an empty string if the "
                 "model wrote nothing."
             )
         texts[letter] = [str(text) for text in found]

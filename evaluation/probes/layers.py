@@ -38,9 +38,9 @@ def chosen_layers(
         wanted = [name for name in every if any(name in names for names in found)]
     if not wanted:
         raise ProbeError(
-            f"{type(model).__name__} has no attention module to probe"
-            + (f"; not selected by default: {shown(every)}; select them by name with `layers`." if every else ".")
-            + " Modules are found by the name of their class (…Attention); pass other classes with `attention`."
+            f"{type(model).__name__} has no attention module that is probed by default. "
+            + (f"To probe {shown(every)}, select them by name with `layers`. " if every else "")
+            + "Modules are recognised by the name of their class (…Attention); pass other classes with `attention`."
         )
     return {name: every[name] for name in wanted}
 

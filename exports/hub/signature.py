@@ -175,7 +175,7 @@ def check_signature(output: FinishedOutput) -> None:
         wrong = f"it cannot be read ({_said(error)})"
     if wrong:
         raise InputError(
-            f"{file} is not valid: {wrong}. Alternatively, sign again with `stressreel sign`, or remove {SIGNATURE}."
+            f"{file} is not valid: {wrong}. You can also sign again with `stressreel sign`, or remove {SIGNATURE}."
         )
 
 

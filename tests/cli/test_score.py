@@ -271,6 +271,6 @@ def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     done = run(*command, short, *QUICK, "--partial")
     assert done.code == 0, done.err
     assert "1 answers scored, 1 empty, 5 missing (left out), 1 not in this output (left out).\n" in done.out
-    for answer, says in ((None, "6 of 6 ids have no prediction"), (3, "`answer` of '0' is 3, not a text")):
+    for answer, says in ((None, "6 of 6 ids have no prediction"), (3, "`answer` of '0' is 3, not a string")):
         odd = write(tmp_path / "odd.jsonl", [{"id": str(n), "answer": answer} for n in range(6)])
         refuses(run(*command, odd), says)

@@ -76,7 +76,7 @@ def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
 def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
     begin(tmp_path, {"t/a": {}})
     (tmp_path / "t" / "b").write_text("mine")
-    with pytest.raises(InputError, match=r"has t/b, which was not written by an export"):
+    with pytest.raises(InputError, match=r"contains files that were not written by an export: t/b"):
         open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
     assert (tmp_path / "t" / "b").read_text() == "mine"
 

@@ -54,7 +54,7 @@ def test_pieces_lie_where_the_cuts_are(output: FinishedOutput, last: Row) -> Non
 def test_a_video_that_is_cut_off_is_one_clear_error(output: FinishedOutput) -> None:
     row = next(output.whole("videos"))
     cut = {**row, "video": {**row["video"], "bytes": row["video"]["bytes"][:200]}}
-    with pytest.raises(InputError, match="cannot be drawn"):
+    with pytest.raises(InputError, match="cannot be read for the figure"):
         frames_along(cut, 10)
 
 
