@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -77,17 +78,17 @@ COMMANDS = (
     ("sbert", "stressreel mine --questions sample --balance none --out {to}.jsonl"),
     ("models", "build-perturbed --msrvtt sample --modality text --mlm {model} --limit 1 --out {to}"),
     ("score", "stressreel score text-shift {perturbed}"),
-    ("captions", "stressreel score open-ended {causal} --predictions {answers} --split test"),
+    ("captions", "stressreel score open-ended {causal} --predictions {sentences} --split test"),
     ("ask", "stressreel ask {clavi} --endpoint http://127.0.0.1:9 --model m --retries 0 --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel ask {clavi} --transformers {model} --send frames --frames 1 --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel probe {clavi} --transformers {model} --frames 1 --limit 1 --to {to}"),
     ("probes", "stressreel simulate-quag --alphas 0.1 --seeds 1 --steps 2 --out {to}.png"),
     ("video", "stressreel ask {clavi} --transformers {model} --send video --frames 2 --limit 1 --to {to}.jsonl"),
     ("video", "stressreel ask {clavi} --transformers {model} --device-map auto --frames 1 --limit 1 --to {to}.jsonl"),
-    ("cloud", "build-clavi --charades sample --no-render --out s3://"),
+    ("cloud", "build-clavi --charades sample --no-render --out s3://bucket/{to}"),
     ("cluster", "build-clavi --charades sample --limit 1 --no-render --executor ray --out {to}"),
-    ("sign", "stressreel sign {clavi} --key {to}.pem"),
-    ("sign", "stressreel verify {clavi} --signed-by {to}.pub"),
+    ("sign", "stressreel sign {clavi} --key {answers}"),
+    ("sign", "stressreel verify {clavi} --signed-by {answers}"),
 )
 
 
@@ -100,6 +101,7 @@ def faults(environment: Environment, installed: set[str], places: dict[str, Path
         places: Folders and files that the commands refer to.
     """
     found, tried = [], 0
+    shutil.rmtree(environment.folder / "made", ignore_errors=True)
     for number, (extra, command) in enumerate(COMMANDS):
         if not extra and installed:  # these are tried in the core
             continue
@@ -179,26 +181,30 @@ def made_places(work: Path) -> dict[str, Path]:
     """Build the outputs, answers and model that the commands refer to, with the Python of this script."""
     from stressreel.core.output import open_output
 
-    pattern = ("--tagger", "pattern")
+    pattern, fresh = ("--tagger", "pattern"), ("--fresh", "--no-progress")
     for words in (
         ("clavi", "--charades", "sample"),
         ("perturbed", "--msrvtt", "sample", "--modality", "text", "--text-perturbations", "no_verbs,typos", *pattern),
         ("causal", "--annotations", "sample", "--balance", "none", "--preset", "ultrafast", *pattern),
     ):
         code = "from stressreel.cli.main import main; main()"
-        command = [sys.executable, "-c", code, "build", *words, "--no-progress", "--out", str(work / words[0])]
+        command = [sys.executable, "-c", code, "build", *words, *fresh, "--out", str(work / words[0])]
         cache = {"XDG_CACHE_HOME": str(work / "cache")}
         subprocess.run(command, check=True, env={**os.environ, **cache}, stdout=subprocess.DEVNULL)
     answers, model = work / "answers.jsonl", work / "model"
     ids = [row["question_id"] for row in open_output(work / "clavi").rows("questions")]
     answers.write_text("".join(json.dumps({"id": each, "answer": "yes"}) + "\n" for each in ids))
+    rows = open_output(work / "causal").rows("open_ended", ["qid"], "test")
+    texts = ({"qid": row["qid"], "answer": "He runs away.", "explanation": "He is afraid."} for row in rows)
+    sentences = work / "sentences.jsonl"
+    sentences.write_text("".join(json.dumps(each) + "\n" for each in texts))
     if not model.is_dir():
         sys.path.insert(0, str(ROOT / "tests" / "support"))
         from tiny_models import write_qwen2_vl
 
         write_qwen2_vl(model)
     outputs = {name: work / name for name in ("clavi", "perturbed", "causal")}
-    return {**outputs, "answers": answers, "model": model}
+    return {**outputs, "answers": answers, "sentences": sentences, "model": model}
 
 
 def main() -> int:

@@ -25,6 +25,7 @@ from .extras import import_extra
 from .files import atomic, user_cache
 
 ADDRESS = re.compile(r"(s3|gs|az):/{1,2}([^/]+)/?(.*)", re.S)  # `Path` merges the two slashes
+WITHOUT_BUCKET = re.compile(r"(s3|gs|az):/*")
 LIMIT_VARIABLE = "STRESSREEL_CACHE_GB"
 USUAL_LIMIT = 100.0  # GB of cached sources
 IN_USE = 6 * 3600.0  # seconds since its last use during which a source is not evicted
@@ -53,7 +54,13 @@ class Lost(Exception):
 
 
 def address(path: Path | str) -> str | None:
-    """Return the URL in a path, or None for a local path; one slash suffices after the scheme, as `Path` merges two."""
+    """Return the URL in a path, or None for a local path. A single slash is accepted, as `Path` merges two.
+
+    Raises:
+        UsageError: The URL names no bucket.
+    """
+    if WITHOUT_BUCKET.fullmatch(os.fspath(path)):
+        raise UsageError(f"{path} names no bucket. Give a URL such as s3://bucket/prefix.")
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None
