@@ -132,3 +132,9 @@ def test_what_is_no_regular_file_is_not_waited_for(read: Callable[[Path], Any], 
             read(path)
     assert regular(tmp_path) == tmp_path  # folders and what is not there say so when they are opened
     assert regular(tmp_path / "absent") == tmp_path / "absent"
+
+
+def test_an_error_that_the_system_did_not_raise_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="odd") as caught, atomic(tmp_path / "f"):
+        raise OSError("odd")
+    assert type(caught.value) is OSError

@@ -21,6 +21,7 @@ from stressreel.core.schema import Column, Config, Row
 from stressreel.core.shards import (
     LEAST_UNPACKED,
     ShardError,
+    _leaf_types,
     chosen_rows,
     read_columns_of,
     read_rows,
@@ -246,3 +247,11 @@ def test_texts_that_stay_packed_are_what_they_were(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr("stressreel.core.shards.BATCH_BYTES", 1000)
     assert list(read_rows(tmp_path / "a.parquet")) == rows
     assert read_columns_of(tmp_path / "a.parquet", ["r"]) == {"r": [row["r"] for row in rows]}
+
+
+def test_the_types_of_some_columns() -> None:
+    video = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    schema = pa.schema([("id", pa.int64()), ("video", video)])
+    assert [*_leaf_types(schema, None)] == [pa.int64(), pa.binary(), pa.string()]
+    assert [*_leaf_types(schema, ["video"])] == [pa.binary(), pa.string()]
+    assert [*_leaf_types(schema, ["id", "video.path"])] == [pa.int64(), pa.string()]
