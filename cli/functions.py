@@ -97,7 +97,7 @@ def function_command(words: str, command: Command) -> click.Command:
         for option in added:
             if values.pop(option.path[0]) is not None:
                 raise click.UsageError(f"{shown[option.path[0]]} goes with {shown[switch]}.")
-        return show(function, command.adapt(values) | command.fixed, form)
+        return show(function, {**command.adapt(values), **command.fixed}, form)
 
     decorators: list[Callable[[Any], Any]] = [
         click.argument(
