@@ -74,7 +74,8 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
     last = checks.pop("load_dataset")
     if sources and output.withheld:
         raise UsageError(
-            "--sources cannot be used with copies made by `stressreel withhold`, which cannot be rebuilt. Verify the original."
+            "--sources cannot be used with copies made by `stressreel withhold`, which cannot be rebuilt. Verify the "
+            "original."
         )
     rebuilt = rebuild_checks(output, benchmark, sources, again) if sources else {}
     if output.withheld:
