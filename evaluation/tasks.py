@@ -57,7 +57,7 @@ class TaskKind:
         """Return the correct answer, or the letter of the correct option; "" if unknown."""
         right = doc[self.right]
         if self.options:
-            return letter(right)
+            return "" if right is None else letter(right)
         return self.fixed[right] if isinstance(right, int) else str(right or "")
 
 
