@@ -58,6 +58,8 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
 
 def _opens_place(caption: Caption, place: int) -> bool:
     token, follows = caption.tokens[place], caption.tokens[place + 1].lower
+    if follows == "order":
+        return False  # "in order to drop it"
     return (token.tag in ("IN", "TO", "RP") and token.lower in words("places")) or (
         (token.lower in ("next", "close") and follows == "to")
         or (token.lower in ("inside", "outside") and follows == "of")

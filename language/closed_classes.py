@@ -45,5 +45,5 @@ PLURALS = frozenset(("people", "men", "women", "children", "feet", "teeth", "clo
 PLURAL_SUBJECTS = frozenset(("they", "we", "you", "i", "people", "men", "women", "children", "some", "many", "others"))
 # Nouns are omitted, even those that the dictionary lists only as nouns.
 NOT_NOUNS = frozenset(("all", "any", "both", "each", "many", "neither", "other", "such", "fourth", "fifth", "upside"))
-NOT_NOUNS |= frozenset(("chipper", "compatible", "responsible", "shipboard", "underarm", "visible"))
+NOT_NOUNS |= frozenset(("chipper", "compatible", "responsible", "shipboard", "underarm", "visible", "ok", "beside"))
 COLOURS = frozenset(("green", "red", "black", "white", "brown", "yellow", "orange", "half", "spring", "chili"))

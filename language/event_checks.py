@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from .event_subjects import Word, is_plural
 from .inflection import readings
@@ -30,7 +31,8 @@ def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
         if word in lists.time_openers:
             return number
         if word in lists.loose_openers and after not in ("if", "though", "much"):
-            finite = [t for t in tokens[number + 1 :] if t.tag.startswith(("VB", "MD"))]
+            later = pairwise(tokens[number:])
+            finite = [t for b, t in later if t.tag.startswith(("VB", "MD")) and (t.tag != "VB" or b.lower != "to")]
             if finite and not (word == "so" and tokens[number + 1].tag.startswith(("JJ", "RB"))):
                 return number
     return len(tokens)

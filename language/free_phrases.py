@@ -507,8 +507,11 @@ def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progre
             return None  # "jumps into the water then play around"
         if token.lower in AUXILIARIES and before in ("and", "then", ",", "but") and token.lower != "'s":
             return None  # "bark and are chased away"
-        if before == "and" and _is_past(token.lower):
-            return None  # "was running away and crashed", "crashed and caused"
+        if before == "and" and (_is_past(token.lower) or token.lower in _PASTS):
+            return None  # "was running away and crashed", "saw that it fell and saw smoke"
+        clause = [other.lower for other in tokens[max(number - 4, at) : number - 1]]
+        if "and" in clause and _is_past(token.lower) and not {"who", "which", "that"} & set(clause):
+            return None  # "was standing on the chicken and Tom wanted …"
         if number == at and is_verb_form(token.lower, "VBG") and progressive:
             return None  # "is smiling talking and driving"
         finite = is_verb_form(token.lower, "VBZ") and "VERB" in readings(token.text)

@@ -52,6 +52,7 @@ def is_person(caption: Caption, phrase: NounPhrase) -> bool:
     return (
         token.lower in words("people")
         or token.tag == "NNP"
+        or (phrase.stop - phrase.first == 1 and token.text[:1].isupper() and not phrase.plural)  # "Lightning"
         or token.lower.endswith(("er", "or", "ist", "ian", "people", "man"))
     )
 
@@ -90,7 +91,7 @@ def read_noun_phrase(
         and (
             tokens[end].lower in ("of", "between")
             or (tokens[end].lower == "about" and word in MEDIA)
-            or (tokens[end].lower == "to" and word in words("parts_to") and end > start + 1)
+            or (tokens[end].lower == "to" and word in words("parts_to"))
         )
     ):
         if end + 1 < stop and tokens[end + 1].tag in ("WRB", "WP"):

@@ -55,7 +55,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
 
 def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
     """Extend an object by the place of a fixed thing: "an opening" becomes "an opening in the floor"."""
-    if phrase.stop + 1 >= stop or tokens[phrase.stop].lower not in ("in", "on"):
+    if phrase.stop + 1 >= stop or tokens[phrase.stop].lower not in ("in", "on", "under", "within"):
         return phrase
     place = read_noun_phrase(tokens, phrase.stop + 1, stop, joined=False)
     if place is None:

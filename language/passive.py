@@ -17,6 +17,8 @@ from .shared_subjects import joint_before, repeated_subject, sharing_clause
 from .tense import is_past
 from .words import Caption, without_capital
 
+_ANIMALS = frozenset(("animal", "bird", "cat", "dog", "horse", "monkey"))
+
 
 def to_passive(caption: Caption, clause: Clause) -> str | None:
     """Put a clause into the passive: "a man is riding a horse" becomes "a horse is being ridden by a man".
@@ -172,7 +174,9 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
         his = {"he", "him", "his"} & {other.lower for other in caption.tokens}
         if (word in words("people") or hers or token.tag == "NNP") and bool(hers) != bool(his):
             return case.get("she" if hers else "he", "")  # "wipes her hands"
-        found = "they" if word in words("people") or token.tag == "NNP" else "it"
+        if token.tag == "NNP" and word not in words("people"):
+            return _in_case(caption, phrase, case)  # "and the rake was caused by Tom to hit him"
+        found = "they" if word in words("people") and word not in _ANIMALS else "it"
     return case.get(found, found)
 
 

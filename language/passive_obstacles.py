@@ -24,6 +24,8 @@ SHARED = "verbs joined to it need its subject or its object"
 _THIRD_PERSONS = frozenset(("he", "she", "it", "they", "him", "her", "them", "his", "its", "hers", "their", "theirs"))
 _PERSON = frozenset(("person", "man", "woman", "boy", "girl", "guy", "lady", "someone", "somebody"))
 _PERCEIVING = frozenset(("see", "hear", "watch", "notice", "feel", "spot"))
+_MAKING = _PERCEIVING | {"make", "let", "help"}
+_PUTTING = frozenset(("put", "place", "set", "throw", "lay"))
 _INTRANSITIVE = words("no_passive") | words("motion")
 
 
@@ -53,6 +55,10 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
     if f"{verb.lemma}_{noun}" in words("idioms"):
         return f'"{verb.lemma} {noun}" has no passive'
     inside = tokens[clause.object.first : clause.object.stop]
+    if verb.lemma == "leave" and verb.particle is not None:
+        return '"leave out" has no passive'  # "leaves out the door"
+    if verb.negation is not None and inside[0].lower in ("any", "anything", "anyone", "anybody", "either"):
+        return '"not ... any" has no passive'
     if any(t.lower.endswith(("self", "selves")) for t in inside) or inside[0].lower == "each":
         return "what is done is done to the doer"
     if clause.object.stop < len(tokens) and tokens[clause.object.stop].tag in ("VB", *FINITE):
@@ -73,7 +79,8 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
         return SHARED
     verbs = {number for other in clauses(caption) for number in other.verb.tokens}
     lost = (
-        runs_on(caption, told)
+        (clause.role == "coordinate" and is_doubtful(caption, clause, 1))
+        or runs_on(caption, told)
         or leaves_order(caption, told)
         or any(may_be_verb(caption, number, verbs) for number in range(len(tokens)))
     )
@@ -85,7 +92,7 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
-    if tokens[subject.stop - 1].lower in ("a", "an", "the"):
+    if tokens[subject.stop - 1].tag == "DT" and tokens[subject.stop - 1].lower in ("a", "an", "the"):
         return True
     verb, inside = tokens[clause.verb.first], tokens[subject.first : subject.stop]
     if any(token.text in ("-", "–", "—") for token in tokens):
@@ -109,6 +116,11 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
         return True
     if subject.first and tokens[subject.first - 1].tag in ("WDT", "WP"):
         return True  # "a towel which they are wiping the dishes with"
+    if inside[0].lower == "that" and last.tag == "NNP":
+        return True  # "that Tom dropped"
+    doing = next((n for n, t in enumerate(inside) if t.tag == "VBG"), len(inside))
+    if any(one.tag == "CC" and two.lower in ("a", "another", "the") for one, two in pairwise(inside[doing:])):
+        return True  # "a person laying on a couch and another person"
     if len(inside) > 3 and verb.tag == "VBP" and not subject.plural and not clause.verb.auxiliaries:
         return True  # "a man beat boxes"
     between = range(subject.stop, clause.verb.tokens[0])
@@ -240,8 +252,15 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
     if seen and behind == "to" and caption.tag_at(thing.stop + 1) == "VB":
         return True  # "saw some signs to lead Tom to the bed"
     moves = is_verb_form(last.lower, "VB") and third_person(last.lower) not in words("noun_s")
-    if seen and moves and before_last.tag.startswith("NN") and caption.tag_at(thing.stop) in ("RP", "RB", "IN"):
-        return True  # "watching the food cool off"
+    led = clause.verb.lemma in _MAKING and before_last.tag.startswith(("NN", "JJ"))
+    if led and moves and caption.tag_at(thing.stop) in ("RP", "RB", "IN"):
+        return True  # "watching the food cool off", "making Jerry chase after the cheese"
+    if seen and caption.tag_at(thing.stop) == "RB" and caption.tag_at(thing.stop + 1) == "VBG":
+        return True  # "saw Jerry frantically running"
+    if last.lower == "times" and thing.stop - thing.first > 2:
+        return True  # "closes the door multiple times"
+    if thing.stop - thing.first == 1 and first.lower.endswith("ing") and clause.verb.lemma in words("gerund_verbs"):
+        return can_be_verb(first.lower)  # "is finishing dressing"
     people = [n for n in range(thing.first + 1, thing.stop - 1) if tokens[n].lower in _PERSON]
     if clause.verb.lemma in words("giving") and any(tokens[n + 1].tag.startswith("NN") for n in people):
         return True  # "brings this person medicine"
@@ -269,7 +288,9 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
     """Return whether a conjunct of an object may be a verb: "the bag and leaves", "guitar and singing song"."""
     tokens = caption.tokens
     ended = tokens[stop - 1]
-    if ended.tag == "NNS" and stop - first > 1 and ended.lower in words("verb_s") - words("noun_s"):
+    if ended.lower == "steps" and caption.lower_at(stop) in words("particles") | {"inside", "outside"}:
+        return True  # "turns the doorknob to the bathroom steps inside"
+    if ended.tag in ("NN", "NNS") and stop - first > 1 and ended.lower in words("verb_s") - words("noun_s"):
         return True  # "the white top talks"
     for number in range(first + 2, stop):
         if tokens[number - 1].tag != "CC" or tokens[number].tag in ("DT", "PRP$", "CD"):
@@ -336,8 +357,17 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if token.lower == "with" and clause.verb.lemma in words("attributive"):
         return True
     place, _ = phrases_behind(caption, clause, stop)
-    if any(tokens[n].tag == "PRP" for n in range(stop, place)):
-        return True  # "with a laptop on it"
+    if any(tokens[n].tag in ("PRP", "WDT", "WP") for n in range(stop, place)):
+        return True  # "with a laptop on it", "something on his path which started moving"
+    end = next((n for n in range(stop, len(tokens)) if tokens[n].tag.startswith(("VB", "CC", ",", ".", "W"))), stop)
+    if caption.tag_at(end) == "WDT":
+        return True  # "a telegram from Uncle Pecos which wrote"
+    if (
+        token.lower == "from"
+        and clause.verb.lemma in _PUTTING
+        and any(t.lower in ("in", "into", "on", "onto") for t in tokens[stop:place])
+    ):
+        return True  # "puts the things from the basket in the cabinet"
     if _hides_verb(caption, stop, place) or (place > stop and is_held(caption, place)):
         return True
     if place > stop and clause.verb.lemma in words("telling") and token.lower != "to":

@@ -171,7 +171,7 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     before = tokens[verb.tokens[0] - 1] if verb.tokens[0] else None
     behind = caption.tag_at(verb.main + 1)
     lone = not verb.auxiliaries and first.lower not in BE | HAVE
-    counted = before is not None and before.lower in ("a", "an")
+    counted = before is not None and before.lower in ("a", "an") and before.tag == "DT"
     placed = verb.tokens[0] > 1 and before is not None and before.tag == "NNS"
     if counted or (lone and placed and tokens[verb.tokens[0] - 2].lower in ("a", "an")):
         return True  # "a vary tall building", "with a cats tail"
@@ -191,7 +191,8 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
     if lone and first.tag in ("VBZ", "VBP") and caption.lower_at(verb.main + 1) == "of" and verb.lemma not in _OF:
         return True  # "basketball highlights of players"
     if lone and clause.role == "coordinate" and first.tag == "VBP" and subject is not None and not subject.plural:
-        return "NOUN" in readings(first.lower) and behind in ("", ".", "CC", ",")  # "is frying prawns and fish"
+        ended = behind in ("", ".", "CC", ",") or first.lower in ("drink", "fish")
+        return "NOUN" in readings(first.lower) and ended  # "is frying prawns and fish", "some food and drink off"
     if before is not None and first.tag == "VBD" and before.lower in BE | HAVE:
         return True  # "being broadcasted"
     if verb.tense == "modal" and not verb.auxiliaries and behind.startswith(("NN", "JJ", "DT")):

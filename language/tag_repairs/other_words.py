@@ -34,6 +34,8 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
             tags[number] = "IN"
         elif word in ("off", "out") and tags[number].startswith(("NN", "JJ")) and after == "of":
             tags[number] = "IN"  # "takes a laptop off of a desk"
+        elif word == "a" and before == "person" and (not after or after in AUXILIARIES or is_verb_form(after, "VBZ")):
+            tags[number] = "NNP"  # "person A walks"
         elif word == "no" and after:
             tags[number] = "DT"
         elif word.isdigit():
@@ -86,6 +88,8 @@ def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) ->
                 tags[number] = "NNS"
             elif tag == "NNS" and word in _ONE_PERSON:
                 tags[number] = "NN"
+            elif tag in ("NN", "NNS") and word.endswith("wards"):
+                tags[number] = "RB"  # "pulls it backwards"
             elif tag in ("NN", "NNS", "NNPS") and words[number][:1].isupper() and not readings(word):
                 tags[number] = "NNP"  # "Toodles wanted"
             continue
@@ -100,8 +104,8 @@ def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) ->
         if tag == "JJ" and before in ("NN", "NNP") and "NOUN" in known and follows in ("", "IN", "VB", "."):
             tags[number] = noun if word not in COLOURS else tag  # "a photoshop tutorial"
             continue
-        if tag == "JJ" and "ADJ" not in known and is_plural_noun(word):
-            tags[number] = noun  # "wearing uniforms"
+        if tag == "JJ" and "NOUN" in known and "ADJ" not in known and not word.endswith(("ing", "ed")):
+            tags[number] = noun if word not in ("like", "bit", "ground") else tag  # "a pillow", "wearing uniforms"
             continue
         nothing_else = set(known) in ({"NOUN"}, {"NOUN", "PROPN"}, {"PROPN"}) and tag[:2] in ("VB", "JJ", "RB")
         base_after_article = (

@@ -29,8 +29,16 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
         if before >= 0 and (tags[before] in ("TO", "MD") or held in ("do", "does", "did")) and is_verb_form(word, "VB"):
             goes_on = after in ("DT", "PRP", "PRP$", "IN", "RP", "TO", "RB") or not after
             bare = before + 1 == number and goes_on and word not in words_of("order_nouns")
-            if tags[before] != "TO" or tag.startswith("VB") or bare:
+            part = before and words[before - 1] in words_of("parts_to") and "NOUN" in readings(word)
+            if part and third_person(word) not in words_of("verb_s") and after not in ("DT", "PRP", "PRP$"):
+                tags[number] = "NN"  # "the door to closet"
+            elif tags[before] != "TO" or tag.startswith("VB") or bare:
                 tags[number] = "VB"
+            continue
+        if tag == "VBN" and before >= 0 and tags[before] == "CC" and is_verb_form(word, "VBD"):
+            earlier = next((n for n in range(before, -1, -1) if tags[n].startswith("VB")), before)
+            if tags[earlier] == "VBD" and words[earlier] not in AUXILIARIES:
+                tags[number] = "VBD"  # "picked up the phone and called someone"
             continue
         if before >= 0 and held in ("have", "has", "had", "'ve") and _is_past(word, tag, after):
             tags[number] = "VBN"  # "had bit", and "had ran" although "ran" is not a participle
@@ -143,6 +151,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
                 tags[number] = "JJ"  # "red haired woman"
         elif tags[number] == "VBD" and before >= 0 and tags[before].startswith(("NN", "IN", "JJ", "DT", "VB", "CC")):
             named = word in ("called", "named", "titled", "entitled", "based", "made", "filled", "dressed", "covered")
+            named = named and (tags[before] != "CC" or after not in ("NN", "NNP", "DT", "PRP", "PRP$"))
             modifies = after.startswith("NN") and not tags[before].startswith("NN") and tags[before] != "CC"
             if is_verb_form(word, "VBN") and (follows == "by" or named or modifies):
                 tags[number] = "VBN"

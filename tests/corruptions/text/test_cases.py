@@ -14,6 +14,7 @@ from stressreel.corruptions.text.positional import written_words
 from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.tools import Tools
 from stressreel.language.tagger import load_tagger
+from stressreel.language.word_classes import with_classes
 from stressreel.language.words import tokenize
 
 FAMILIES = sorted({corruption.family for corruption in list_corruptions("text")})
@@ -104,7 +105,7 @@ def assert_family(name: str, family: str, text: str, style: Any, new: str) -> No
     old_words = words(text)
     if family == "drop_text":
         # By places, spaces left out: "isn t" is "is" and "n t", but "[UNK] n t" has three tokens.
-        caption = TAGGER.analyse(text, style)
+        caption = with_classes(TAGGER.analyse(text, style))
         if name in DROPPED:
             gone = [[n for n in caption.words if DROPPED[name](caption.tokens[n].tag)]]
         else:
@@ -121,7 +122,7 @@ def assert_family(name: str, family: str, text: str, style: Any, new: str) -> No
         places = {"drop_first": {0}, "drop_last": {len(old_words) - 1}}.get(name, {0, len(old_words) - 1})
         assert words(new) == ["[UNK]" if n in places else word for n, word in enumerate(old_words)], text
     elif name.startswith("multi_pos"):
-        old = TAGGER.analyse(text, style).tokens
+        old = with_classes(TAGGER.analyse(text, style)).tokens
         pairs = zip(old, tokenize(new), strict=True)
         swapped = [a for a, b in pairs if a.lower != b.lower and b.lower not in ("a", "an")]
         assert len(swapped) <= 2, text
