@@ -122,7 +122,7 @@ def faults(environment: Environment, installed: set[str], places: dict[str, Path
 
 
 def closure(extra: str) -> set[str]:
-    """Return an extra and those that it includes."""
+    """Return an extra together with all extras that it includes."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     inner = (found for line in extras[extra] for found in re.findall(r"^stressreel\[(\w+)\]", line))
     return {extra}.union(*map(closure, inner))

@@ -238,7 +238,7 @@ def furthest(one: Path, other: Path) -> float:
 
 
 def compare(first: Environment, other: Environment) -> list[str]:
-    """Describe the differences between two environments, one per line; encoded bytes may differ."""
+    """List the differences between two environments, one per line. Encoded bytes may differ."""
     problems = []
     for name, facts in other.facts["outputs"].items():
         if name not in first.facts["outputs"]:

@@ -179,7 +179,7 @@ def _children(rule: str, children: Any) -> tuple[str, ...]:
     if not isinstance(children, list) or not all(isinstance(child, str) for child in children):
         raise ValueError(f"the children of {rule} are not a list of texts")
     if rule in IN_ORDER and len(children) != 2:
-        raise ValueError(f"{rule} has {len(children)} children, and needs two, in order")
+        raise ValueError(f"{rule} has {len(children)} children but needs exactly two, in order")
     return tuple(children)
 
 

@@ -61,7 +61,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
         apart_frames: Parts of a video that are fewer frames apart count as overlapping.
 
     Raises:
-        InputError: The file has another format or no questions, or rows are malformed (all are listed).
+        InputError: The file is in a different format, contains no questions, or has malformed rows (all are listed).
     """
     first = next(entries(path, (), ADVICE, Problems()), None) if columns is None else None
     if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():

@@ -2,7 +2,8 @@
 
 The module is designed for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped
 onions and pepper, stir". The functions here and the lists in `orders.yaml` insert commas between list items and "and"
-between orders. Clauses of time ("after …", "before …", "when …") are cut off after the last order. Clauses are parsed
+between orders. Time clauses ("after …", "before …", "when …") that follow the last command are removed. Clauses are
+parsed
 by `language.clauses`; the tagger is the one that is always installed.
 
 Uncertain cases are refused with a code from `gerunds.REASONS`.

@@ -96,7 +96,8 @@ class AdaptableTexts:
             source: The row to which the texts belong.
             row: The other row.
             inject: See `transfer.carry_over`.
-            restate: Whether to replace the part that restates the own question by the other question's predicate.
+            restate: Whether to replace the part that restates the donor's question with the predicate of the other
+                question.
         """
         texts = self._adapted(source, (self._full if restate else self._plain)[row], inject, restate)
         return None if texts is None else dict(zip(self.targets, texts, strict=True))

@@ -33,7 +33,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
 
     Returns:
         The number of frames, and the frames read, by number: uint8 RGB, shape (height, width, 3). No frames are read if
-        decord counts a different number than the file has.
+        decord's frame count differs from that of the file.
 
     Raises:
         ValueError: decord cannot read the video; the message is decord's.

@@ -68,7 +68,7 @@ class Sound:
 
 
 class Mp4Writer:
-    """Encoder of upright frames (rgb24 if lossless), each with its own duration, and sound into an MP4 file.
+    """Encoder of upright frames (rgb24 if lossless), each with its own duration, and audio to an MP4 file.
 
     Frame times are stored in units of `time_base`, so variable rates are preserved. x264 runs on one thread and
     independently of the processor, so the bytes depend only on the frames, the settings and the version of x264.

@@ -135,7 +135,7 @@ class Body:
         self._head(t)
 
     def draw_arm(self) -> None:
-        """Draw the near arm, over held things."""
+        """Draw the near arm in front of anything it holds."""
         self._arm("near")
 
     def _arm(self, side: str) -> None:

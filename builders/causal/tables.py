@@ -151,5 +151,5 @@ def choice_tables() -> tuple[str, ...]:
 
 
 def question_tables(info: Mapping[str, Any]) -> list[str]:
-    """Return the names of an output's multiple-choice tables, the first division first."""
+    """Return the names of an output's multiple-choice tables, starting with the first division."""
     return [name for name in choice_tables() if name in info["counts"]]

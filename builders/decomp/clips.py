@@ -12,5 +12,5 @@ from ...evaluation.models.questions import Question
 
 
 def clips(output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:
-    """Locate the videos of questions in a Charades folder."""
+    """Locate the videos that the questions refer to in a Charades folder."""
     return clips_in_folder(questions, folder, CHARADES.video_folders)

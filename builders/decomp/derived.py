@@ -65,8 +65,8 @@ def _root(row: Row) -> Root:
 def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated: bool) -> Row:
     """Return the columns of a question's row that programs determine and, without annotations, the roots' answers.
 
-    `making` contains the limits used to generate the roots, which determine wording and flags; `annotated` tells
-    whether scene graphs decide answers.
+    `making` contains the limits used to generate the roots, which affect wording and flags; `annotated` indicates
+    whether answers are determined by scene graphs.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
     kept = {name: value for name, value in row.items() if name not in unknown}

@@ -38,7 +38,7 @@ def root_as_json(root: Root) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AgqaReader:
-    """Reader of AGQA questions from its files, at the positions stored in the unit.
+    """Reader of AGQA questions that uses the file positions stored in each unit.
 
     Attributes:
         files: File of each split.

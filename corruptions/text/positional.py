@@ -82,6 +82,6 @@ def _text(caption: Caption, word: range) -> str:
 
 
 def _inside(caption: Caption, word: range) -> str:
-    """Return the first word of a sentence in its form inside a sentence."""
+    """Return the first word of a sentence as it would be written mid-sentence."""
     opener = caption.tokens[word.start]
     return without_capital(opener) + _text(caption, word)[len(opener.text) :]

@@ -196,7 +196,9 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     """
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
-        raise UsageError(f"there is no audit {file}. Give a JSON file with `audits`, or the folder of audit.json.")
+        raise UsageError(
+            f"there is no audit {file}. Give a JSON file with `audits`, or the folder that contains audit.json."
+        )
     try:
         content = parse_json(read_text(file))
         found: dict[str, list[dict[str, Any]]] = {}

@@ -105,7 +105,7 @@ def data_files(
 ) -> Iterator[tuple[str, bytes]]:
     """Yield path and content of each file of `data_names`.
 
-    `films` describes each video by SHA-256; see `data_cards.gallery.writer`.
+    `films` maps the SHA-256 of each video to its description; see `data_cards.gallery.writer`.
     """
     yield INDEX, _script("galleryIndex", _index(about, gallery, exhibits, films))
     for number in range(-(-len(exhibits) // IN_A_FILE)):

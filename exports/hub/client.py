@@ -210,4 +210,6 @@ def hub_error(error: BaseException, name: str) -> HubError:
             f"the Hub repeatedly failed with status {code}{words}. Uploaded files are kept: run the same command "
             f"again later to continue.{asked}"
         )
-    return HubError(f"the Hub refused with status {code}{words or ': ' + ' '.join(str(error).split())[:300]}.{asked}")
+    return HubError(
+        f"the Hub rejected the request with status {code}{words or ': ' + ' '.join(str(error).split())[:300]}.{asked}"
+    )

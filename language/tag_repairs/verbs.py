@@ -102,7 +102,7 @@ def _fits(word: str, tag: str) -> bool:
 
 
 def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether a base form is possible here: in an order, or after "to", "let" or "makes the girl"."""
+    """Return whether a base form is possible here: in a command, or after "to", "let" or "makes the girl"."""
     for back in range(number - 1, -1, -1):
         if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
             return True

@@ -135,7 +135,7 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     [
         ("clavi", ("nothing",), "is not the output of a build"),
         ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
-        ("causal", ("clavi",), "expected one of build-causal"),
+        ("causal", ("clavi",), "expected an output of build-causal"),
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),
     ],
 )

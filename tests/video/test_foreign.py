@@ -143,7 +143,7 @@ def test_pictures_that_are_too_large(tmp_path, bars, monkeypatch):
     path = bars.write(tmp_path / "a.mp4", frames=2)
     with monkeypatch.context() as patch:
         patch.setattr(pyav, "MOST_PIXELS", 96 * 64 - 1)
-        with pytest.raises(VideoError, match="its pictures have 96 x 64 pixels; at most 6,143 are decoded"):
+        with pytest.raises(VideoError, match="its frames have 96 x 64 pixels; at most 6,143 are decoded"):
             index_frames(path)
     monkeypatch.setattr(pyav, "CODEC_GUARDS", {"max_pixels": "100"})  # the decoder itself, of what no header says
     with pytest.raises(VideoError):

@@ -91,7 +91,7 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
         ({"split": "train"}, "one is of split test, the other of train"),
         ({"benchmark": "causal"}, "one is of benchmark clavi, the other of causal"),
         ({"output": {"fingerprint": "e" * 64}}, "one is of output ffff"),
-        ({"answers": {"scored_sha256": "others"}}, "answer different questions of table questions"),
+        ({"answers": {"scored_sha256": "others"}}, "are scores on different questions of table questions"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: str) -> None:

@@ -266,7 +266,7 @@ def test_a_file_that_changes_or_goes_meanwhile_is_named(change: Callable[[Path],
 
 def test_a_model_of_that_name_is_no_data_set(pusher: Pusher) -> None:
     pusher.hub.make("org/data", kind="models")
-    with pytest.raises(HubError, match="org/data is a model, not a data set"):
+    with pytest.raises(HubError, match="org/data is a model, not a dataset"):
         pusher()
     assert list(pusher.hub.repositories) == ["models/org/data"]
 
