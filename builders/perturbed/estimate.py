@@ -47,6 +47,7 @@ class Factors:
         perturb_ns: CPU time of the perturbation, in nanoseconds.
         encode_ns: CPU time of encoding, in nanoseconds.
         contents: Exponent of the dependence on the bits of the clean picture: 0 for none, 1 for proportional.
+        lossless: Bits with lossless encoding; None for those of the clean picture.
     """
 
     key: float
@@ -54,6 +55,7 @@ class Factors:
     perturb_ns: Levels
     encode_ns: Levels
     contents: float = 1.0
+    lossless: Levels | None = None
 
 
 @cache
@@ -129,6 +131,8 @@ def perturbed_cost(corruption: VisualCorruption, severity: int, clean: Measured,
     row, table, at = factors()[corruption.name], costs()["clean"], severity - 1
     encode_s = clean.encode_s * row.encode_ns[at] / table["encode_ns"]
     if encoding.lossless:
+        if row.lossless:
+            return Measured(row.lossless[at], row.lossless[at], encode_s)
         changed = 1.0
         if corruption.scope == "index":  # the share of frames that differ from the one before
             changed = float(np.mean(np.diff(Recipe(corruption, severity, 0, "").index_map(1000)) != 0))
