@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -31,7 +32,14 @@ PAINT = Figure.savefig
 
 def leave_unpainted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let Matplotlib write files of eight bytes: to paint one takes half a second, and few tests look at it."""
-    monkeypatch.setattr(Figure, "savefig", lambda self, target, **options: target.write(PNG))
+
+    def save(self: Figure, target: Any, **options: Any) -> None:
+        if hasattr(target, "write"):
+            target.write(PNG)
+        else:
+            Path(target).write_bytes(PNG)
+
+    monkeypatch.setattr(Figure, "savefig", save)
 
 
 @contextmanager

@@ -93,7 +93,7 @@ def test_a_share_killed_and_run_again(tmp_path: Path, marks: Path) -> None:
     assert receipts
     said: list[str] = []
     assert share(out, builder, 2, 2, said) is None
-    assert "did not finish" in said[-1]
+    assert "have not started or not finished" in said[-1]
     done = share(out, builder, 1, 2)
     assert done == build_numbers(tmp_path / "plain", Numbers())
     assert {name for name in own if builder.begun(name) > before[name]} == set(own) - set(receipts)
