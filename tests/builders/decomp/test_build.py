@@ -221,7 +221,7 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "rule": (lambda g: g["hierarchy"][ROOT].update({"Because": [SOMETHING]}), "Because"),
     "no subquestion": (lambda g: g.pop("subquestion"), "subquestion"),
     "no key": (lambda g: g["subquestion"][SOMETHING].pop("key"), "key"),
-    "one child": (lambda g: g["hierarchy"][ROOT]["Equals"].pop(), "needs two"),
+    "one child": (lambda g: g["hierarchy"][ROOT]["Equals"].pop(), "needs exactly two"),
     "another child": (lambda g: g["hierarchy"][ROOT]["Equals"].__setitem__(0, "Why?"), "Why?"),
     "no text": (lambda g: g["subquestion"][SOMETHING].update(answer=3), "is not a text"),
     "one key": (lambda g: g["subquestion"][SOMETHING].update(key="ABCDE-4"), "same key"),
