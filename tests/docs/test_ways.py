@@ -89,7 +89,8 @@ def run_notebook(cells: Sequence[str], folder: Path) -> dict[str, Any]:
 def check_notebook(done: Mapping[str, Any], *, builds: int) -> None:
     """Progress was drawn by widgets, nothing was warned of, and lines between stayed whole."""
     *shown, noted, plain = (cell["outputs"] for cell in done["cells"])
-    assert [said(outputs, "stderr") for outputs in (*shown, noted) if said(outputs, "stderr")] == []
+    errors = "".join(said(outputs, "stderr") for outputs in (*shown, noted))
+    assert re.sub(r"^.*: \d+:\d\d\n", "", errors, flags=re.M) == ""  # but for stages that a slow machine reports
     models = [model for model in done["metadata"]["widgets"].values() for model in model["state"].values()]
     labels = [str(model["state"].get("value")).replace("\u2007", " ") for model in models]
     assert "noted: 100%" in labels
