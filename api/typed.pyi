@@ -172,6 +172,8 @@ def build_clavi(
     strict: bool = False,
     order: Literal['any', 'balanced', 'pairs'] = 'any',
     cuts: Literal['release', 'balanced'] = 'release',
+    wording: Literal['paper', 'natural'] = 'paper',
+    paraphrases: int = 1,
     same_by: Literal['auto', 'lemmas', 'sbert'] = 'auto',
     render: bool = True,
     crf: int = 23,
@@ -226,6 +228,8 @@ def build_clavi(
             (balanced), or until this holds for every two classes (pairs).
         cuts: balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that
             the number of cuts does not distinguish them.
+        wording: Questions as in the paper, or in natural English, each in a wording sampled from several.
+        paraphrases: Number of wordings in which each question is asked (`wording` natural).
         same_by: How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence
             embeddings; auto uses embeddings if sentence-transformers is installed.
         render: Render the videos, or write only the questions and pairs.

@@ -76,6 +76,44 @@ class QuestionTemplate:
         return text.format(x=x, y=y, asked_x=asked.get(self.x))
 
 
+@dataclass(frozen=True)
+class NaturalWording:
+    """The frames and phrases of `clavi_natural.yaml`.
+
+    Attributes:
+        frames: Frames by `template_id`.
+        phrases: Gerund ("x"), base form ("x_base") and past ("x_past") of each Charades class, by class id.
+        objects: Second mention of each object: "the door" for "a door".
+        several: Replacements for phrases about several people.
+    """
+
+    frames: dict[str, tuple[str, ...]]
+    phrases: dict[str, dict[str, str]]
+    objects: dict[str, str]
+    several: dict[str, str]
+
+    def worded(self, frame: str, x: Mapping[str, str], y: Mapping[str, str]) -> str:
+        """Return a question in a frame, from the forms of its actions; an object of both is definite in the second."""
+        if _MUTUAL.search(x["x"]):
+            for singular, plural in self.several.items():
+                frame = frame.replace(singular, plural)
+        y = {name.replace("x", "y", 1): form for name, form in y.items()}
+        if y and frame.find("{x") < frame.find("{y"):
+            y = self.repeated(y, x["x"])
+        elif y:
+            x = self.repeated(x, y["y"])
+        return frame.format(**x, **y)
+
+    def repeated(self, forms: Mapping[str, str], first: str) -> dict[str, str]:
+        """Return forms in which the objects that occur in the phrase `first` are definite."""
+        found = dict(forms)
+        for indefinite, definite in self.objects.items():
+            mention = re.compile(rf"\b{indefinite}\b")
+            if mention.search(first):
+                found = {name: mention.sub(definite, form) for name, form in found.items()}
+        return found
+
+
 def read_table(name: str) -> dict[str, Any]:
     """Return a YAML table of this folder."""
     try:
@@ -136,3 +174,20 @@ def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
         )
         for row in table["questions"]
     )
+
+
+@cache
+def load_natural() -> NaturalWording:
+    """Load `clavi_natural.yaml`."""
+    table = read_table("clavi_natural")
+    verbs: dict[str, list[str]] = table["verbs"]
+    forms = {
+        "x": {base: gerund for base, (gerund, _) in verbs.items()},
+        "x_base": {base: base for base in verbs},
+        "x_past": {base: past for base, (_, past) in verbs.items()},
+    }
+    phrases = {
+        key: {name: text.format(**words) for name, words in forms.items()} for key, text in table["phrases"].items()
+    }
+    frames = {name: tuple(texts) for name, texts in table["frames"].items()}
+    return NaturalWording(frames, phrases, table["objects"], table["several"])

@@ -79,7 +79,7 @@ def derive_pair(
         candidate = replace(candidate, id=name)
     if settings.collection == "charades" and settings.source == "actions":
         control = draw_control(replace(candidate, id=pair["pair_id"]), _usable(), settings.seed) or control
-    return planned_columns(candidate, cuts, control, settings.collection)
+    return planned_columns(candidate, cuts, control, settings)
 
 
 @cache

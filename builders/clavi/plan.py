@@ -19,9 +19,10 @@ from ...core.documents import parse_yaml, read_own
 from ...core.errors import InputError
 from ...core.options import content
 from ...core.plan import Plan, Unit
-from ...templates import table_hashes
+from ...templates import load_natural, table_hashes
 from .controls import Controls
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
+from .questions import DEFAULT
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
 from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
@@ -96,16 +97,17 @@ def plan_clavi(
             counts[WITHOUT_CONTROL] += 1
             continue
         borders = cuts.get(candidate.id) or draw_cuts(candidate, settings.seed)
-        payload = planned_columns(candidate, borders, control, settings.collection)
+        payload = planned_columns(candidate, borders, control, settings)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
-    tables = table_hashes(*TABLES.get(settings.collection, ("clavi", "clavi_events")))
+    natural = ("clavi_natural",) if settings.wording == "natural" else ()
+    tables = table_hashes(*TABLES.get(settings.collection, ("clavi", "clavi_events")), *natural)
     tables |= collection_of(settings).wording()
     return Plan(
         builder="clavi",
         identity={**(identity or {}), "settings": content(settings), "limit": limit, "tables": tables},
         units=tuple(units[:limit]),
-        configs=clavi_configs(settings.render, settings.collection),
+        configs=clavi_configs(settings),
         noun="pair",
         notes={**(notes or {}), **counts},
         remedies=_remedies(settings),
@@ -204,9 +206,12 @@ def _rebuilt(
     ]
 
 
-def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collection: str = "charades") -> dict[str, Any]:
+def planned_columns(
+    candidate: Candidate, cuts: Cuts, control: Action, settings: ClaviSettings = DEFAULT
+) -> dict[str, Any]:
     """Return the values for a pair's rows and videos as JSON, named after the columns of `pairs`."""
-    video = candidate.video
+    video, collection = candidate.video, settings.collection
+    natural = load_natural().phrases if settings.wording == "natural" else {}
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
     for letter, action in letters.items():
@@ -216,7 +221,7 @@ def planned_columns(candidate: Candidate, cuts: Cuts, control: Action, collectio
         payload |= {
             f"class_{letter}": action.key,
             f"label_{letter}": action.label,
-            f"phrase_{letter}": action.phrase,
+            f"phrase_{letter}": natural.get(action.key, {"x": action.phrase})["x"],
             f"verb_{letter}": action.verb,
             f"objects_{letter}": sorted(objects),
         }

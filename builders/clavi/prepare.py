@@ -241,7 +241,7 @@ def describe(
 ) -> str:
     """Return the text of a dry run: pairs, videos and questions."""
     lines = ["Plan (nothing was written):"]
-    per_video = len(load_questions())
+    per_video = len(load_questions()) * settings.paraphrases
     width = max(map(len, [*plan.splits, "train"])) + 1
     for split in plan.splits:
         units = [unit for unit in plan.units if unit.split == split]

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ...core.schema import Row
-from ...templates import QuestionTemplate, load_questions
+from ...core.seeds import rng_for
+from ...language.inflection import inflect, readings, verb_lemma
+from ...templates import QuestionTemplate, load_natural, load_questions
+from .settings import ClaviSettings
 from .tables import VARIANTS
 
 LETTERS = "ABC"
+DEFAULT = ClaviSettings()
 
 
 def templates_of(pair: Mapping[str, Any]) -> tuple[QuestionTemplate, ...]:
@@ -23,30 +28,75 @@ def phrases_of(pair: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, str]]
     return phrases, {letter: pair.get(f"asked_{letter.lower()}") or "" for letter in LETTERS}
 
 
-def question_rows(pair: Mapping[str, Any], variant: int) -> Iterator[Row]:
-    """Yield the 19 questions about one video.
+def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str, dict[str, str]]:
+    """Return the gerund ("x"), base form ("x_base") and past ("x_past") of A, B and C for `--wording natural`."""
+    if settings.source == "sta":
+        return {letter: forms_of(phrase) for letter, phrase in phrases_of(pair)[0].items()}
+    return {letter: load_natural().phrases[pair[f"class_{letter.lower()}"]] for letter in LETTERS}
+
+
+@lru_cache(maxsize=1 << 14)
+def forms_of(phrase: str) -> dict[str, str]:
+    """Return the forms of a gerund phrase: the first verb and those coordinated by "and" or "or" are inflected."""
+    words = phrase.split()
+    verbs = [place for place, word in enumerate(words) if place == 0 or _is_coordinated(words[place - 1], word)]
+    forms = {"x": phrase}
+    for name, tag in (("x_base", "VB"), ("x_past", "VBD")):
+        inflected = list(words)
+        for place in verbs:
+            lemma = verb_lemma(words[place].rstrip(","))
+            inflected[place] = inflect(lemma, tag) + "," * words[place].endswith(",")
+        forms[name] = " ".join(inflected)
+    return forms
+
+
+def _is_coordinated(before: str, word: str) -> bool:
+    return before in ("and", "or", "then") and word.endswith("ing") and "VERB" in readings(word)
+
+
+def worded(template: QuestionTemplate, pair: Mapping[str, Any], settings: ClaviSettings, paraphrase: int) -> str:
+    """Return the text of a question.
+
+    The frames of `--wording natural` are sampled without replacement. Q and Q′ share them, as do V and V′, so that they
+    are independent of the answer.
+    """
+    if settings.wording == "paper":
+        return template.worded(*phrases_of(pair))
+    natural, forms = load_natural(), natural_forms(pair, settings)
+    frames = natural.frames[template.template_id]
+    both = min(template.id, template.complement or template.id)
+    order = rng_for(settings.seed, "clavi", "wording", pair["pair_id"], both).permutation(len(frames))
+    return natural.worded(frames[int(order[paraphrase])], forms[template.x], forms.get(template.y or "", {}))
+
+
+def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings = DEFAULT) -> Iterator[Row]:
+    """Yield the 19 questions about one video, once for each paraphrase.
 
     Args:
-        pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.
+        pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.;
+            for `--wording natural` also `class_a` etc.
         variant: 0 for V, 1 for V′.
+        settings: Wording and number of paraphrases of the build, and its seed.
     """
     templates = templates_of(pair)
     number = {template.id: position for position, template in enumerate(templates)}
-    phrases, asked = phrases_of(pair)
     video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
-    for position, template in enumerate(templates):
-        yield {
-            "question_id": f"{video}_{position:02d}",
-            "video_id": video,
-            "pair_id": pair["pair_id"],
-            "source_id": pair["source_id"],
-            "question": template.worded(phrases, asked),
-            "answer": template.answers[variant],
-            "type": template.type,
-            "type_id": template.type_ids[variant],
-            "subset": template.subset,
-            "variant": VARIANTS[variant],
-            "complement_question_id": f"{video}_{number[template.complement]:02d}" if template.complement else None,
-            "counterpart_question_id": f"{other}_{position:02d}",
-            "template_id": template.template_id,
-        }
+    for paraphrase in range(settings.paraphrases):
+        first = paraphrase * len(templates)
+        for position, template in enumerate(templates, first):
+            opposite = f"{video}_{first + number[template.complement]:02d}" if template.complement else None
+            yield {
+                "question_id": f"{video}_{position:02d}",
+                "video_id": video,
+                "pair_id": pair["pair_id"],
+                "source_id": pair["source_id"],
+                "question": worded(template, pair, settings, paraphrase),
+                "answer": template.answers[variant],
+                "type": template.type,
+                "type_id": template.type_ids[variant],
+                "subset": template.subset,
+                "variant": VARIANTS[variant],
+                "complement_question_id": opposite,
+                "counterpart_question_id": f"{other}_{position:02d}",
+                "template_id": template.template_id,
+            }

@@ -78,10 +78,10 @@ class ClaviBuilder(SourceVideos):
         return (a, *halves, b), (b, *halves, a)
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the 38 questions, the pair and, if rendered, the two videos."""
+        """Yield the questions about V and V′, the pair and, if rendered, the two videos."""
         pair = unit.payload
         for variant in range(2):
-            for row in question_rows(pair, variant):
+            for row in question_rows(pair, variant, self.settings):
                 yield QUESTIONS.name, row
         frames = dict(zip(FRAMES, facts.get("frames", [None] * 4), strict=True))
         values = pair | frames | {"source_sha256": facts.get("source_sha256")}

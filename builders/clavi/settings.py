@@ -15,6 +15,7 @@ COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
 SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
 BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
+MOST_PARAPHRASES = 3
 SAMPLE = "sample"
 
 
@@ -155,6 +156,20 @@ class ClaviSettings(BuildSettings):
         "of cuts does not distinguish them.",
         record="changed",
         counts=selected,
+    )
+    wording: Literal["paper", "natural"] = option(
+        "paper",
+        "Questions as in the paper, or in natural English, each in a wording sampled from several.",
+        record="changed",
+        counts=of_charades,
+    )
+    paraphrases: int = option(
+        1,
+        "Number of wordings in which each question is asked (--wording natural).",
+        minimum=1,
+        maximum=MOST_PARAPHRASES,
+        record="changed",
+        counts=lambda settings: of_charades(settings) and settings.wording == "natural",
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",

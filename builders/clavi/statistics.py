@@ -13,7 +13,9 @@ from ...core.output import FinishedOutput
 from ...core.schema import Row
 from ...data_cards.statistics import Distribution
 from ...evaluation.blind.question_only import fit_logistic, words_of
-from .questions import phrases_of
+from ...templates import load_natural, load_questions
+from .questions import DEFAULT, natural_forms, phrases_of
+from .settings import ClaviSettings, settings_of
 from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
@@ -178,7 +180,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     questions = {split: list(output.whole("questions", QUESTION_COLUMNS, split)) for split in pairs}
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
-    restore_phrases(asked, every)
+    restore_phrases(asked, every, settings_of(output.info))
     videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
     subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
     places = Counter(chain.from_iterable(subjects.values()))
@@ -234,12 +236,15 @@ def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[Ty
     return tuple(found)
 
 
-def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
+def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row], settings: ClaviSettings = DEFAULT) -> None:
     """Add to every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
     known: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
     for pair in pairs:
         phrases, asked = phrases_of(pair)
-        forms = [(text, letter) for texts in (phrases, asked) for letter, text in texts.items() if text]
+        texts = [(phrases[letter], asked[letter]) for letter in phrases]
+        if settings.wording == "natural":
+            texts = [mentions(forms) for forms in natural_forms(pair, settings).values()]
+        forms = [(text, letter) for letter, those in zip(phrases, texts, strict=True) for text in those if text]
         known[pair["pair_id"]] = (sorted(forms, key=lambda form: -len(form[0])), phrases)
     for row in questions:
         wording, (forms, phrases) = row["question"], known[row["pair_id"]]
@@ -249,14 +254,20 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row]) -> None:
         row["wording"], row["phrases"] = wording, tuple(phrase for place, phrase in places if place >= 0)
 
 
+def mentions(forms: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the wordings of an action in questions: its forms, with indefinite and with definite objects."""
+    return (*forms.values(), *load_natural().repeated(forms, forms["x"]).values())
+
+
 def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
     """Return the questions about every video, from rows processed by `restore_phrases`."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
     wordings: dict[str, Counter[str]] = {}
-    videos = set()
+    videos, of_a_video = set(), len(load_questions())
     for row in questions:
         link = row["complement_question_id"] or ""
-        key = (row["question_id"][-2:], row["type"], row["template_id"], link[-2:])
+        number, opposite = (f"{int(name[-2:]) % of_a_video:02d}" if name else "" for name in (row["question_id"], link))
+        key = (number, row["type"], row["template_id"], opposite)
         counts.setdefault(key, Counter())[row["variant"], row["answer"]] += 1
         wordings.setdefault(key[0], Counter())[row["wording"]] += 1
         videos.add(row["question_id"][:-3])

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.schema import Column, Config, Public
+from .settings import ClaviSettings, settings_of
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
@@ -110,6 +111,11 @@ MEANINGS = {  # of columns whose meaning differs from that for Charades
     **{f"class_{letter}": f"phrase, or class, of {letter.upper()}" for letter in "abc"},
     "template_id": "wording in `templates/clavi.yaml`, or in `templates/clavi_events.yaml` for phrases with subjects",
 }
+NATURAL = {
+    "question_id": "`<video_id>_<00 to 18>`; further wordings of the same questions have the numbers from 19",
+    "template_id": "type of question; its wordings are in `templates/clavi_natural.yaml`",
+    **{f"phrase_{letter}": "wording in the questions, in the gerund" for letter in "abc"},
+}
 
 
 PUBLIC = {
@@ -127,15 +133,15 @@ PUBLIC = {
 }
 
 
-def clavi_configs(render: bool, collection: str = "charades") -> tuple[Config, ...]:
+def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
     """Return the tables of a build; pairs of collections other than Charades have more columns."""
-    tables = (QUESTIONS, VIDEOS, PAIRS) if render else (QUESTIONS, PAIRS)
-    if collection == "charades":
-        return tables
+    meanings = {} if settings.collection == "charades" else dict(MEANINGS)
+    if settings.wording == "natural":
+        meanings |= NATURAL
     found = []
-    for table in tables:
-        columns = table.columns + (pair_columns(collection) if table is PAIRS else ())
-        meant = (replace(column, meaning=MEANINGS.get(column.name, column.meaning)) for column in columns)
+    for table in (QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS):
+        columns = table.columns + (pair_columns(settings.collection) if table is PAIRS else ())
+        meant = (replace(column, meaning=meanings.get(column.name, column.meaning)) for column in columns)
         found.append(replace(table, columns=tuple(meant)))
     return tuple(found)
 
@@ -147,4 +153,4 @@ def pair_columns(collection: str) -> tuple[Column, ...]:
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
     """Return the tables of a finished build."""
-    return clavi_configs(info["settings"]["render"], info["settings"].get("collection", "charades"))
+    return clavi_configs(settings_of(info))

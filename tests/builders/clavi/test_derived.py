@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from changed import columns, derived, put
 from forger import Change, Forgery
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.tables import clavi_configs
 
 # Annotations and sources say the one, `check_shown` what the frames between show.
@@ -36,7 +37,7 @@ def test_nothing_is_found_in_an_output_as_it_was_built(out: Path, segments: Path
     assert derived(out) == derived(segments) == []
 
 
-@pytest.mark.parametrize("place", some(columns(clavi_configs(render=True), FREE)))
+@pytest.mark.parametrize("place", some(columns(clavi_configs(ClaviSettings()), FREE)))
 def test_another_value_is_found(out: Path, place: str) -> None:
     assert derived(out, put(place))
 

@@ -1,0 +1,147 @@
+"""`--wording natural`: every frame with every action, and independence of the frame from the answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from itertools import islice, permutations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from changed import derived
+from scipy.stats import chi2_contingency
+from stressreel.builders.clavi.questions import forms_of, question_rows
+from stressreel.builders.clavi.settings import ClaviSettings, decided
+from stressreel.builders.clavi.statistics import count_slots, restore_phrases
+from stressreel.core.options import settled
+from stressreel.core.schema import Row
+from stressreel.templates import load_classes, load_natural, load_questions
+
+NATURAL = ClaviSettings(charades="sample", wording="natural")
+OPPOSITE = {"before": "after", "after": "before", "beginning": "end", "end": "beginning", "begin": "end"}
+
+
+def pairs(count: int) -> list[dict[str, Any]]:
+    phrases = {key: forms["x"] for key, forms in load_natural().phrases.items()}
+    return [
+        {"pair_id": f"{number:08x}", "source_id": "S"}
+        | {f"class_{letter}": key for letter, key in zip("abc", keys, strict=True)}
+        | {f"phrase_{letter}": phrases[key] for letter, key in zip("abc", keys, strict=True)}
+        for number, keys in enumerate(islice(permutations(sorted(phrases), 3), 0, 31 * count, 31))
+    ]
+
+
+def asked(settings: ClaviSettings, count: int = 4) -> list[Row]:
+    return [row for pair in pairs(count) for variant in (0, 1) for row in question_rows(pair, variant, settings)]
+
+
+def test_every_class_has_a_phrase_and_every_template_has_frames() -> None:
+    natural = load_natural()
+    assert list(natural.phrases) == list(load_classes().classes)
+    assert len({forms["x"] for forms in natural.phrases.values()}) == 157
+    assert {template.template_id for template in load_questions()} == natural.frames.keys()
+    for one, other in (("BE-beginning", "BE-end"), ("BA-before", "BA-after")):
+        for first, second in zip(natural.frames[one], natural.frames[other], strict=True):
+            differing = [pair for pair in zip(first.split(), second.split(), strict=True) if pair[0] != pair[1]]
+            assert [(a.strip(",?").lower(), b.strip(",?").lower()) for a, b in differing] in (
+                [("beginning", "end")],
+                [("begin", "end")],
+                [("before", "after")],
+            )
+
+
+def test_an_object_of_both_actions_is_definite_where_it_is_named_second() -> None:
+    natural = load_natural()
+    door, knob, take = (natural.phrases[key] for key in ("c008", "c141", "c006"))
+    frame = "Did the person {x_base} before they {y_past}?"
+    assert natural.worded(frame, door, take) == "Did the person open a door before they closed the door?"
+    assert natural.worded("Before {y}, did the person {x_base}?", door, take) == (
+        "Before closing a door, did the person open the door?"
+    )
+    assert natural.worded(frame, door, knob) == "Did the person open a door before they grabbed a doorknob?"
+    mutual = natural.worded("Was the person {x} at the end of the video?", forms_of("hugging each other"), {})
+    assert mutual == "Were the people hugging each other at the end of the video?"
+
+
+@pytest.mark.parametrize(
+    ("gerund", "base", "past"),
+    [
+        ("lying on a bed", "lie on a bed", "lay on a bed"),
+        ("sitting in a chair eating", "sit in a chair eating", "sat in a chair eating"),
+        ("getting up, smiling and leaving", "get up, smiling and leave", "got up, smiling and left"),
+        ("holding a ring and a string", "hold a ring and a string", "held a ring and a string"),
+    ],
+)
+def test_sentences_are_inflected(gerund: str, base: str, past: str) -> None:
+    assert forms_of(gerund) == {"x": gerund, "x_base": base, "x_past": past}
+
+
+def test_v_and_its_complement_share_their_wording_and_q_differs_from_its_opposite_by_the_time() -> None:
+    rows = {row["question_id"]: row for row in asked(NATURAL)}
+    for row in rows.values():
+        assert rows[row["counterpart_question_id"]]["question"] == row["question"]
+        if link := row["complement_question_id"]:
+            words = [row["question"].lower().split(), rows[link]["question"].lower().split()]
+            differing = {tuple(word.strip("?,") for word in pair) for pair in zip(*words, strict=True)}
+            ((one, other),) = {pair for pair in differing if pair[0] != pair[1]}
+            assert other == OPPOSITE[one] or (one, other) == ("end", "begin")
+
+
+def test_paraphrases_are_further_questions_with_other_wordings() -> None:
+    rows, single = asked(ClaviSettings(charades="sample", wording="natural", paraphrases=3)), asked(NATURAL)
+    assert [row for row in rows if int(row["question_id"][-2:]) < 19] == single
+    wordings: dict[tuple[str, int], set[str]] = {}
+    by_id = {row["question_id"]: row for row in rows}
+    for row in rows:
+        number = int(row["question_id"][-2:])
+        wordings.setdefault((row["video_id"], number % 19), set()).add(row["question"])
+        for link in (row["counterpart_question_id"], row["complement_question_id"] or row["question_id"]):
+            assert int(by_id[link]["question_id"][-2:]) // 19 == number // 19
+    assert {len(texts) for texts in wordings.values()} == {3}
+
+
+def test_frames_are_independent_of_the_answer() -> None:
+    natural = load_natural()
+    counts: dict[str, Counter[tuple[int, str]]] = {}
+    for pair in pairs(400):
+        forms = {"": {}} | {letter: natural.phrases[pair[f"class_{letter.lower()}"]] for letter in "ABC"}
+        for row, template in zip(question_rows(pair, 0, NATURAL), load_questions(), strict=True):
+            x, y = forms[template.x], forms[template.y or ""]
+            texts = [natural.worded(frame, x, y) for frame in natural.frames[template.template_id]]
+            kind = template.template_id.split("-")[0]
+            counts.setdefault(kind, Counter())[texts.index(row["question"]), row["answer"]] += 1
+    for kind, count in counts.items():
+        table = [[count[frame, answer] for answer in ("no", "yes")] for frame in sorted({key[0] for key in count})]
+        assert len(table) == 4
+        assert chi2_contingency(table).pvalue > 0.001, kind
+
+
+def test_the_card_counts_paraphrases_by_question() -> None:
+    settings = ClaviSettings(charades="sample", wording="natural", paraphrases=3)
+    rows = asked(settings, 300)
+    for row in rows:
+        row["answer"] = int(row["answer"] == "yes")
+    restore_phrases(rows, pairs(300), settings)
+    slots = count_slots(rows)
+    assert [(slot.number, slot.per_video) for slot in slots] == [(f"{number:02d}", 3.0) for number in range(19)]
+    assert set(slots[0].wording.split(" or ")) == {
+        text.format(x="{A}", x_base="{A}") for text in load_natural().frames["E"]
+    }
+    assert all(len(row["phrases"]) == 1 + row["type"].startswith("BA") for row in rows)
+
+
+def test_the_wording_counts_for_charades_only() -> None:
+    assert settled(decided(ClaviSettings(segments="sample", wording="natural"))).wording == "paper"
+
+
+@pytest.fixture(scope="module")
+def out(build_once: Callable[..., Path]) -> Path:
+    """Three pairs in two wordings; read only."""
+    flags = ("--no-render", "--wording", "natural", "--paraphrases", 2)
+    return build_once("build-clavi", "--charades", "sample", "--limit", 3, *flags)
+
+
+def test_the_questions_of_an_output_follow_from_its_pairs(out: Path) -> None:
+    assert derived(out) == []
+    assert derived(out, lambda forged: forged.rows("questions")[0].update(question="Did the person open a door?"))
