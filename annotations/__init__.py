@@ -1,1 +1,1 @@
-"""Loaders of annotation formats, one module per format."""
+"""Annotation loaders, one module per format."""

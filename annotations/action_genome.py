@@ -1,7 +1,4 @@
-"""Load Action Genome: objects and relations on frames of the Charades videos.
-
-Ji et al. 2020, "Action Genome: Actions as Compositions of Spatio-temporal Scene Graphs" (arXiv 1912.06992).
-"""
+"""Load Action Genome's object and relation annotations of Charades frames (Ji et al. 2020, arXiv 1912.06992)."""
 
 from __future__ import annotations
 
@@ -26,7 +23,7 @@ OBJECTS = "object_bbox_and_relationship.pkl"
 FRAMES = "frame_list.txt"
 ADVICE = "Download Action Genome's annotations again: https://github.com/JingweiJ/ActionGenome"
 INVERTED = MappingProxyType({"in front of": "behind", "behind": "in front of", "above": "beneath", "beneath": "above"})
-"""Action Genome states the position of the object, questions that of the person."""
+"""Inverses of spatial relations: Action Genome locates the object, AGQA's questions the person."""
 UNKNOWN_RELATIONS = frozenset(("unsure", "other relationship", "not contacting"))
 WITHOUT_PLACE = frozenset(("floor",))  # everything is above the floor
 _KEY = re.compile(r"(?P<video>[^/]+?)(?:\.mp4)?/(?P<frame>\d+)(?:\.png|\.jpg)?\Z")
@@ -35,7 +32,7 @@ _FAMILIES = ("attention_relationship", "spatial_relationship", "contacting_relat
 
 @dataclass(frozen=True, slots=True)
 class GenomeObject:
-    """An object on a frame: Action Genome's name, such as "cup/glass/bottle", and its relations, with spaces."""
+    """An Action Genome object, such as "cup/glass/bottle", and its relations to the person in one frame."""
 
     name: str
     attention: tuple[str, ...]
@@ -45,22 +42,22 @@ class GenomeObject:
 
 @dataclass(frozen=True, slots=True)
 class GenomeFrame:
-    """An annotated frame: its number (from 1), and the visible objects except the person."""
+    """An annotated frame, numbered from 1, and its visible objects other than the person."""
 
     number: int
     objects: tuple[GenomeObject, ...]
 
 
 def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
-    """Return the annotated frames of every video by id, in order of frame number.
+    """Load the annotated frames of each video, sorted by frame number.
 
     Args:
-        folder: Folder with `object_bbox_and_relationship.pkl` and optionally `frame_list.txt`, which is compared with
-            it. Both may be up to two folders below.
+        folder: Folder that contains `object_bbox_and_relationship.pkl`, at most two levels deep. If it also contains
+            `frame_list.txt`, every listed frame must be annotated.
 
     Raises:
         UsageError: The folder does not exist.
-        InputError: The pickle is missing or damaged, contains other than plain values, or lacks a frame of the list.
+        InputError: The pickle is missing, is damaged, contains objects other than builtins, or lacks a listed frame.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. {ADVICE}")
@@ -90,7 +87,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
 
 
 def genome_hashes(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that `read_action_genome` reads, by name."""
+    """Hash the files that `read_action_genome` reads; return SHA-256 by file name."""
     found = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
     return {path.name: sha256_file(path) for path in found if path}
 
@@ -110,15 +107,15 @@ def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
 
 
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
-    """Return a graph of Charades actions extended by Action Genome's frames, objects and relations.
+    """Extend a graph of Charades actions by Action Genome's frames, objects and relations.
 
-    Spatial relations are inverted, objects that AGQA merges are merged, and the object of an action counts as touched
-    on the action's frames.
+    Spatial relations are inverted and objects are merged as in AGQA. The object of an action counts as touched
+    throughout the action.
 
     Args:
         graph: Graph of the Charades actions.
-        frames: The video's annotated frames; if empty, the graph is returned unchanged.
-        fps: Frames per second of the video. As in Action Genome's own script, frame n is at (n - 1) / fps seconds.
+        frames: Annotated frames of the video; if empty, the graph is returned unchanged.
+        fps: Frame rate of the video. Frame n is at (n - 1) / fps seconds, as in Action Genome's own script.
     """
     if not frames:
         return graph
@@ -136,8 +133,8 @@ def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: fl
             name = names.get(thing.name, thing.name)
             visible[name] |= 1 << number
             spatial = () if name in WITHOUT_PLACE else thing.spatial
-            turned = {INVERTED.get(relation, relation) for relation in spatial}
-            for relation in (turned | {*thing.attention, *thing.contact}) - UNKNOWN_RELATIONS:
+            inverted = {INVERTED.get(relation, relation) for relation in spatial}
+            for relation in (inverted | {*thing.attention, *thing.contact}) - UNKNOWN_RELATIONS:
                 relations[relation][name] |= 1 << number
             if set(thing.contact) - UNKNOWN_RELATIONS:
                 contacts[name] |= 1 << number

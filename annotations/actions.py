@@ -1,4 +1,4 @@
-"""Timed actions, independent of the annotation format."""
+"""Timed actions, independent of annotation formats."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ class Action:
     """The action of a segment.
 
     Attributes:
-        key: Identifier in the annotation: a class id ("c000"), or the phrase for a sentence.
+        key: Class id ("c000"), or the phrase if the source annotates sentences.
         label: The annotated text.
-        phrase: Wording for questions: a gender-neutral gerund phrase in lower case.
+        phrase: Wording for questions: a gender-neutral gerund phrase, or a statement if `asked` is set.
         verb: Verb class, or the lemma of the main verb.
         objects: Object classes, or normalized noun lemmas.
         usable: Whether questions may ask about the action; False for Charades' "Someone is …" classes.
-        words: Lemmas of all verbs and nouns in a sentence; empty for a class.
-        asked: Yes/no question for a phrase with a subject ("Did Tom dip his fingers in the ink"), whose `phrase` is the
-            statement ("Tom dipped his fingers in the ink"). Empty for gerund phrases.
+        words: Lemmas of all verbs and nouns of a sentence; empty for a class.
+        asked: Yes/no question ("Did Tom dip his fingers in the ink") if `phrase` has a subject, else empty.
     """
 
     key: str
@@ -35,26 +34,23 @@ class Action:
 
     @property
     def subject(self) -> str:
-        """The subject of the phrase ("Tom"), or empty text if it has none."""
+        """Subject of the phrase ("Tom"), or an empty string."""
         return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
 
 
 def verbs_in(action: Action) -> frozenset[str]:
-    """Return the lemmas in an action that may be verbs: "holding a glass drinking" also contains "drink"."""
+    """Return all lemmas that may be verbs: "holding a glass drinking" also contains "drink"."""
     return action.words | {action.verb} | {verb_lemma(word) for word in action.words if word.endswith("ing")}
 
 
 def shares_verb(one: Action, other: Action) -> bool:
-    """Return whether the main verb of one action equals or occurs in the other.
-
-    "drinking from a glass" and "holding a glass drinking" share "drink".
-    """
+    """Return whether the main verb of one action equals or occurs in the other."""
     return one.verb == other.verb or one.verb in verbs_in(other) or other.verb in verbs_in(one)
 
 
 @lru_cache(maxsize=1 << 16)
 def subject_of(asked: str, phrase: str, verb: str) -> str:
-    """Return the common beginning of a question and its statement: "Tom" for "Did Tom dip …" and "Tom dipped …".
+    """Return the subject shared by a question and its statement: "Tom" for "Did Tom dip …" and "Tom dipped …".
 
     `verb` is the lemma of the statement's main verb.
     """
@@ -72,7 +68,7 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Segment:
-    """An action with its annotated start and end in seconds; the end is clamped to the video's length."""
+    """An action and its time span in seconds, clamped to the end of the video."""
 
     action: Action
     start_s: float
@@ -81,7 +77,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Mention:
-    """Annotated content outside all segments: start and end in seconds, and the lemmas of the words."""
+    """Lemmas of annotated content outside all segments, with start and end in seconds."""
 
     start_s: float
     end_s: float
@@ -90,14 +86,13 @@ class Mention:
 
 @dataclass(frozen=True)
 class AnnotatedVideo:
-    """A source video with its annotation.
+    """A source video and its annotations.
 
     Attributes:
-        id: Source id, the stem of the file name.
+        id: Stem of the video's file name.
         split: "train", "validation" or "test".
         subject: Id of the person filmed.
-        length_s: Annotated length in seconds.
-        segments: The segments that can form pairs, in the order of the annotation.
+        segments: Segments that can form pairs, in annotation order.
         verbs: Verbs of all annotations of the video, including those without a segment.
         objects: Objects of all annotations of the video, including those without a segment.
         columns: All columns of the annotation row, as text.
@@ -117,13 +112,7 @@ class AnnotatedVideo:
 
 @dataclass(frozen=True)
 class Annotations:
-    """Loaded annotations.
-
-    Attributes:
-        videos: In file order; train before test.
-        hashes: SHA-256 of every file read, by name.
-        counts: Numbers of tolerated irregularities, such as clamped ends, by name.
-    """
+    """Loaded annotations: videos in file order (train first), SHA-256 by file name, and counts of irregularities."""
 
     videos: tuple[AnnotatedVideo, ...]
     hashes: dict[str, str]

@@ -1,7 +1,7 @@
 """Load AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, one JSON object each.
 
-A file may have 1.5 GB (Grunde-McLaughlin et al. 2021; 2.27 million questions in total), so no file is loaded whole: it
-is read through a window, and an index stores the positions of each video's rows.
+The files are up to 1.5 GB (2.27 million questions in total; Grunde-McLaughlin et al. 2021), so they are read in chunks,
+and an index stores the byte positions of each video's rows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FLAGS = (
     *("novel_comp", "more_steps", "nc_seq", "nc_sup", "nc_dur", "nc_objrel"),
     *("indirect", "i_obj", "i_rel", "i_act", "i_temp"),
 )
-"""Fields that are 0 or 1; all but the first two are of the test split alone."""
+"""Fields with the values 0 and 1; all but the first two occur only in the test split."""
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_ROW = 8_000_000  # bytes; actual rows have at most tens of thousands
 LONGEST_TEXT = 20_000  # characters of a question, an answer or a program
@@ -47,20 +47,19 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """A question of AGQA.
+    """An AGQA question; optional fields are empty, 0 or None if missing.
 
     Attributes:
         id: Question id, `<video>-<number>`.
         answer: The answer, in lower case.
-        video_id: Charades id of the video.
         program: The functional program of the question.
         reasoning: Reasoning categories (the field `global`).
-        ans_type: "open" or "binary". Empty if missing, as are `semantic` and `structural`.
+        ans_type: "open" or "binary".
         semantic: "object", "relation" or "action".
         structural: "query", "compare", "choose", "verify" or "logic".
-        steps: Number of reasoning steps; 0 if missing.
-        flags: The fields of `FLAGS` that the row has.
-        direct_equiv: Id of the equivalent question without indirect references, or None.
+        steps: Number of reasoning steps.
+        flags: Those fields of `FLAGS` that the row contains.
+        direct_equiv: Id of the equivalent question without indirect references.
     """
 
     id: str
@@ -79,7 +78,7 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """The positions of each video's rows in a file.
+    """Byte positions of each video's rows in a file.
 
     Attributes:
         stamp: State of the file when it was indexed; see `core.files.file_stamp`.
@@ -93,7 +92,7 @@ class RowIndex:
     counts: Mapping[str, int]
 
     def of(self, video_id: str) -> list[tuple[int, int]]:
-        """Return the spans of a video's rows, in bytes."""
+        """Return the (start, end) byte spans of a video."""
         flat = self.spans[video_id]
         return list(zip(flat[::2], flat[1::2], strict=True))
 
@@ -102,9 +101,9 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
     """Locate AGQA's balanced questions by split.
 
     Args:
-        path: A folder that contains the two files, up to two folders below, or a single file. The file name determines
-            the split of a single file; the default is "test".
-        splits: The splits to locate in a folder.
+        path: Folder that contains the two files, at most two levels deep, or a single file. The split of a single file
+            is "train" if its name contains "train", else "test".
+        splits: Splits to locate in a folder.
 
     Raises:
         UsageError: The path does not exist or contains neither file.
@@ -116,7 +115,7 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
 
 
 def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -> dict[str, Path]:
-    """Locate files by split in a folder; the name determines the split of a single file (default "test")."""
+    """Locate AGQA files by split; `name` is a pattern with `{}` for the split."""
     if path.is_file():
         return {"train" if "train" in path.name.lower() else "test": path}
     return find_split_files(path, name, splits, advice, UsageError)
@@ -127,18 +126,16 @@ def iterate_rows(path: Path) -> Iterator[QuestionRow]:
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file is not a JSON object of rows; the message names byte, id and field.
+        InputError: The file is not a JSON object of rows; the message names the byte, id and field.
     """
     for start, _, identity, value in _members(path):
         yield _row(path, start, identity, value)
 
 
 def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
-    """Index the rows of each video in one pass.
+    """Index the rows of each video in one pass, using 16 bytes per run of adjacent rows.
 
-    Memory: 16 bytes per run of rows of one video, plus the videos' names. Raises the errors of `iterate_rows`.
-
-    `look` receives every row, so that they can be validated before any work.
+    `look`, if set, is called with every parsed row. Raises the same errors as `iterate_rows`.
     """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}
@@ -161,7 +158,7 @@ def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) 
 
 
 def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> list[QuestionRow]:
-    """Return the rows of one video at the given spans; `stamp`, if set, must match the state of the indexed file.
+    """Read the rows at the given byte spans; a non-empty `stamp` must match the state of the file.
 
     Raises:
         UsageError: The file does not exist.
@@ -179,7 +176,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
             try:
                 found = parse_json("{" + part.decode() + "}", once)
             except ValueError as error:
-                raise InputError(f"{path.name}, bytes {start} to {end}: no rows of JSON ({error}). {ADVICE}") from error
+                raise InputError(f"{path.name}, bytes {start} to {end}: invalid JSON ({error}). {ADVICE}") from error
             for identity, value in found.items():
                 if identity in rows:
                     raise _bad(path, start, identity, "the id", "a unique id", identity)
@@ -196,7 +193,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class _Window:
-    """A part of a file, decoded to one character per byte."""
+    """A chunk of a file, decoded as Latin-1 so that one character is one byte."""
 
     def __init__(self, path: Path, handle: BinaryIO) -> None:
         self.path = path
@@ -229,7 +226,6 @@ class _Window:
                 return ""
 
     def value(self, identity: str = "") -> Any:
-        """Parse and return the JSON value at the position."""
         while True:
             held = len(self.text) - self.at
             try:
@@ -260,7 +256,7 @@ class _Window:
 
 
 def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield the members of the file's object: start byte, end byte, name and value."""
+    """Yield start byte, end byte, name and value of each member of the file's object."""
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()
@@ -276,7 +272,7 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 start = window.byte
                 identity = window.value()
                 if window.skip_space() != ":":
-                    window.refuse("a colon behind a row's id", identity)
+                    window.refuse("a colon after a row's id", identity)
                 window.at += 1
                 window.skip_space()
                 value = window.value(identity)
@@ -285,12 +281,12 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 if separator == "}":
                     break
                 if separator != ",":
-                    window.refuse("a comma or } behind a row", identity)
+                    window.refuse("a comma or } after a row", identity)
                 window.at += 1
         while window.skip_space() == "}":  # the published excerpt ends with a superfluous brace
             window.at += 1
         if window.skip_space():
-            window.refuse("nothing behind the last }")
+            window.refuse("nothing after the last }")
 
 
 def _bad(path: Path, start: int, identity: str, name: str, expected: str, given: Any) -> InputError:
@@ -301,7 +297,6 @@ def _bad(path: Path, start: int, identity: str, name: str, expected: str, given:
 
 
 def _text(path: Path, start: int, identity: str, value: Any, name: str, *, required: bool = True) -> str:
-    """Return a text field; empty if the field is optional and missing."""
     if not isinstance(value, dict):
         raise _bad(path, start, identity, "(all)", "an object with a row's fields", value)
     found = value.get(name)
@@ -313,7 +308,7 @@ def _text(path: Path, start: int, identity: str, value: Any, name: str, *, requi
 
 
 def _encodes(text: str) -> bool:
-    """Return whether UTF-8 can encode a text, that is, whether it has no lone surrogates."""
+    """Return whether a text is free of lone surrogates."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

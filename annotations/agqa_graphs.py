@@ -1,9 +1,8 @@
 """Load AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, and cache them by video.
 
-The two pickles, of 443 and 168 MB (Grunde-McLaughlin et al. 2021), contain vertices that refer to each other. A pickle
-can run code, allocate any amount of memory and crash the interpreter, and can only be read whole. Therefore a separate
-process reads it, accepts only builtin values, and writes the required parts to the user's cache under the hash of the
-file.
+Unpickling can run code, exhaust memory or crash the interpreter, and the files (443 and 168 MB; Grunde-McLaughlin et
+al. 2021) can only be read whole. A separate process therefore unpickles them, accepts only builtin types, and writes
+the graphs to the user's cache under the hash of the file.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
 from .tables import is_file_name
 
-VERSION = 2
-"""Of what the cache holds."""
+VERSION = 2  # of the cache format
 NO_CONTACT = "not contacting"
 MOST_MEMORY = 40, 2 << 30  # bytes per byte of the pickle, plus a constant
 ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ranjaykrishna/agqa/"
@@ -37,17 +35,13 @@ ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ran
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """Graphs on disk: a file with one JSON graph per line, and the offset and length of each video's line."""
+    """A cache file with one JSON graph per line, and the byte offset and length of each video's line."""
 
     path: Path
     spans: Mapping[str, tuple[int, int]]
 
     def read(self, video_id: str) -> SceneGraph | None:
-        """Return a video's graph, or None if it has none.
-
-        Raises:
-            InputError: The file is damaged.
-        """
+        """Return a video's graph, or None if it has none; raise InputError if the file is damaged."""
         span = self.spans.get(video_id)
         if span is None:
             return None
@@ -60,19 +54,19 @@ class GraphFile:
 
 
 def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Locate AGQA's scene graphs by split in a folder, or as one file; see `agqa.find_agqa_files`."""
+    """Locate AGQA's scene graphs by split, in a folder or as a single file."""
     return find_agqa_files(path, "AGQA_{}_stsgs.pkl", splits, "Unpack them there.")
 
 
 def open_graphs(path: Path) -> GraphFile:
-    """Return the graphs of a pickle, converting it in a separate process on first use.
+    """Open the graphs of a pickle, converting it in a separate process on first use.
 
-    The process may use 40 times the file's size in memory plus 2 GB; about 10 times is usual. Ids are resolved by
+    That process may use 2 GB plus 40 times the file's size in memory (typically 10 times). Ids are resolved by
     `ENG.txt` next to the pickle or in the parent folder, else by `templates/agqa_ids.yaml`.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file contains values other than builtin ones, or no scene graphs.
+        InputError: The file contains objects other than builtins, or no scene graphs.
         OutputError: The cache folder cannot be written.
     """
     from filelock import FileLock
@@ -102,7 +96,7 @@ def open_graphs(path: Path) -> GraphFile:
 
 
 def id_names(folder: Path) -> dict[str, str]:
-    """Return the names of object, relation and verb ids, including those of `ENG.txt` in the folder or its parent."""
+    """Return the names of object, relation and verb ids, read from `ENG.txt` in the folder or its parent if present."""
     table = read_table("agqa_ids")
     names: dict[str, str] = {**table["objects"], **table["relations"]}
     path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
@@ -114,12 +108,11 @@ def id_names(folder: Path) -> dict[str, str]:
         raise InputError(f"{path} is not JSON ({error}). {ADVICE}") from error
     if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
         raise InputError(f"{path}: expected a JSON object of ids and their English names. {ADVICE}")
-    # `ENG.txt` may have the old names of objects that AGQA merges; questions use those of the table.
+    # `ENG.txt` may contain unmerged object names, but questions use merged ones
     return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
 
 
 def _cached(folder: Path) -> GraphFile | None:
-    """Return the cached graphs; None if they are missing or damaged."""
     try:
         index = parse_json((folder / "index.json").read_text(encoding="utf-8"))
         spans = {str(video): (int(begins), int(length)) for video, (begins, length) in index["videos"].items()}
@@ -150,7 +143,7 @@ def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def convert_here() -> None:
-    """Convert the pickle given on the command line; the names of ids are read from standard input."""
+    """Convert the pickle named on the command line, with the names of ids as JSON on standard input."""
     path, folder = Path(sys.argv[1]), Path(sys.argv[2])
     names = parse_json(sys.stdin.read())
     try:
@@ -182,7 +175,7 @@ def _limit_memory(size: int) -> None:
 
 
 def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Write the graphs of a pickle and their positions into a folder."""
+    """Write a pickle's graphs and their positions to a folder."""
     spans: dict[str, tuple[int, int]] = {}
     at = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
@@ -196,10 +189,10 @@ def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
-    """Yield the scene graphs of a pickle in this process; use `open_graphs` for untrusted files, which may crash it.
+    """Yield a pickle's scene graphs, unpickling in this process; use `open_graphs` for untrusted files.
 
     Raises:
-        InputError: The file contains values other than builtin ones, or no scene graphs; the message names video,
+        InputError: The file contains objects other than builtins, or no scene graphs; the message names the video,
             vertex and field.
     """
     videos = read_pickle(path, ADVICE)
@@ -218,8 +211,6 @@ def _kind(value: Any) -> str:
 
 
 class _Converter:
-    """Converter of one video's vertices into a scene graph."""
-
     def __init__(self, path: Path, video: str, names: Mapping[str, str]) -> None:
         self.path = path
         self.video = video
@@ -239,10 +230,10 @@ class _Converter:
         kinds: dict[str, list[tuple[str, dict[str, Any]]]] = {kind: [] for kind in ("frame", "o", "r", "c")}
         for key, vertex in vertices.items():
             if not isinstance(key, str) or not key or not isinstance(vertex, dict):
-                self.refuse(key, "(all)", "a dictionary by the vertex's id", vertex)
+                self.refuse(key, "(all)", "a dictionary with a vertex id as key", vertex)
             kind = "frame" if key[0].isdigit() else "r" if key[0] == "v" else key[0]
             if kind not in kinds:
-                self.refuse(key, "(all)", "an id of a frame, object, relation or action", key)
+                self.refuse(key, "(all)", "the id of a frame, object, relation or action", key)
             kinds[kind].append((key, vertex))
         timed = sorted((self.seconds(key, vertex, "secs"), key) for key, vertex in kinds["frame"])
         self.times = [time for time, _ in timed]
@@ -274,21 +265,19 @@ class _Converter:
     def frame(self, key: str) -> Frames:
         _, _, frame = key.partition("/")
         if frame not in self.bits:
-            self.refuse(key, "id", "a frame of the video behind the stroke", key)
+            self.refuse(key, "id", "a frame of the video after the slash", key)
         return self.bits[frame]
 
     def name(self, key: str, vertex: Mapping[str, Any]) -> str:
-        """Return the class name of a vertex, whose class is an id or a name."""
         found = vertex.get("class")
         if not isinstance(found, str) or not (name := self.names.get(found, "" if found[:1] in "orv" else found)):
             known = load_agqa()
             if isinstance(found, str) and (found in known.objects or found in known.relations):
                 return found
-            self.refuse(key, "class", "an id of AGQA's", found)
+            self.refuse(key, "class", "an AGQA class id", found)
         return name
 
     def objects(self, key: str, vertex: Mapping[str, Any]) -> Iterator[str]:
-        """Yield the names of the objects of a relation."""
         found = vertex.get("objects")
         if isinstance(found, dict):
             found = found.get("vertices")
@@ -305,7 +294,7 @@ class _Converter:
         words = load_agqa().by_class.get(key.partition("/")[0])
         phrase = words.phrase if words else vertex.get("phrase")
         if not isinstance(phrase, str) or not phrase.strip():
-            self.refuse(key, "phrase", "an action's phrase", phrase)
+            self.refuse(key, "phrase", "a phrase for the action", phrase)
         start, end = self.seconds(key, vertex, "start"), self.seconds(key, vertex, "end")
         listed = vertex.get("all_f") or ()
         if not isinstance(listed, list | tuple):

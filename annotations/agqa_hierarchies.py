@@ -1,7 +1,6 @@
-"""Load AGQA-Decomp's published hierarchies: one JSON file per video, and `isolated.json`.
+"""Load AGQA-Decomp's published hierarchies (Gandhi et al. 2022): one JSON file per video, and `isolated.json`.
 
-The layout is that of Gandhi et al. 2022, as read by their scoring programs. A question is identified by its text, which
-is unique within the graph of a root; predictions refer to its `key`.
+A question is identified by its text, which is unique within a root's graph; predictions refer to its `key`.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
 LONGEST = 300  # characters of a reason
 IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
-"""Rules for whose two children scores depend on the order."""
+"""Composition rules with two children, in this order."""
 
 
 @dataclass(frozen=True)
 class HierarchyNode:
-    """A question of a published graph: `key` is its id in predictions, `answer` is None if unknown."""
+    """A question of a published graph; `key` is its id in predictions, and `answer` is None if unknown."""
 
     text: str
     key: str
@@ -49,9 +48,9 @@ class Hierarchy:
     """The published graph of a root.
 
     Attributes:
-        old_program: The root's program in AGQA's notation; empty if missing.
+        old_program: The root's program in AGQA's notation, or an empty string.
         nodes: All questions of the graph by text, including the root.
-        rules: Composition rules by parent text, each with the texts of the children in order.
+        rules: Per parent text, the composition rules with the texts of their children in order.
     """
 
     root: str
@@ -63,7 +62,7 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class HierarchyFolder:
-    """The folder of a split: the file of each video by id, and `isolated.json` if it exists."""
+    """The hierarchies of a split: the file of each video, and `isolated.json` if it exists."""
 
     split: str
     files: Mapping[str, Path]
@@ -71,11 +70,11 @@ class HierarchyFolder:
 
 
 def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
-    """Locate the folders of published hierarchies, whose names contain the split.
+    """Locate the folders of published hierarchies; the split is part of the folder's name.
 
     Raises:
         UsageError: The folder does not exist.
-        InputError: The folder has no hierarchies, or two folders of one split.
+        InputError: The folder contains no hierarchies, or two folders of the same split.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --release-hierarchies takes that of the published hierarchies.")
@@ -100,17 +99,13 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
 
 
 def folder_hashes(found: HierarchyFolder) -> dict[str, str]:
-    """Return the SHA-256 of every file, by split and name."""
+    """Hash all files; return SHA-256 by split and file name."""
     paths = [*found.files.values(), *([found.isolated] if found.isolated else [])]
     return {f"{found.split}/{path.name}": sha256_file(path) for path in paths}
 
 
 def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
-    """Yield the graphs of a video.
-
-    Raises:
-        InputError: The file has another layout; the message names the root.
-    """
+    """Yield the graphs of a video; raise InputError, naming the root, if the file has another layout."""
     content = _load(path)
     if not isinstance(content, dict):
         kind = type(content).__name__
@@ -131,7 +126,7 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
 
 
 def read_isolated(path: Path) -> list[dict[str, Any]]:
-    """Return the roots without a graph: rows with `type`, `answer` and `key`."""
+    """Return the rows of roots without a graph, each with `type`, `answer` and `key`."""
     content = _load(path)
     optional = ("answer", "question", "program", "new_program", "video_id")
     if not isinstance(content, list) or not all(
@@ -173,7 +168,6 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
 
 
 def _children(rule: str, children: Any) -> tuple[str, ...]:
-    """Return the children of a rule; rules without children have been dropped before."""
     if rule not in load_agqa().rules:
         raise ValueError(f"there is no rule {rule!r}")
     if not isinstance(children, list) or not all(isinstance(child, str) for child in children):

@@ -1,4 +1,4 @@
-"""Captioned clips, and their loader for user datasets in CSV or JSON Lines."""
+"""Captioned clips, and the loader of user datasets in CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADVICE = (
 
 
 def caption_id(clip_id: str, number: int) -> str:
-    """Return the id of a clip's caption with a given number."""
+    """Return the id of the caption at position `number` of a clip."""
     return f"{clip_id}#{number}"
 
 
@@ -34,9 +34,8 @@ class CaptionedClip:
     Attributes:
         id: Unique id within the dataset, usable as a file name.
         source_id: Stem of the video's file name.
-        start_s: Start in seconds; None for the whole video.
-        end_s: End in seconds; None for the whole video.
-        captions: One or more captions, stripped, in the order of the annotation.
+        start_s: Start in seconds, or None for the whole video; `end_s` likewise.
+        captions: Captions without surrounding spaces, in annotation order; at least one.
         split: "train", "validation" or "test".
     """
 
@@ -50,13 +49,12 @@ class CaptionedClip:
 
 @dataclass(frozen=True)
 class CaptionedClips:
-    """Loaded clips.
+    """Loaded clips in annotation order.
 
     Attributes:
-        clips: The clips in the order of the annotation.
         hashes: SHA-256 of every file read, by name.
         counts: Totals and tolerated irregularities, by name.
-        subfolders: Usual folders of the videos, relative to the annotation's folder or its parent.
+        subfolders: Folders that may contain the videos, relative to the annotation's folder or its parent.
     """
 
     clips: tuple[CaptionedClip, ...]
@@ -75,17 +73,17 @@ class _Draft:
 def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
     """Load a user's dataset of captioned clips.
 
-    Rows with the same video, start and end are captions of one clip. The default id of a clip is `<video>`, or
+    Rows with the same video, start and end are captions of one clip. Its id defaults to `<video>`, or to
     `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`). Required columns: `video` (file
-            name or its stem) and `caption`; optional: `start` and `end` (seconds), `id` and `split`. Other columns are
-            refused, so that misspellings are noticed.
+        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns `video` (file
+            name or stem) and `caption`, and optionally `start` and `end` (seconds), `id` and `split`. Any other column
+            is an error, so that misspellings are noticed.
         split: Split of rows without a `split`.
 
     Raises:
-        InputError: The file has another format or no clips, or rows are malformed (all are listed).
+        InputError: The file has another format, has no clips, or contains malformed rows (all are listed).
     """
     problems = Problems()
     files: dict[str, str] = {}
@@ -121,7 +119,7 @@ def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
 
 
 def file_stem(name: str) -> tuple[str, str]:
-    """Split a file name into its stem and its video suffix, which is empty if it has none."""
+    """Split a file name into its stem and its video suffix, which may be empty."""
     stem, dot, suffix = name.rpartition(".")
     return (stem, dot + suffix) if dot and f".{suffix.lower()}" in VIDEO_SUFFIXES else (name, "")
 
@@ -129,11 +127,7 @@ def file_stem(name: str) -> tuple[str, str]:
 def gathered(
     clips: Iterable[CaptionedClip], files: Iterable[Path], counts: Mapping[str, int], subfolders: Sequence[str]
 ) -> CaptionedClips:
-    """Return clips together with the hashes of their files and totals.
-
-    Raises:
-        InputError: There are no clips.
-    """
+    """Bundle clips with totals and the hashes of their files; raise InputError if there are no clips."""
     clips, files = tuple(clips), tuple(files)
     if not clips:
         raise InputError(f"{', '.join(path.name for path in files)}: expected at least one clip, got none.")

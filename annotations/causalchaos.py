@@ -1,7 +1,6 @@
-"""Load CausalChaos: why-questions about parts of cartoon episodes, with answers and explanations.
+"""Load CausalChaos (Parmar et al. 2024): why-questions about parts of cartoon episodes, with answers and explanations.
 
-Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal Chains
-Grounded in Dynamic Visual Scenes"; the layout is that of the released `Annotations.csv`.
+The layout is that of the released `Annotations.csv`.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 FASTEST = 1000
-NTSC = (24, 30, 48, 60, 120)  # nominal rates of 23.976, 29.97 and the like, which are these times 1000/1001
+NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual ones, such as 23.976, are these times 1000/1001
 
 
 T = TypeVar("T")
@@ -71,7 +70,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CausalRow:
-    """A question about the frames from `start_frame` up to `end_frame` of an episode; the answer is the cause."""
+    """A why-question about the frames from `start_frame` up to `end_frame` of an episode; the answer is the cause."""
 
     qid: str
     episode: str
@@ -82,7 +81,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Return whether two parts share a frame, or are fewer than `margin` frames apart."""
+        """Return whether two parts overlap or are fewer than `margin` frames apart."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -92,7 +91,7 @@ class CausalRow:
 
 @dataclass(frozen=True)
 class CausalRows:
-    """Loaded rows in file order, the SHA-256 of the file by name, and counts of rows and tolerated irregularities."""
+    """Rows in file order, SHA-256 by file name, and counts of rows and tolerated irregularities."""
 
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
@@ -101,28 +100,23 @@ class CausalRows:
 
 @dataclass(frozen=True)
 class SyncFrames:
-    """Frames used to align two copies of an episode; None if the file has no value.
-
-    Attributes:
-        first_colour: First colour frame after the opening credits.
-        stable: First frame with stable brightness.
-    """
+    """First colour frame after the opening credits and first frame of stable brightness, or None if not given."""
 
     first_colour: int | None
     stable: int | None
 
 
 def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> CausalRows:
-    """Load annotations in the layout of the released `Annotations.csv`; whitespace is normalized.
+    """Load annotations in the layout of the released `Annotations.csv`, with normalized whitespace.
 
     Args:
-        path: CSV with a header (UTF-8 with or without a byte order mark), or JSON lines with the same names as keys.
-            Unknown columns are ignored.
+        path: CSV with a header (UTF-8, with or without a byte order mark), or JSON Lines with the same names as keys.
+            Other columns are ignored.
         columns: Column names that differ from the default, by attribute of `CausalRow`.
 
     Raises:
-        InputError: The file has another format or no rows, or rows are malformed: an empty text, a frame that is not a
-            whole number, an end that does not follow its start, a duplicate QID (all are listed).
+        InputError: The file has another format or no rows, or contains malformed rows (all are listed): empty texts,
+            frames that are not whole numbers, ends that do not follow their starts, or duplicate ids.
     """
     names = named_columns(COLUMNS, columns)
     problems, counts = Problems(), Counter[str]()
@@ -162,7 +156,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
 
 
 def entry_text(entry: Entry, column: str) -> str:
-    """Return a text with normalized spaces; "" if it is missing or "nan", which pandas writes for missing values."""
+    """Return a text with normalized spaces, or "" if it is missing or "nan", the pandas marker of missing values."""
     text = " ".join(entry.text(column).split())
     if text.lower() == NO_TEXT:
         entry.wrong(column, "a text (this marks a missing value)", text)
@@ -171,13 +165,13 @@ def entry_text(entry: Entry, column: str) -> str:
 
 
 def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
-    """Return the first rows by id in file order; shorter ids precede longer ones, so that numbers increase."""
+    """Return the first rows by id, in file order; shorter ids precede longer ones, so numeric ids sort by value."""
     kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
     return tuple(row for row in rows if row.qid in kept)
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Return, for each row's id, the other rows of its episode that overlap it; see `CausalRow.overlaps`."""
+    """Return the ids of the overlapping rows for each row id; see `CausalRow.overlaps`."""
     by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
         by_episode.setdefault(row.episode, []).append(row)
@@ -190,29 +184,24 @@ def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str,
 
 
 def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
-    """Load a file in the layout of the released `Video_synchonization_frames.csv`, which covers 51 episodes.
+    """Load alignment frames by episode in the layout of the released `Video_synchonization_frames.csv`.
 
-    Args:
-        path: CSV with the columns `Episode`, first colour frame, and first frame with stable brightness; values that
-            start with "NA" are missing.
-
-    Raises:
-        InputError: The file has another layout, or rows are malformed (all are listed).
+    Values that start with "NA" are missing. Raises InputError if the file has another layout or contains malformed rows
+    (all are listed).
     """
     return _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), _sync_frames)
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
-    """Return, by episode, the number of frames to add to annotated frame numbers for the user's copies.
+    """Return the number of frames to add to annotated frame numbers in the user's copies, by episode.
 
     Args:
-        path: CSV with the columns `Episode` and `Offset`, or frames of the user's copies in the layout of
-            `Video_synchonization_frames.csv`, whose offset is the difference to `reference`.
-        reference: The released file.
+        path: CSV with the columns `Episode` and `Offset`, or with the alignment frames of the user's copies, in the
+            layout of the released file. In the latter case, offsets are differences from `reference`.
+        reference: The released `Video_synchonization_frames.csv`.
 
     Raises:
-        InputError: The files have another layout, rows are malformed, or the reference is missing or lacks a required
-            frame.
+        InputError: A file has another layout or malformed rows, or the reference or one of its frames is missing.
     """
     header = read_text(path).splitlines()[:1]
     if header and OFFSET in [name.strip() for name in header[0].split(",")]:
@@ -241,11 +230,11 @@ def read_fps_map(path: Path) -> dict[str, Fraction]:
     """Return the frame rates of episodes.
 
     Args:
-        path: A JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
-            24000/1001; decimal NTSC rates such as 23.976 are converted to their ratios.
+        path: JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
+            24000/1001; decimal NTSC rates such as 23.976 are converted to exact ratios.
 
     Raises:
-        InputError: The file has another format, or rates are malformed (all are listed).
+        InputError: The file has another format, or contains malformed rates (all are listed).
     """
     problems = Problems()
     pairs: list[tuple[int | None, str, Any]] = []
@@ -328,7 +317,7 @@ def _offset(entry: Entry) -> int | None:
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
-    """Return the source that the annotations' hashes identify: the sample, the paper's release, or the user's own."""
+    """Identify the source of annotations by their hashes: the sample, the paper's release, or the user's own data."""
     if sample:
         return SAMPLE
     return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

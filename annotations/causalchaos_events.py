@@ -1,4 +1,4 @@
-"""CausalChaos questions as events: "Why was Jerry running?" asks about a part in which Jerry was running."""
+"""Convert CausalChaos questions to events: "Why was Jerry running?" presupposes that Jerry was running."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ def read_events(
 ) -> Annotations:
     """Load the events that why-questions presuppose, in file order.
 
-    Each question is converted to a statement and its yes/no question; questions without a convertible event are dropped
-    and counted by reason.
+    Each event is a statement and its yes/no question; questions without a convertible event are dropped and counted by
+    reason.
 
     Args:
         path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
         columns: Column names that differ from the default.
-        rate_of: Frames per second by episode; episodes not listed have 25 and are counted.
-        length_of: Length in seconds by episode; episodes not listed end with their last question.
-        cast: The characters; by default the names detected in the texts.
-        seed: Seed for splitting the episodes, as the source has no split.
+        rate_of: Frames per second by episode; other episodes have 25 and are counted.
+        length_of: Length in seconds by episode; other episodes end with their last question.
+        cast: The characters; defaults to the names detected in the texts.
+        seed: Seed for assigning episodes to splits, as the source has none.
 
     Raises:
-        InputError: The file has another format, malformed rows, or no usable question.
+        InputError: The file has another format, contains malformed rows, or has no usable question.
     """
     rows = read_causalchaos(path, columns)
     rates, lengths = rate_of or {}, length_of or {}

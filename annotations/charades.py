@@ -1,4 +1,4 @@
-"""Load Charades: `Charades_v1_{train,test}.csv` and its class files."""
+"""Load Charades: `Charades_v1_{train,test}.csv` and the class files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADVICE = "Fix these rows, or download the annotations again: https://prior.allen
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:
-    """Return the action of every Charades class; the "Someone is …" classes cannot be used in pairs."""
+    """Return the action of every Charades class; "Someone is …" classes are not usable in pairs."""
     return {
         entry.id: Action(
             key=entry.id,
@@ -61,16 +61,15 @@ def class_actions(table: ClassTable) -> dict[str, Action]:
 def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
     """Load the Charades annotations, including videos without actions.
 
-    Intervals that exceed the video's length are clamped and counted; those that are then empty or inverted (Charades
-    has a few) are kept and counted.
+    Intervals are clamped to the video's length; those that are then empty or inverted are kept. Both are counted.
 
     Args:
-        folder: Folder that contains `Charades_v1_train.csv` and/or `_test.csv`, up to two folders below.
-        splits: The splits to read; one may be absent if the other exists.
+        folder: Folder that contains `Charades_v1_train.csv`, `Charades_v1_test.csv` or both, at most two levels deep.
+        splits: Splits to read; one may be absent if the other exists.
 
     Raises:
         InputError: No CSV is found, rows are malformed (all are listed), an id is not unique, a class is unknown, or a
-            class file differs from the table for which the phrases were written.
+            class file differs from the built-in table.
     """
     if not folder.is_dir():
         raise UsageError(
@@ -131,7 +130,7 @@ def _video(entry: Entry, split: str, actions: dict[str, Action], counts: Counter
 
 
 def class_files(table: ClassTable) -> dict[str, list[str]]:
-    """Return the lines of the four Charades class files by file name."""
+    """Return the lines of the four Charades class files, by file name."""
     verbs = {name: key for key, name in table.verbs.items()}
     objects = {name: key for key, name in table.objects.items()}
     classes = table.classes.values()
@@ -144,10 +143,10 @@ def class_files(table: ClassTable) -> dict[str, list[str]]:
 
 
 def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
-    """Compare the class files next to the CSVs, if any, with the built-in table, and return their SHA-256 by name.
+    """Compare the class files next to the CSVs, if any, with the built-in table; return SHA-256 by file name.
 
     Raises:
-        InputError: A line differs, so the question phrases would belong to another class.
+        InputError: A line differs, so the question phrases would not match the classes.
     """
     hashes, problems = {}, Problems()
     for name, lines in class_files(table).items():

@@ -1,8 +1,7 @@
-"""Charades' annotated actions as scene graphs.
+"""Build scene graphs from Charades' annotated actions.
 
-Charades annotates actions with times; its class tables name their objects. The graphs contain these actions, relations
-(the verbs of actions) and touched objects. Content that was not annotated is missing from the graph, so "no" is less
-certain than "yes".
+Relations are the verbs of actions; contacts are their objects. Charades does not annotate everything that happens, so
+the answer "no" is less certain than "yes".
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from .scene_graphs import ActionSpan, Frames, Provenance, SceneGraph, frames_of
 
 FRAMES_PER_SECOND = 2
 MERGED = MappingProxyType({"c147": "c066", "c156": "c065"})
-"""AGQA's: cooking is making some food, eating something is eating some food."""
+"""Class ids merged as in AGQA: cooking into making food, eating something into eating food."""
 AWAKENING = "c146"
 AWAKENING_IN_BED = "c133"
 BEDS = frozenset(("c134", "c135", "c133"))
@@ -26,10 +25,10 @@ BEDS = frozenset(("c134", "c135", "c133"))
 
 
 def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
-    """Return a video's graph built from its annotated actions, with a frame every half second from 0.
+    """Build a video's graph with a frame every half second.
 
-    Overlapping or adjacent intervals of the same action are merged. `counts` receives the number of intervals that AGQA
-    omits: those of classes without a phrase, and empty ones.
+    Overlapping or adjacent intervals of the same action are merged. If `counts` is set, the intervals that AGQA omits
+    (empty ones, and those of classes without a phrase) are counted there.
     """
     times = frame_times(video.length_s)
     counts = Counter() if counts is None else counts
@@ -60,10 +59,10 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
 def graph_of(
     video_id: str, times: Sequence[float], spans: Iterable[ActionSpan], provenance: Provenance, seen: Iterable[str] = ()
 ) -> SceneGraph:
-    """Return a graph whose relations are the verbs of the actions in `spans`; `seen` are other objects in the video.
+    """Build a graph whose relations are the verbs of the actions in `spans`; `seen` are other objects in the video.
 
     Every action implies contact with its object, and the relation of its verb to the object. The relation is to
-    `ANYTHING` if another thing is acted on: something is put on a table, but the table is not put down.
+    `ANYTHING` if the verb acts on something else: in "putting something on a table", the table is not put down.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
     contacts: dict[str, Frames] = defaultdict(int)
@@ -80,7 +79,7 @@ def graph_of(
 
 
 def frame_times(length_s: float) -> tuple[float, ...]:
-    """Return the times of a video's frames in seconds: every half second from 0, at least one."""
+    """Return frame times in seconds: every half second from 0, at least one."""
     return tuple(number / FRAMES_PER_SECOND for number in range(max(1, math.ceil(length_s * FRAMES_PER_SECOND))))
 
 

@@ -1,4 +1,4 @@
-"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` become segments."""
+"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` in two files."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .tables import Problems, find_split_files, seconds
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
-    """Return the annotations with Charades-STA sentences in place of action classes, for videos with sentences.
+    """Replace action classes with Charades-STA sentences, keeping only videos that have sentences.
 
     Each sentence is converted to a gerund phrase. Sentences that cannot be converted, or whose object is a pronoun
-    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. Of several sentences about the
-    same segment that may describe the same action, only the first is kept. Verbs and objects of a video are those of
-    all its sentences and action classes and its `objects` column.
+    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. Among sentences about the same
+    segment that may describe the same action, only the first is kept. A video's verbs and objects are those of all its
+    sentences, its action classes and its `objects` column.
 
     Args:
-        folder: Folder that contains `charades_sta_train.txt` and/or `_test.txt`, up to two folders below.
-        charades: The videos, their lengths and other annotations.
-        splits: The splits to read; one may be absent if the other exists.
+        folder: Folder that contains `charades_sta_train.txt`, `charades_sta_test.txt` or both, at most two levels deep.
+        charades: The Charades annotations.
+        splits: Splits to read; one may be absent if the other exists.
 
     Raises:
-        InputError: No file is found, or lines are malformed or name an unknown video (all are listed).
+        InputError: No file is found, or lines are malformed (all are listed).
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
@@ -79,7 +79,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
                 counts["sentences_that_repeat_another"] += 1
             else:
                 kept.append(Segment(action, start, min(end, video.length_s)))
-    problems.raise_if_any("Fix these lines, or take the file as it was released.")
+    problems.raise_if_any("Fix these lines, or use the file as released.")
     if not segments:
         files = ", ".join(path.name for path in paths.values())
         raise InputError(f"no sentence of {files} refers to a video in the Charades CSV files.")

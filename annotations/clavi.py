@@ -18,14 +18,14 @@ PAIR_ID = re.compile(r"[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class ReleasedPair:
-    """A pair as released.
+    """A pair as released; times are in seconds, cut points in milliseconds.
 
     Attributes:
         id: Pair id, 8 hexadecimal digits.
-        a: Class, start and end in seconds of the earlier action.
-        b: Class, start and end in seconds of the later action.
+        a: Class, start and end of the earlier action.
+        b: Class, start and end of the later action.
         others: The field `other_actions`.
-        cuts_ms: Cut points `out_a, in_a, in_b, out_b` in milliseconds.
+        cuts_ms: Cut points `out_a, in_a, in_b, out_b`.
     """
 
     id: str
@@ -37,11 +37,7 @@ class ReleasedPair:
 
 
 def read_released(path: Path) -> list[ReleasedPair]:
-    """Load one of the two released files.
-
-    Raises:
-        InputError: The file has another format, or entries are malformed (all are listed).
-    """
+    """Load a released file; raise InputError if it has another format or malformed entries (all are listed)."""
     try:
         content = parse_json(read_text(path), _object)
     except json.JSONDecodeError as error:
@@ -65,7 +61,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
 
 
 def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a dictionary in which a duplicate id has an invalid entry, so that it is refused later."""
+    """Return a dictionary in which duplicate ids have invalid values, so that `_pair` rejects them."""
     values = dict(items)
     if len(values) < len(items):
         times = Counter(name for name, _ in items)
@@ -74,7 +70,7 @@ def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
-    """Parse an entry; return the expected form, and the pair if the entry is valid."""
+    """Parse an entry; return the expected form and, if the entry is valid, the pair."""
     if not PAIR_ID.fullmatch(name):
         return "8 hex digits as the pair's id", None
     expected = (

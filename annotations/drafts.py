@@ -1,4 +1,4 @@
-"""Collect annotated phrases into videos with segments; count phrases that questions cannot use."""
+"""Collect annotated phrases into videos with segments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHARES = {"train": 0.7, "validation": 0.15}  # the rest is "test"
 
 
 def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
-    """Assign videos to train, validation and test (70, 15 and 15 %, rounded) independently of their order."""
+    """Assign videos to train (70 %), validation and test (15 % each), independently of their order."""
     drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
     splits, start = {}, 0
     for split, share in SHARES.items():
@@ -31,14 +31,14 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may describe the same action: they share a verb, and no objects conflict."""
+    """Return whether two sentences may describe the same action: shared verb, no conflicting objects."""
     if not shares_verb(one, other):
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
-    """Return the action of a phrase or event, or pass on the reason (a string) why none exists."""
+    """Return the action of a phrase or event; a string (the reason why there is none) is returned unchanged."""
     if isinstance(found, str):
         return found
     asked = found.asked if isinstance(found, Event) else ""
@@ -50,10 +50,9 @@ class VideoDraft:
     """A video whose phrases are being collected.
 
     Attributes:
-        id: Source id.
-        split: Split; "" if the source has none.
+        split: Split, or "" if the source has none.
         subject: Id of the person filmed, if known.
-        length_s: Length in seconds; None if unknown, in which case the end of the last segment is used.
+        length_s: Length in seconds; None if unknown, in which case the video ends with its last segment.
         columns: Other columns of the annotation, as text.
     """
 
@@ -76,7 +75,7 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase as a segment. A refused phrase is counted by reason, and its words are kept with their time."""
+        """Add a phrase as a segment. If it was rejected, count the reason and keep the words with their times."""
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
         if isinstance(found, str):
@@ -101,7 +100,7 @@ class VideoDraft:
             self._segments.append(Segment(found, start, end))
 
     def finished(self, split: str) -> AnnotatedVideo:
-        """Return the completed video."""
+        """Return the video with the given split."""
         return AnnotatedVideo(
             id=self.id,
             split=split,
@@ -118,7 +117,7 @@ class VideoDraft:
 def gather(
     drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
 ) -> Annotations:
-    """Return the completed videos; those without a split are assigned one by `split_by_video`.
+    """Complete all videos, assigning splits by `split_by_video` where the source has none.
 
     Raises:
         InputError: No phrase is usable in questions.

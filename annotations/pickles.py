@@ -1,4 +1,4 @@
-"""Load annotation pickles without running any code in them."""
+"""Load annotation pickles without running code in them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
 
 
 class _PlainOnly(pickle.Unpickler):
-    """Unpickler that refuses all classes and functions except those of sets, so that no code can run."""
+    """Unpickler that rejects all classes and functions except sets, so that no code can run."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in PLAIN:
             return PLAIN[module, name]
         raise InputError(
             f"it names {shortened(f'{module}.{name}')}, but annotations consist only of builtin values. Such a file "
-            "can run any program when it is read, so it was not read"
+            "can run arbitrary code when it is loaded, so it was not read"
         )
 
     def persistent_load(self, pid: Any) -> Any:
@@ -30,11 +30,11 @@ class _PlainOnly(pickle.Unpickler):
 
 
 def read_pickle(path: Path, advice: str) -> Any:
-    """Return the content of a pickle of builtin containers, texts and numbers; `advice` is for the error message.
+    """Load a pickle of builtin containers, strings and numbers; `advice` ends the error message.
 
     Raises:
         InputError: The file contains other values, or is damaged.
-        OSError, MemoryError: The file cannot be read, or requires more memory than available.
+        OSError, MemoryError: The file cannot be read, or needs more memory than is available.
     """
     running = gc.isenabled()
     gc.disable()  # garbage collection among millions of live dictionaries would double the time
@@ -48,7 +48,7 @@ def read_pickle(path: Path, advice: str) -> Any:
     except Exception as error:  # a damaged pickle may raise almost any exception
         detail = shortened(str(error))
         raise InputError(
-            f"{path.name} is not a pickle, or damaged ({type(error).__name__}: {detail}). {advice}"
+            f"{path.name} is damaged or not a pickle ({type(error).__name__}: {detail}). {advice}"
         ) from error
     finally:
         if running:

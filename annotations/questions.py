@@ -1,4 +1,4 @@
-"""Load questions with correct answers from any dataset, for `stressreel mine`."""
+"""Load questions with their correct answers, for `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """Loaded questions.
+    """Loaded questions, in file order.
 
     Attributes:
-        questions: The questions in file order.
-        kept_apart: Ids of questions, by question id, whose answers must not serve as distractors: those of the same
-            group, or on overlapping parts of a video.
+        kept_apart: By question id, the questions whose answers must not serve as distractors: those of the same group,
+            or on overlapping parts of a video.
         hashes: SHA-256 of the file, by name.
         counts: Totals and tolerated irregularities, by name.
     """
@@ -51,17 +50,17 @@ class Questions:
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
-    """Load questions; a file with the columns of CausalChaos' `Annotations.csv` is read in that format.
+    """Load questions; the layout of CausalChaos' `Annotations.csv` is detected by its columns.
 
-    Either all questions or none must have an explanation; the same holds for splits.
+    Explanations and splits must be given for all questions or for none.
 
     Args:
-        path: CSV with a header, or JSON lines. Unknown columns are ignored.
+        path: CSV with a header, or JSON Lines. Other columns are ignored.
         columns: Column names that differ from the default.
-        apart_frames: Parts of a video that are fewer frames apart count as overlapping.
+        apart_frames: Parts of a video with fewer frames between them count as overlapping.
 
     Raises:
-        InputError: The file is in a different format, contains no questions, or has malformed rows (all are listed).
+        InputError: The file has another format, contains no questions, or has malformed rows (all are listed).
     """
     first = next(entries(path, (), ADVICE, Problems()), None) if columns is None else None
     if first is not None and set(CAUSALCHAOS.values()) <= first.values.keys():

@@ -1,8 +1,4 @@
-"""Scene graphs: objects, relations and actions on the frames of a video.
-
-AGQA's scene graphs, Charades' actions and animated videos share this form, so that one engine answers questions about
-all of them.
-"""
+"""Scene graphs: objects, relations and actions in the frames of a video, whatever their source."""
 
 from __future__ import annotations
 
@@ -11,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Provenance = Literal["agqa", "action_genome", "charades", "drawn"]
-"""Who says so: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions alone, which are
-not exhaustive; or the drawing, which is."""
+"""Source of a graph: AGQA's scene graphs; Action Genome's frames with Charades' actions; Charades' actions only, which
+are not exhaustive; or the script of an animation, which is."""
 
 Frames = int
-"""A set of annotated frames as the bits of a number: bit i is frame i."""
+"""A set of annotated frames as a bit mask: bit i is frame i."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSpan:
-    """An instance of an action: AGQA's phrase, start and end in seconds, and its frames (at least one)."""
+    """An instance of an action: AGQA's phrase, start and end in seconds, and at least one frame."""
 
     phrase: str
     start: float
@@ -30,16 +26,16 @@ class ActionSpan:
 
 @dataclass(frozen=True, slots=True)
 class SceneGraph:
-    """The graph of a video.
+    """The scene graph of a video.
 
     Attributes:
         times: Times of the annotated frames in seconds, ascending.
-        relations: For each relation (attention, spatial, contact or verb) and object, the frames on which it holds.
-        contacts: For each object, the frames on which the person touches the object.
-        visible: For each object, the frames on which the object is known to be visible.
-        actions: Instances of actions, by start.
-        provenance: The source of the annotation.
-        seen: Objects known to be in the video; the answer to a question is never "no" because one of them is missing.
+        relations: Frames in which each relation (attention, spatial, contact or verb) holds, by relation and object.
+        contacts: Frames in which the person touches each object.
+        visible: Frames in which each object is known to be visible.
+        actions: Instances of actions, sorted by start.
+        provenance: Source of the annotations.
+        seen: Objects known to be in the video; their absence from a relation is no reason to answer "no".
     """
 
     video_id: str
@@ -53,7 +49,7 @@ class SceneGraph:
 
 
 def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
-    """Return the frames from `start` to `end` seconds, or the frame nearest to the middle if there are none."""
+    """Return the frames from `start` to `end` seconds; if there are none, the frame nearest to the middle."""
     inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
     if inside or not times:
         return inside
@@ -62,7 +58,7 @@ def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
-    """Return a graph as JSON values; sets of frames become hexadecimal numbers."""
+    """Convert a graph to JSON values; sets of frames become hexadecimal strings."""
     return {
         "times": list(graph.times),
         "relations": {name: _written(things) for name, things in graph.relations.items()},
@@ -75,7 +71,7 @@ def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
 
 
 def graph_from_json(video_id: str, content: Mapping[str, Any]) -> SceneGraph:
-    """Return the graph that `graph_as_json` serialized."""
+    """Convert the result of `graph_as_json` back to a graph."""
     return SceneGraph(
         video_id,
         tuple(content["times"]),

@@ -1,4 +1,4 @@
-"""Load annotated segments: own CSV or JSON lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+"""Load annotated segments: CSV or JSON Lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ ADVICE = (
 )
 OTHER_ADVICE = (
     'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '
-    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON lines with the '
+    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON Lines with the '
     f"columns {', '.join(COLUMNS)}."
 )
 
 
 @dataclass(frozen=True)
 class _SegmentRow:
-    """A segment as stated in a file of any format."""
+    """A segment, independent of the file format."""
 
     entry: Entry
     video: str
@@ -60,7 +60,7 @@ class _SegmentRow:
 
 @dataclass
 class _FrameRows:
-    """Statistics of rows that use frame numbers: frame rate (if known), number of rows, position of the first."""
+    """Rows with frame numbers: their frame rate, if known, their number, and the position of the first."""
 
     rate: Fraction | None
     rows: int = 0
@@ -75,22 +75,22 @@ def read_segments(
     length_of: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Annotations:
-    """Load annotated segments, video by video in the order of the file.
+    """Load annotated segments, video by video in file order.
 
-    Phrases that cannot be converted are dropped and counted by reason. Rows with the same `class` are one action, whose
-    wording is that of the first row.
+    Phrases that cannot be converted are dropped and counted by reason. Rows with the same `class` are the same action,
+    worded as in the first of them.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`;
-            lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
-        as_is: Whether to use phrases literally; otherwise gerunds, instructions and sentences about a person are
-            converted to gerund phrases.
+        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`;
+            JSON Lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
+        as_is: Use phrases literally instead of converting gerunds, instructions and sentences about a person to gerund
+            phrases.
         rate: Frames per second, for `start_frame` and `end_frame`.
-        length_of: Length in seconds by video; videos of unknown length end with their last segment.
-        seed: Seed for splitting the videos, if the file has no splits.
+        length_of: Length in seconds by video; other videos end with their last segment.
+        seed: Seed for assigning videos to splits if the file has none.
 
     Raises:
-        UsageError: Frames are used without a rate, or a rate is specified without frames.
+        UsageError: Frames are used without a rate, or a rate is given without frames.
         InputError: The file has another format, rows are malformed (all are listed), or no phrase is usable.
     """
     problems, counts, frames = Problems(), Counter[str](), _FrameRows(rate)
@@ -141,7 +141,6 @@ def _action(row: _SegmentRow, as_is: bool) -> Action | str:
 
 
 def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
-    """Yield the segments of a file of any format."""
     if path.suffix.lower() == ".json" and not _has_lines(path):
         yield from _document(path, problems, counts)
         return
@@ -158,7 +157,7 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
 
 
 def _has_lines(path: Path) -> bool:
-    """Return whether a `.json` file contains one object per line rather than one document."""
+    """Return whether a `.json` file is JSON Lines rather than one document."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}. {ADVICE}")
     lines = [line for line in read_text(path).splitlines() if line.strip()]
@@ -208,7 +207,7 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
 
 
 def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
-    """Yield the segments of an ActivityNet Captions video; empty or inverted segments are dropped and counted."""
+    """Yield an ActivityNet Captions video's segments; empty or inverted ones are dropped and counted."""
     video, length = entry.name("video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
@@ -230,7 +229,7 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
 
 
 def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
-    """Yield a DiDeMo description at the time that most annotators chose, the earliest of ties."""
+    """Yield a DiDeMo description with the time chosen by most annotators, the earliest if tied."""
     video, text = entry.name("video"), entry.text("description")
 
     def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
@@ -249,7 +248,6 @@ def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
 def _pairs(
     entry: Entry, key: str, read: Callable[[Any, Any, tuple[str, str]], tuple[float, float] | None]
 ) -> Iterator[tuple[float, float]]:
-    """Yield the pairs of times in a list."""
     given = entry.values.get(key)
     if not isinstance(given, list) or not given:
         entry.wrong(key, "a list of [start, end]", given)

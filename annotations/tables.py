@@ -1,4 +1,4 @@
-"""Read annotations in tables and JSON; values are checked when read, and problems reported by file, line and column."""
+"""Read tables and JSON; check values as they are read, and report problems by file, line and column."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Problems:
-    """Collector of problems in the input files, so that one error reports all of them."""
+    """Problems found in the input files, to be reported in one error."""
 
     lines: list[str] = field(default_factory=list)
     empty_rows: int = 0  # skipped rows such as ",,,", which spreadsheets append to tables
     other_columns: set[str] = field(default_factory=set)  # already reported
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
-        """Record a problem: its position, the expected and the actual value."""
+        """Add a problem: where it is, what was expected, and what was given."""
         place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
         shown = given if len(given) <= 80 else given[:77] + "…"
         self.lines.append(f"{place}: expected {expected}, got {shown!r}")
 
     def raise_if_any(self, advice: str) -> None:
-        """Raise one InputError that contains all problems, the first twenty in full."""
+        """Raise InputError if there are problems; the message contains the first twenty."""
         if not self.lines:
             return
         more = len(self.lines) - SHOWN
@@ -68,7 +68,7 @@ class Entry:
     place: str = ""
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
-        """Report a problem with a value."""
+        """Add a problem with a value."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
@@ -76,20 +76,20 @@ class Entry:
         return self.values.get(key) not in (None, "")
 
     def refuse_other_columns(self, columns: Sequence[str]) -> None:
-        """Report columns other than the given ones, each once per file."""
+        """Report other columns than the given ones, once per file."""
         for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
             self.problems.other_columns.add(key)
             self.wrong(key, f"only the columns {', '.join(columns)}", key)
 
     def name(self, key: str) -> str:
-        """Return a value that is usable as a file name; "" if it is not."""
+        """Return a value that is usable as a file name, or ""."""
         name = file_name(self.values.get(key))
         if not name:
             self.wrong(key, NAME_EXPECTED, self.values.get(key))
         return name
 
     def text(self, key: str) -> str:
-        """Return a text, stripped; "" if it is missing."""
+        """Return a text without surrounding spaces, or "" if it is missing."""
         given = self.values.get(key)
         text = given.strip() if isinstance(given, str) else ""
         if not text or HALF_CHARACTER.search(text):
@@ -98,7 +98,7 @@ class Entry:
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
-        """Return the meaning of one of a few allowed words; "" for any other value."""
+        """Return the meaning of one of the allowed words, or ""."""
         given = self.values.get(key)
         if isinstance(given, str) and given in meanings:
             return meanings[given]
@@ -106,14 +106,14 @@ class Entry:
         return ""
 
     def length(self, key: str, expected: str = "a length in seconds") -> float:
-        """Return a length in seconds; 0 if it is missing."""
+        """Return a length in seconds, or 0 if it is missing."""
         length = seconds(str(self.values.get(key)))
         if not length:
             self.wrong(key, expected, self.values.get(key))
         return length or 0.0
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
-        """Return a first frame and a later end frame; None if they are invalid."""
+        """Return a first frame and a later end frame, or None if they are invalid."""
         found: list[int] = []
         for key in (start, end):
             given = self.values.get(key)
@@ -129,11 +129,11 @@ class Entry:
         return found[0], found[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
-        """Return a start and a later end in seconds; None if they are invalid."""
+        """Return a start and a later end in seconds, or None if they are invalid."""
         return self.in_order(self.values.get(start), self.values.get(end), (start, end))
 
     def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
-        """Return a start and a later end in seconds, given as numbers or texts; None if they are invalid."""
+        """Parse a start and a later end in seconds; return None if they are invalid."""
         times = [seconds(str(value)) for value in (start, end)]
         for key, value, time in zip(keys, (start, end), times, strict=True):
             if time is None:
@@ -148,10 +148,9 @@ class Entry:
 
 
 def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV with a header, with stripped values and the line on which each begins.
+    """Yield the rows of a CSV with a header, with values stripped of spaces.
 
-    Rows with too few or too many fields are reported and skipped; rows that consist of commas only are skipped and
-    counted. Columns that are not `required` are kept too.
+    Rows with missing or extra fields are reported and skipped; rows consisting only of commas are skipped and counted.
 
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
@@ -182,10 +181,9 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV with a header (`.csv`) or the objects of JSON lines (`.jsonl`, `.ndjson`, `.json`).
+    """Yield the rows of a CSV with a header (`.csv`), or the objects of JSON Lines (`.jsonl`, `.ndjson`, `.json`).
 
-    Malformed rows are reported and skipped. A CSV must have the `required` columns; in JSON lines each value is checked
-    as it is read. `advice` describes the required rows in the error for other suffixes.
+    Malformed rows are reported and skipped. `required` applies to CSV headers only. `advice` ends error messages.
 
     Raises:
         InputError: The file cannot be read, has another suffix, or lacks a required column.
@@ -212,11 +210,7 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
 
 
 def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
-    """Parse JSON; duplicate keys of objects are reported as problems.
-
-    Raises:
-        ValueError: The text is not JSON.
-    """
+    """Parse JSON and report duplicate keys; raise ValueError if the text is not JSON."""
 
     def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(items)
@@ -230,11 +224,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
 
 
 def read_json(path: Path, problems: Problems) -> Any:
-    """Read a JSON file; duplicate keys of objects are reported as problems.
-
-    Raises:
-        InputError: The file cannot be read or is not JSON.
-    """
+    """Read JSON and report duplicate keys; raise InputError if the file cannot be read or is not JSON."""
     try:
         return parse_json(read_text(path), path, problems)
     except InputError:
@@ -244,15 +234,15 @@ def read_json(path: Path, problems: Problems) -> Any:
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
-    """Choose the file for each split, and return the splits by file.
+    """Choose the file for each split; return the splits by file.
 
     Args:
-        path: A file for all splits, or a folder that contains the files, up to two folders below.
-        splits: The requested splits.
+        path: A file for all splits, or a folder that contains the files, at most two levels deep.
+        splits: Requested splits.
         names: Possible file names of each split, in order of preference.
 
     Raises:
-        InputError: The split, path or file does not exist.
+        InputError: A split, path or file does not exist.
     """
     unknown = [split for split in splits if split not in names]
     if unknown or not splits:
@@ -274,16 +264,12 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
 
 
 def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
-    """Return an object of a JSON file as an entry; any other value becomes an entry without values."""
+    """Wrap an object of a JSON file; any other value becomes an entry without values."""
     return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
 
 
 def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Return the column names, with the user's names in place of the defaults.
-
-    Raises:
-        UsageError: The user names an unknown column.
-    """
+    """Replace default column names with the user's; raise UsageError if a column is unknown."""
     if unknown := sorted({*(given or ())} - {*known}):
         raise UsageError(f"there is no column {', '.join(unknown)}. Columns: {', '.join(known)}.")
     return {**known, **(given or {})}
@@ -292,7 +278,7 @@ def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> 
 def find_split_files(
     folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
 ) -> dict[str, Path]:
-    """Locate the files of splits, up to two folders below a folder; absent ones are omitted, but one must exist."""
+    """Locate the files of splits, at most two levels deep; at least one must exist."""
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
@@ -301,20 +287,20 @@ def find_split_files(
 
 
 def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
-    """Raise InputError if a requested split has no entries, unless other problems may be the reason."""
+    """Raise InputError if a requested split has no entries, unless other problems may explain this."""
     absent = {*wanted} - {*found}
     if absent and not problems.lines:
         raise InputError(f"{path.name} has no entries of the split {', '.join(sorted(absent))}.")
 
 
 def file_name(value: Any) -> str:
-    """Return a text or whole number, stripped, that is usable as a file name; "" otherwise."""
+    """Return a string or whole number as a file name, or "" if it is not usable as one."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether an id is usable as a file name: not a path, not hidden, only printable characters."""
+    """Return whether an id is usable as a file name: not a path, not hidden, all characters printable."""
     return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 

@@ -1,6 +1,6 @@
 """Load YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
 
-The sentences are captions of clips, or steps: "spread margarine on bread" is the action "spreading margarine on bread".
+Sentences serve as captions, or as actions: "spread margarine on bread" becomes "spreading margarine on bread".
 """
 
 from __future__ import annotations
@@ -64,13 +64,13 @@ def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> Capt
     """Load YouCook2 clips in file order, with one caption each.
 
     The id of a clip is `<video_id>_<n>`, where n is its position in the video, from 00 (the `id` of the JSON). Videos
-    are expected in `raw_videos/<subset>/<recipe>`, in `<subset>/<recipe>`, or without such folders.
+    are expected in `raw_videos/<subset>/<recipe>`, in `<subset>/<recipe>`, or without subfolders.
 
     Args:
-        folder: One of the files, or a folder that contains them, up to two folders below. The validation split of a
-            folder is MIL-NCE's if `validation_youcook_milnce.csv` exists: the clips of videos that were still online
-            then.
-        splits: "train", "validation" or both; the CSV has only validation.
+        folder: One of the files, or a folder that contains them, at most two levels deep. In a folder,
+            `validation_youcook_milnce.csv` takes precedence for the validation split; it contains only the videos that
+            were still online when it was made.
+        splits: "train", "validation" or both; the CSV only has "validation".
 
     Raises:
         InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all are
@@ -102,11 +102,7 @@ def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Count
 def trainval_parts(
     path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
 ) -> Iterator[TimedSentence]:
-    """Yield the timed sentences of the requested splits from the JSON, video by video.
-
-    Raises:
-        InputError: The file has another format.
-    """
+    """Yield the timed sentences of the requested splits; raise InputError if the JSON has another format."""
     content = read_json(path, problems)
     database = content.get("database") if isinstance(content, dict) else None
     if not isinstance(database, dict):
@@ -140,11 +136,11 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
     Each step is converted to a gerund phrase; steps that cannot be converted are dropped and counted by reason.
 
     Args:
-        path: `youcookii_annotations_trainval.json`, or a folder that contains it, up to two folders below.
+        path: `youcookii_annotations_trainval.json`, or a folder that contains it, at most two levels deep.
         splits: "train", "validation" or both.
 
     Raises:
-        InputError: The file is not found, has another format or malformed entries, or has no entries of a split.
+        InputError: The file is missing, has another format or malformed entries, or has no entries of a split.
     """
     file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
     problems, counts = Problems(), Counter[str]()
@@ -161,7 +157,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:
-    """Return the usual folders of videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or no subfolder."""
+    """Return possible video folders: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or no subfolder."""
     return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
 
 

@@ -1,1 +1,1 @@
-"""Perturbations of video and text: declarations as data, one pure function each."""
+"""Perturbations of video and text: one pure function each, declared in data files."""

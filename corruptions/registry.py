@@ -1,4 +1,4 @@
-"""Registry of perturbations: declarations from the data tables, each with its function."""
+"""Registry of perturbations, built from the declaration files."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ QUANTISER_LIMIT = 31
 
 @dataclass(frozen=True)
 class Corruption:
-    """A perturbation.
-
-    Attributes:
-        name: Name of the perturbation, of its function, and of its config in a dataset.
-        family: Name of the family and of the function's module.
-    """
+    """A perturbation; its family is also the name of the module that contains its function."""
 
     kind_of: ClassVar[str]  # "visual" or "text", which is also the module's folder
     name: str
@@ -34,7 +29,7 @@ class Corruption:
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """The pure function that applies the perturbation."""
+        """Pure function that applies the perturbation."""
         module = import_extra(f".{self.kind_of}.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
@@ -42,15 +37,15 @@ class Corruption:
 
 @dataclass(frozen=True)
 class VisualCorruption(Corruption):
-    """A visual perturbation, of the family "noise", "blur", "camera", "digital" or "temporal".
+    """A visual perturbation.
 
     Attributes:
         scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
-        unit: Meaning and unit of the values of a level.
-        levels: The parameter values of severities 1 to 5.
+        unit: Meaning and unit of a level's values.
+        levels: Parameter values of severities 1 to 5.
         source: Source of the levels.
         differs: Differences from the released code.
-        grows: Reason why strength does not strictly increase with severity; empty if it does.
+        grows: Reason why strength does not strictly increase with severity, or "" if it does.
         codec: FFmpeg's encoder, if the scope is "file".
     """
 
@@ -65,28 +60,27 @@ class VisualCorruption(Corruption):
 
     @cached_property
     def random(self) -> bool:
-        """Whether the perturbation uses random numbers, in which case the function's last argument is `rng`."""
+        """Whether the function's last argument is a random generator `rng`."""
         return "rng" in inspect.signature(self.function).parameters
 
     def level(self, severity: int) -> str:
-        """Return the parameter values of a severity as text, such as "10, 3"."""
+        """Format the parameter values of a severity, such as "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
     def written_quantiser(self, severity: int) -> int | None:
-        """Return the quantiser that FFmpeg writes into the file, at most 31; None unless the scope is "file".
+        """Return the quantiser that FFmpeg writes into the file, or None unless the scope is "file".
 
-        A higher `-q:v` still changes the pictures, as it also affects the trade-off between bits and errors in block
-        coding.
+        FFmpeg writes at most 31. A higher `-q:v` still changes the pictures, as it affects rate-distortion decisions.
         """
         return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
 
 @dataclass(frozen=True)
 class TextCorruption(Corruption):
-    """A text perturbation, of the family "add_text", "bias", "change_char", "drop_text" and so on.
+    """A text perturbation.
 
     Attributes:
-        kind: "natural", "machine" or "synthetic", the paper's groups.
+        kind: Group in the paper: "natural", "machine" or "synthetic".
         does: One-line description of the effect.
         paper: Name in Table 6 of the paper.
         source: Source of the definition.
@@ -104,12 +98,12 @@ class TextCorruption(Corruption):
 
     @property
     def reads_english(self) -> bool:
-        """Whether the caption is parsed as English, which changes of characters or word order do not need."""
+        """Whether the caption is parsed as English, which changes of characters or word order do not require."""
         return self.family not in ("change_char", "positional")
 
     @cached_property
     def takes(self) -> frozenset[str]:
-        """Names of the function's arguments besides the caption: "rng" if random, "tools", "mode"."""
+        """Names of the function's arguments other than the caption: "rng", "tools", "mode"."""
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
@@ -118,7 +112,7 @@ C = TypeVar("C", bound=Corruption)
 
 @cache
 def visual_corruptions() -> dict[str, VisualCorruption]:
-    """Return the 18 visual perturbations by name, in the order of the paper."""
+    """Return the 18 visual perturbations by name, in the paper's order."""
     return {
         name: VisualCorruption(name, **{**row, "levels": tuple(map(tuple, row["levels"]))})
         for name, row in _declarations("visual").items()
@@ -147,30 +141,23 @@ def list_corruptions(kind: Literal["text"]) -> tuple[TextCorruption, ...]: ...
 @overload
 def list_corruptions(kind: str) -> tuple[Any, ...]: ...
 def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
-    """List the perturbations of a kind.
-
-    Args:
-        kind: "visual" or "text".
-
-    Raises:
-        InputError: The kind is unknown.
-    """
+    """List the perturbations of a kind, "visual" or "text"; raise UsageError for other kinds."""
     if kind not in _KINDS:
         raise UsageError(f"unknown kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
     return tuple(_KINDS[kind]().values())
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
-    """Return the visual perturbations selected by name, family or "all"; each once, in the order of the paper.
+    """Select visual perturbations by name, family or "all"; return each once, in the paper's order.
 
     Raises:
-        InputError: A name is unknown; the message suggests the most similar name.
+        UsageError: A name is unknown; the message suggests a similar one.
     """
     return _select(names, visual_corruptions(), "visual")
 
 
 def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
-    """Return the text perturbations selected by name, family or "all"; see `select_corruptions`."""
+    """Select text perturbations by name, family or "all"; see `select_corruptions`."""
     return _select(names, text_corruptions(), "text")
 
 
@@ -185,16 +172,12 @@ def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C,
 
 
 def check_name(name: str) -> VisualCorruption:
-    """Return the visual perturbation with a given name.
-
-    Raises:
-        UsageError: The name is unknown.
-    """
+    """Return a visual perturbation by name; raise UsageError if it is unknown."""
     return _named(name, visual_corruptions(), "visual")
 
 
 def check_text_name(name: str) -> TextCorruption:
-    """Return the text perturbation with a given name; raises the errors of `check_name`."""
+    """Return a text perturbation by name; raise UsageError if it is unknown."""
     return _named(name, text_corruptions(), "text")
 
 
@@ -205,11 +188,7 @@ def _named(name: str, known: Mapping[str, C], kind: str) -> C:
 
 
 def check_severity(severity: int, name: str) -> int:
-    """Return a severity after validation.
-
-    Raises:
-        InputError: The severity is not 1, 2, 3, 4 or 5.
-    """
+    """Return a valid severity unchanged; raise InputError if it is not an integer from 1 to 5."""
     if isinstance(severity, bool) or severity not in SEVERITIES:
         raise InputError(f"severity must be 1, 2, 3, 4 or 5; got {severity!r} (perturbation {name!r})")
     return int(severity)
@@ -227,7 +206,7 @@ def _unknown(name: str, known: Sequence[str], kind: str) -> str:
 
 
 _PLACES = {
-    "text": "Name it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
-    "visual": "Name it with --perturbations; in Python use corrupt.",
+    "text": "Use it with --text-perturbations and --modality text, multimodal or all; in Python use corrupt_text.",
+    "visual": "Use it with --perturbations; in Python use corrupt.",
 }
 _KINDS: dict[str, Callable[[], Mapping[str, Any]]] = {"visual": visual_corruptions, "text": text_corruptions}

@@ -1,1 +1,1 @@
-"""Decode and encode videos; no other folder uses a decoder, an encoder or ffmpeg."""
+"""Decode and encode videos; the only package that uses decoders, encoders or FFmpeg."""

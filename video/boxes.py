@@ -1,6 +1,6 @@
-"""Check sample counts claimed by MP4 and QuickTime files, for which FFmpeg allocates memory before reading samples.
+"""Check the sample counts in MP4 and QuickTime files.
 
-A file of one kilobyte can claim gigabytes.
+FFmpeg allocates memory for these counts before reading any sample, so a file of one kilobyte can request gigabytes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 MOST_MORE = 10_000_000  # samples of a file beyond one per byte
-MOST_EDITED = 5_000_000  # samples times edits, if there are more than `FEW_EDITS`, as each edit can include all samples
+MOST_EDITED = 5_000_000  # samples times edits if there are more than `FEW_EDITS`, as an edit can include all samples
 FEW_EDITS = 10
 LARGEST_BOX = 100_000_000  # bytes that are searched
 TIMES = re.compile(rb"stts.{4}(.{4})", re.DOTALL)
@@ -21,11 +21,7 @@ NAME = re.compile(rb"[A-Za-z0-9_ ]{4}")
 
 
 def check_samples(file: BinaryIO) -> None:
-    """Refuse a file that claims more samples than its bytes can hold, and rewind it; other formats are accepted.
-
-    Raises:
-        ValueError: The file claims too many samples.
-    """
+    """Raise ValueError if a file claims more samples than its bytes can hold; otherwise rewind it."""
     size = file.seek(0, io.SEEK_END)
     samples = timed = edits = start = 0
     while start + 8 <= size:

@@ -1,4 +1,4 @@
-"""Read videos with decord, which most pipelines of video-language models use."""
+"""Decode videos with decord, as most pipelines of video-language models do."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32
 TOLERANCE = 2  # grey levels; maximum rounding difference between two scalers
-NARROW = 128  # pixels; below, decord2 3.4.0 refuses widths that divide its padded rows, such as 32, 48 and 96
+NARROW = 128  # pixels; decord2 3.4.0 rejects smaller widths that divide its padded rows, such as 32, 48 and 96
 
 
 def spread(count: int, most: int) -> list[int]:
-    """Return at most `most` numbers below `count` at equal distances, including the first and the last."""
+    """Return at most `most` evenly spaced numbers from 0 to `count` - 1, including both."""
     most = min(count, most)
     return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
 
 
 def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int, NDArray[np.uint8]]]:
-    """Read up to `most` frames at equal distances with decord.
+    """Read up to `most` evenly spaced frames with decord.
 
-    They are read from a temporary file, because decord2 3.4.0 crashes the process if bytes in memory refer to a
-    position after their end.
+    The content is written to a temporary file, because decord2 3.4.0 crashes on in-memory files that refer to positions
+    after their end.
 
     Returns:
-        The number of frames, and the frames read, by number: uint8 RGB, shape (height, width, 3). No frames are read if
-        decord's frame count differs from that of the file.
+        decord's frame count, and the frames by number, uint8 RGB of shape (height, width, 3). There are no frames if
+        the count differs from that of the file.
 
     Raises:
         ValueError: decord cannot read the video; the message is decord's.
@@ -59,7 +59,7 @@ def _packets(path: Path) -> int:
 
 
 def differs_by_decord(content: bytes) -> str:
-    """Compare frames read by decord and by PyAV, including lossless H.264 in RGB; return the difference, or "".
+    """Compare frames decoded by decord and PyAV; return the difference, or "".
 
     Videos narrower than 128 pixels are not compared, as decord cannot read some of them.
     """
@@ -85,6 +85,6 @@ def differs_by_decord(content: bytes) -> str:
 def _difference(number: int, picture: NDArray[np.uint8], expected: NDArray[np.uint8]) -> str:
     if picture.shape != expected.shape:
         sizes = ("{1}x{0}".format(*shown.shape) for shown in (picture, expected))
-        return "decord gives frames of {}, PyAV of {}".format(*sizes)
+        return "decord decodes frames of {}, PyAV of {}".format(*sizes)
     apart = int(np.abs(picture.astype(np.int16) - expected).max())
     return f"frame {number} differs by {apart} grey levels between decord and PyAV" if apart > TOLERANCE else ""

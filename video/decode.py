@@ -1,4 +1,4 @@
-"""Decode exact frames of a video, upright and ready for encoding."""
+"""Decode exact frames of a video, upright and in the encoder's format."""
 
 from __future__ import annotations
 
@@ -25,15 +25,12 @@ BT601 = 6  # AVCOL_SPC_SMPTE170M
 def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
     """Decode a run of frames, starting at the last keyframe before it.
 
-    The timestamp of every frame is checked against the index. If seeking leads to another position, the file is decoded
-    from its beginning.
-
-    Yields:
-        The decoded frames, one per index, in order.
+    Every timestamp is checked against the index. If seeking leads to another position, the file is decoded from its
+    beginning.
 
     Raises:
         VideoError: The decoder fails, or a frame since the keyframe is damaged (`undecodable`).
-        IndexMismatchError: Even from the beginning, the decoded frames differ from those in the index.
+        IndexMismatchError: The decoded frames differ from the index even from the beginning.
     """
     done = 0
     if frames and index.timed:
@@ -56,18 +53,10 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
 
 
 def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames, each from the nearest keyframe, skipping frames that are not needed.
+    """Decode single frames, skipping stretches between keyframes and frames that no other frame references.
 
-    Stretches between keyframes and frames without references from other frames are skipped. The timestamp of every
-    frame is checked against the index; if the check fails, `decode` handles the rest of the file.
-
-    The indices in `frames` must increase.
-
-    Yields:
-        The frames as from `decode`, one per index, in order.
-
-    Raises:
-        VideoError, IndexMismatchError: As for `decode`.
+    `frames` must increase. Every timestamp is checked against the index; if a check fails, the remaining frames are
+    decoded by `decode`, whose errors apply.
     """
     done = 0
     if index.timed:
@@ -85,7 +74,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
 
 
 def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames, skipping others; stop at the first irregularity."""
+    """Decode single frames, skipping others; stop at the first mismatch with the index."""
     known = set(index.pts.tolist())
     try:
         with open_video(index.path) as (container, stream):
@@ -109,7 +98,7 @@ def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoF
 
 
 def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, set[int]]]:
-    """Group frames by the keyframe to seek to (None for the beginning), if seeking skips any frame."""
+    """Group frames by the keyframe to seek to; None for decoding from the beginning."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
     for number in frames:
@@ -125,10 +114,10 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
 
 
 def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
-    """Continue decoding, skipping unneeded frames that no other frame references.
+    """Decode the following packets, skipping unneeded frames that no other frame references.
 
-    Only frames stored out of order (B-frames) are skipped: in files without B-frames, timestamps may be invalid, which
-    is detectable only from all frames together.
+    Only frames stored out of order (B-frames) are skipped. Without them, a file's timestamps may be invalid, which can
+    only be detected from all frames together.
     """
     latest: int | None = None
     for packet in demuxed(container, stream):
@@ -139,7 +128,7 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe (or the beginning), and yield frames from the first requested one on."""
+    """Decode from a keyframe, or the beginning, and yield the requested frames."""
     with open_video(index.path) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
@@ -156,10 +145,10 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
 def _undamaged_from(
     index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
-    """Yield decoded frames from the first requested one on, after checking those before it.
+    """Yield frames from the first requested one on, checking those before it.
 
-    A frame depends on those since its keyframe, so damage to any of them is an error. Damage to frames shown before the
-    keyframe is ignored, as a seek into an open group of pictures cannot decode them.
+    A frame depends on those since its keyframe, so damage to any of them is an error. Damage to frames displayed before
+    the keyframe is ignored, as they cannot be decoded after a seek into an open group of pictures.
     """
     first = int(index.pts[frames.start])
     before: int | None = None
@@ -176,12 +165,12 @@ def _undamaged_from(
 def upright(frame: av.VideoFrame) -> av.VideoFrame:
     """Convert a decoded frame to the encoder's format: yuv420p, rotation applied, even sizes.
 
-    8-bit 4:2:0 limited-range frames with even sizes are returned unchanged. Others are converted once: chroma layouts,
-    depths and full range by FFmpeg's scaler; rotations by multiples of 90° and flips of the display matrix without
-    loss. An odd width or height is padded by repeating the right or bottom edge pixel.
+    8-bit 4:2:0 limited-range frames of even sizes are returned unchanged. For others, FFmpeg's scaler converts chroma
+    layout, depth and range; rotations by multiples of 90° and flips are lossless; and odd sizes are padded by repeating
+    the right or bottom edge.
 
     Raises:
-        VideoError: The display matrix has another rotation (`undecodable`).
+        VideoError: The display matrix contains another rotation (`undecodable`).
     """
     turn = _orientation(frame)
     if frame.format.name != "yuv420p" or is_full(frame):
@@ -191,13 +180,13 @@ def upright(frame: av.VideoFrame) -> av.VideoFrame:
             frame.colorspace = BT601
     if turn != STRAIGHT or frame.width % 2 or frame.height % 2:
         frame = _turn_and_pad(frame, turn)
-    # Otherwise the encoder would copy the source's frame types (I, P and B).
+    # Otherwise the encoder would reuse the source's frame types (I, P and B).
     frame.pict_type = PictureType.NONE
     return frame
 
 
 Turn = tuple[bool, bool, bool]
-"""Whether to exchange x and y; then to mirror x; then to mirror y."""
+"""Whether to swap x and y, then to mirror x, then to mirror y."""
 STRAIGHT: Turn = (False, False, False)
 
 
@@ -229,9 +218,9 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:
-    """Call `work` with the frame index of a video, built from packets, or from decoded frames if the packets are wrong.
+    """Call `work` with a video's frame index, built from packets or, if these are wrong, from decoded frames.
 
-    `index` builds the index; callers that revisit a file can pass a cached version.
+    `index` builds the index; pass a cached version to read the same file repeatedly.
 
     Raises:
         VideoError: The file is unusable.
@@ -247,7 +236,7 @@ def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[...,
 
 
 def shape_of(index: FrameIndex) -> dict[str, int | float]:
-    """Return the number of frames, rate, displayed size and length of a video."""
+    """Return number of frames, frame rate, displayed size and duration of a video."""
     seconds = index.seconds(index.num_frames)
     first = upright(next(decode(index, range(1))))
     return {

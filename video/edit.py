@@ -1,4 +1,4 @@
-"""Edit lists: source frames in other orders, decoded once if memory allows."""
+"""Write edit lists, that is, frames of a source in another order, decoding each frame once if memory allows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .sound import read_sound, splice
 HELD_BYTES = 160 * 2**20
 
 EditList = tuple[range, ...]
-"""Runs of source frame indices, half open, step 1, in the order in which they are shown."""
+"""Half-open runs of source frame indices with step 1, in display order."""
 
 
 @dataclass(frozen=True)
 class Rendition:
-    """A file written for an edit list; `ticks` is the duration in the source's time base, sizes are in pixels."""
+    """A file written for an edit list; `ticks` is its duration in units of the source's time base."""
 
     path: Path
     num_frames: int
@@ -34,7 +34,7 @@ class Rendition:
 
 
 class _Output:
-    """A file being written, with the next frame that it needs."""
+    """A file being written and the position reached in its edit list."""
 
     def __init__(self, edit: EditList, writer: Mp4Writer, path: Path):
         self.frames: list[int] = list(chain.from_iterable(edit))
@@ -63,21 +63,21 @@ def write_edits(
     keep_sound: bool = False,
     held_bytes: int = HELD_BYTES,
 ) -> list[Rendition]:
-    """Write several edit lists of one source from the same decoded frames.
+    """Write several edit lists of one source, decoding it once for all of them.
 
-    All files are encoded in parallel while the source is decoded. Frames needed later are kept in memory, the latest
-    first, up to `held_bytes`; others are decoded again from their keyframe.
+    Frames that are needed again later are kept in memory, the latest first, up to `held_bytes`; others are decoded
+    again from their keyframe.
 
     Args:
         index: Index of the source.
         edits: One edit list per file. With sound, each must cover the same stretch of the source exactly once.
         paths: Paths of the .mp4 files.
-        settings: Quality and speed, the same for all.
-        keep_sound: Whether to cut and splice the sound along with the picture.
-        held_bytes: Memory for frames kept for later, in bytes.
+        settings: Encoder settings for all files.
+        keep_sound: Cut and splice the sound along with the picture.
+        held_bytes: Memory for frames needed again later.
 
     Raises:
-        VideoError: The source cannot be decoded, or its picture changes size (`undecodable`).
+        VideoError: The source cannot be decoded, or its frame size changes (`undecodable`).
         IndexMismatchError: See `decode`.
     """
     first = min(piece.start for edit in edits for piece in edit)
@@ -132,7 +132,7 @@ def write_edits(
 
 
 def foresee(index: FrameIndex, edit: EditList) -> Rendition:
-    """Return the rendition that `write_edits` would produce for an edit list, decoding only its first frame."""
+    """Return the result of `write_edits` for one edit list, decoding only its first frame."""
     first = min(piece.start for piece in edit)
     frame = upright(next(decode(index, range(first, first + 1))))
     ticks = sum(index.boundary(piece.stop) - index.boundary(piece.start) for piece in edit)
@@ -140,7 +140,7 @@ def foresee(index: FrameIndex, edit: EditList) -> Rendition:
 
 
 def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
-    """Return the frames of a decoding run that some file needs later: the latest ones that fit into memory."""
+    """Return those frames of a decoding run that a file needs again later: the latest that fit into memory."""
     wanted_later: set[int] = set()
     for out in outputs:
         position = out.done

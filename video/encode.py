@@ -1,4 +1,4 @@
-"""Encode H.264 in MP4, with identical bytes on all machines that have the same x264."""
+"""Encode H.264 in MP4; the bytes are the same on all machines with the same version of x264."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ AAC_RATES = (96000, 88200, 64000, 48000, 44100, 32000, 24000, 22050, 16000, 1200
 AAC_BITS_PER_SECOND = 128_000
 
 LOSSLESS_KEYS = ":min-keyint=1"
-"""Lossless x264 encodes noise as I pictures, and with one reference frame FFmpeg takes all of them for keyframes.
+"""Lossless x264 encodes noise as I pictures, which FFmpeg marks as keyframes if there is one reference frame.
 
-False keyframes mislead readers that seek (decord numbers frames from them), so each is made a true one.
+Such false keyframes mislead readers that seek (decord numbers frames from them), so each is made a real one.
 """
 
 
@@ -36,9 +36,9 @@ class EncodeSettings:
     """Settings of the video encoder.
 
     Attributes:
-        crf: x264's constant rate factor, 0 (lossless) to 51 (worst).
+        crf: x264's constant rate factor, 0 (lossless) to 51 (worst); ignored if `lossless`.
         preset: x264 preset.
-        lossless: Whether to preserve RGB frames bit for bit (H.264 High 4:4:4 RGB), in which case `crf` has no effect.
+        lossless: Preserve RGB frames bit for bit (H.264 High 4:4:4 RGB).
     """
 
     crf: int = CRF
@@ -51,7 +51,7 @@ _exact: ContextVar[bool] = ContextVar("exact", default=False)
 
 @contextmanager
 def without_loss() -> Iterator[None]:
-    """Encode frames and sound losslessly in a `with` block, as the reference for measuring the loss of encoders."""
+    """Encode frames and sound losslessly inside a `with` block, as the reference for measuring encoding loss."""
     token = _exact.set(True)
     try:
         yield
@@ -68,10 +68,10 @@ class Sound:
 
 
 class Mp4Writer:
-    """Encoder of upright frames (rgb24 if lossless), each with its own duration, and audio to an MP4 file.
+    """Write upright frames (rgb24 if lossless), each with its own duration, and sound to an MP4 file.
 
-    Frame times are stored in units of `time_base`, so variable rates are preserved. x264 runs on one thread and
-    independently of the processor, so the bytes depend only on the frames, the settings and the version of x264.
+    Durations are in units of `time_base`, so variable rates are preserved. x264 runs on one thread and without
+    processor-specific code, so the bytes depend only on the frames, the settings and the version of x264.
     """
 
     def __init__(
@@ -89,10 +89,10 @@ class Mp4Writer:
         Args:
             path: The .mp4 file to write.
             time_base: Unit of frame durations, in seconds.
-            rate: Average frames per second, a hint for x264's rate control.
+            rate: Average frames per second, used by x264's rate control.
             settings: Quality and speed.
-            sample_aspect_ratio: Width of a pixel divided by its height, if not square.
-            sound: Sound of the entire file, from the first frame on.
+            sample_aspect_ratio: Pixel width divided by pixel height, if not 1.
+            sound: Sound of the entire file.
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: omits library versions from the file
@@ -132,7 +132,7 @@ class Mp4Writer:
         return stream
 
     def write(self, frame: av.VideoFrame, duration: int) -> None:
-        """Append a frame that is shown for `duration` units of the time base."""
+        """Append a frame that is displayed for `duration` units of the time base."""
         if not self._video.codec_context.is_open and self._clock == 0:
             self._open(frame)
         frame.pts, frame.time_base = self._clock, self._time_base
@@ -148,7 +148,7 @@ class Mp4Writer:
             self._container.mux(packet)
 
     def _write_sound(self, until: Fraction | None) -> None:
-        """Encode the sound up to a time, so that picture and sound are interleaved."""
+        """Encode sound up to a time, so that picture and sound are interleaved."""
         if self._sound is None or self._audio is None:
             return
         samples, rate, size = self._sound.samples, self._sound.rate, 1024
@@ -162,7 +162,7 @@ class Mp4Writer:
             self._sound_done += piece.shape[1]
 
     def close(self) -> None:
-        """Finish the file; further calls have no effect."""
+        """Finish the file, unless it is already finished."""
         if self._closed:
             return
         self._closed = True
@@ -195,14 +195,14 @@ def write_video(
     sound_rate: int = 16000,
     settings: EncodeSettings | None = None,
 ) -> None:
-    """Write RGB arrays as an MP4 file, atomically.
+    """Write RGB arrays to an MP4 file, atomically.
 
     Args:
         path: The file to write.
-        frames: uint8 arrays of shape (height, width, 3), RGB, even sizes.
+        frames: uint8 arrays of shape (height, width, 3), RGB, with even sizes.
         rate: Frames per second.
-        sound: float32, shape (num_samples,) or (channels, num_samples), in [-1, 1].
-        sound_rate: Samples per second of the sound, one of `AAC_RATES`.
+        sound: float32 of shape (num_samples,) or (channels, num_samples), in [-1, 1].
+        sound_rate: Samples per second, one of `AAC_RATES`.
         settings: Quality and speed.
     """
     track = None if sound is None else Sound(np.atleast_2d(sound), sound_rate)

@@ -1,4 +1,4 @@
-"""Estimate the size and duration of a build from short stretches of its sources, which are encoded beforehand."""
+"""Estimate the size and duration of a build by encoding short stretches of its sources."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .pyav import Frame, open_input, rgb_frame, to_rgb
 from .store import MEMORY_BYTES, FrameStore
 
 LOOKED = 256  # number of sources whose headers are read
-STRETCH = 12  # minimum number of frames encoded together
-LONGEST = 48  # maximum number of frames encoded together
+STRETCH = 12  # minimum number of frames in a stretch
+LONGEST = 48  # maximum number of frames in a stretch
 STRETCHES = 3, 8, 16  # number of stretches: minimum, for one source, for many sources
-PIXELS = 60e6  # number encoded in about one second of CPU time
+PIXELS = 60e6  # encoded in about one second of CPU time
 KEY_EVERY = 250  # x264's maximum distance between key frames
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Frame size, frames per second and number of frames of a video, from its header."""
+    """Frame size, frame rate and number of frames, according to a video's header."""
 
     width: int
     height: int
@@ -44,7 +44,7 @@ class Shape:
 
     @property
     def area(self) -> int:
-        """Return the pixels per frame."""
+        """Number of pixels per frame."""
         return self.width * self.height
 
 
@@ -53,8 +53,8 @@ class Footage:
     """A part of a source that a build encodes.
 
     Attributes:
-        count: Function that estimates the number of frames from the shape of the source.
-        find: Function that returns the frames from the index of the source.
+        count: Estimates the number of frames from the shape of the source.
+        find: Returns the frames from the index of the source.
     """
 
     source_id: str
@@ -63,13 +63,13 @@ class Footage:
 
 
 def frames_in(seconds: float | None, shape: Shape) -> float:
-    """Return the number of frames in a duration of a source (None for all of it), according to its header."""
+    """Return the number of frames in a duration (None for the whole source), according to the header."""
     return shape.num_frames if seconds is None else min(seconds * shape.fps, shape.num_frames)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The bytes of output and CPU seconds of a part of a build."""
+    """Bytes of output and CPU seconds of a part of a build."""
 
     size: float = 0.0
     cpu_s: float = 0.0
@@ -80,14 +80,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class BuildEstimate:
-    """Estimate of a build.
+    """Estimated cost of a build.
 
     Attributes:
-        parts: Costs by table and severity (0 if there are none).
+        parts: Costs by table and severity (0 if the table has none).
         fixed: Costs outside of tables: start-up, decoding, packing, the card.
-        basis: Description of how the estimate was made, for users.
+        basis: How the estimate was made, for users.
         seconds: Length of all encoded footage.
-        spool: Bytes of frames kept in files while long sources are perturbed.
+        spool: Bytes of temporary frame files, needed to perturb long sources.
     """
 
     parts: Mapping[tuple[str, int], Cost]
@@ -98,12 +98,12 @@ class BuildEstimate:
 
     @property
     def total(self) -> Cost:
-        """Return the sum of all costs."""
+        """Sum of all costs."""
         return sum(self.parts.values(), self.fixed)
 
     @property
     def disk(self) -> float:
-        """Return the peak disk usage in bytes: every finished file, and the shard being written from them."""
+        """Peak disk usage in bytes: all finished files, and the shard being written from them."""
         tables: dict[str, float] = {}
         for (table, _), cost in self.parts.items():
             tables[table] = tables.get(table, 0.0) + cost.size
@@ -112,9 +112,9 @@ class BuildEstimate:
 
 @dataclass(frozen=True)
 class Survey:
-    """The footage of a build, paths of existing source videos, and the shapes of sampled ones.
+    """Footage of a build, paths of existing source videos, and shapes of sampled ones.
 
-    `usual` is the shape assumed for all other sources: the mean of the sampled ones, or a constant.
+    `usual` is assumed for all other sources; it is the mean of the sampled shapes, or a constant.
     """
 
     footage: Sequence[Footage]
@@ -123,29 +123,29 @@ class Survey:
     usual: Shape
 
     def shape(self, source_id: str) -> Shape:
-        """Return the shape of a source, or the usual shape."""
+        """Return the shape of a source, or the usual shape if it was not sampled."""
         return self.shapes.get(source_id, self.usual)
 
     @property
     def frames(self) -> float:
-        """Return the number of frames in all footage."""
+        """Number of frames in all footage."""
         return sum(part.count(self.shape(part.source_id)) for part in self.footage)
 
     @property
     def seconds(self) -> float:
-        """Return the length of all footage in seconds."""
+        """Length of all footage in seconds."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) / shape.fps for part, shape in shapes)
 
     @property
     def pixels(self) -> float:
-        """Return the number of pixels in all frames of all footage."""
+        """Number of pixels in all frames of all footage."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) * shape.area for part, shape in shapes)
 
     @property
     def spool(self) -> float:
-        """Return the bytes of the longest source's frames if they do not fit into memory, else 0."""
+        """Bytes of the longest source's frames if they do not fit into memory, else 0."""
         size = max((shape.area * shape.num_frames * 1.5 for shape in self.shapes.values()), default=0.0)
         return size if size > MEMORY_BYTES else 0.0
 
@@ -154,27 +154,27 @@ class Survey:
         if not self.shapes:
             usual = self.usual
             return (
-                f"without the videos: assumed are {usual.width}x{usual.height} at {usual.fps:g} frames a second, "
-                f"{usual.num_frames / usual.fps:g} s where the annotations have no times, and usual contents; as "
-                "contents differ, it may be half or twice as much"
+                f"without the videos, assuming {usual.width}x{usual.height} at {usual.fps:g} frames per second, "
+                f"{usual.num_frames / usual.fps:g} s where the annotations have no times, and typical content; the "
+                "actual values may be half or twice as much"
             )
         if not stretches:
             return (
-                "from the sizes of the pictures and usual contents, as nothing was encoded beforehand; as contents "
-                "differ, it may be half or twice as much"
+                "from the frame sizes, assuming typical content, as nothing was encoded; the actual values may be half "
+                "or twice as much"
             )
         videos = len({stretch.index.path for stretch in stretches})
         frames = sum(len(stretch.frames) for stretch in stretches)
         plural = "s" * (videos > 1)
         return (
-            f"from {frames} frames of {videos} video{plural}, encoded on this machine; in varied scenes a part may be "
-            "half or twice as much"
+            f"from {frames} frames of {videos} video{plural}, encoded on this machine; if scenes vary, single tables "
+            "may take half or twice as much"
         )
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """Frames that represent footage, the share of keyframes around them, and the frame at which decoding starts."""
+    """Sampled frames, the share of keyframes around them, and the frame at which decoding must start."""
 
     index: FrameIndex
     frames: range
@@ -184,13 +184,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Measured:
-    """Cost per pixel of an encoded stretch.
-
-    Attributes:
-        key: Bits per pixel in a keyframe.
-        later: Bits per pixel in other frames.
-        encode_s: Seconds of encoding per pixel.
-    """
+    """Bits per pixel in keyframes (`key`) and other frames (`later`), and seconds of encoding per pixel."""
 
     key: float
     later: float
@@ -199,13 +193,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class EncodedInPart:
-    """The measurements of stretches of footage that were encoded unperturbed.
+    """Measurements of stretches encoded unperturbed; without stretches, the values of the cost table.
 
     Attributes:
         clean: Cost per pixel.
         keys: Share of keyframes.
         decode_s: CPU seconds of decoding per pixel.
-        stretches: The encoded stretches; if there are none, the other values are from the table.
+        stretches: The encoded stretches.
     """
 
     clean: Measured
@@ -216,7 +210,7 @@ class EncodedInPart:
 
 @cache
 def costs() -> Any:
-    """Return the measured factors of `costs.yaml`."""
+    """Load the measured factors of `costs.yaml`."""
     return yaml.safe_load((Path(__file__).parent / "costs.yaml").read_text(encoding="utf-8"))
 
 
@@ -227,7 +221,7 @@ def spread(items: Sequence[Any], count: int) -> list[Any]:
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Read the headers of at most `LOOKED` sources; without any, use the assumptions for `benchmark`."""
+    """Read the headers of at most `LOOKED` sources; without sources, use the assumptions for `benchmark`."""
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
     usual = Shape(**costs()["assumed"][benchmark])
@@ -238,7 +232,7 @@ def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: s
 
 
 def look(path: Path) -> Shape | None:
-    """Return the shape in a video's header, or None if it does not open or lacks the values."""
+    """Return a video's shape according to its header, or None if the file cannot be opened or lacks the values."""
     with suppress(VideoError), open_video(path) as (container, stream):
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
@@ -251,7 +245,7 @@ def look(path: Path) -> Shape | None:
 
 
 def stretches(looked: Survey) -> list[Stretch]:
-    """Choose stretches evenly spaced over all pixels of the footage whose source exists and opens."""
+    """Choose stretches evenly spaced over all pixels of the footage with readable sources."""
     parts = [part for part in looked.footage if part.source_id in looked.shapes]
     ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
     if not len(ends) or not ends[-1]:
@@ -284,10 +278,10 @@ def _index(path: Path) -> FrameIndex:
 
 
 def key_share(index: FrameIndex, frames: range) -> float:
-    """Estimate the share of keyframes that x264 will use for some frames.
+    """Estimate the share of keyframes when x264 encodes the given frames.
 
-    x264 inserts them at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from keyframes of the source
-    that are closer than its encoder's maximum distance.
+    x264 inserts keyframes at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from keyframes of the
+    source that are closer together than its encoder's maximum distance.
     """
     keys = np.searchsorted(index.pts, index.keyframes)
     distances = np.diff(np.append(keys, index.num_frames))
@@ -299,7 +293,7 @@ def key_share(index: FrameIndex, frames: range) -> float:
 
 
 def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
-    """Encode the first frames of a stretch to a temporary file, with the settings of the build."""
+    """Encode the first frames of a stretch to a temporary file with the settings of the build."""
     index, pixels = stretch.index, pictures[0].width * pictures[0].height
     began = time.process_time()
     with Mp4Writer(path, time_base=index.time_base, rate=Fraction(25), settings=settings) as writer:
@@ -319,7 +313,7 @@ def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSetting
 def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path) -> Measured:
     """Encode a stretch unperturbed.
 
-    x264 spends fewer bits on the last frames, as no others depend on them; the table compensates for that.
+    x264 spends fewer bits on the last frames, which no other frames reference; a factor of the table corrects for this.
     """
     pictures = [store.yuv(number) for number in stretch.frames]
     if settings.lossless:
@@ -330,7 +324,7 @@ def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings,
 
 
 def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) -> EncodedInPart:
-    """Decode and encode stretches of the footage; without `probe` or decodable ones, return the table's values."""
+    """Decode and encode stretches of the footage; without `probe` or readable stretches, return the table's values."""
     done: list[tuple[Stretch, Measured]] = []
     spent, pixels = 0.0, 0.0
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -352,7 +346,7 @@ def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) 
 
 
 def usual(settings: EncodeSettings) -> Measured:
-    """Return the cost of typical unperturbed content, from the table."""
+    """Return the table's cost of typical unperturbed content."""
     table = costs()["clean"]
     bits = 2 ** ((costs()["crf"] - settings.crf) / 6)
     seconds = table["encode_ns"] * 1e-9 * costs()["presets"][settings.preset]
@@ -369,8 +363,8 @@ def bits(measured: Measured, keys: float) -> float:
 def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
     """Return the costs outside of tables: start-up, opening, decoding, hashing, packing, the card.
 
-    `size` is the total number of bytes in files and `decode_s` the CPU seconds of all decoding; `slowness` is relative
-    to the machine of the table.
+    `size` is in bytes, `decode_s` in CPU seconds; `slowness` is relative to the machine on which the table was
+    measured.
     """
     table = costs()["fixed"]
     spent = table["command_s"] + table["worker_s"] * min(workers, units) + table["unit_s"] * units
@@ -379,7 +373,7 @@ def fixed(size: float, files: float, units: float, workers: int, decode_s: float
 
 
 def container_bytes(files: float, frames: float) -> float:
-    """Return the size of MP4 files without their frames, in bytes."""
+    """Return the size in bytes of MP4 files without their frames."""
     table = costs()["fixed"]
     return float(table["file_bytes"] * files + table["frame_bytes"] * frames)
 
@@ -396,7 +390,7 @@ def estimate_cuts(
 ) -> BuildEstimate:
     """Estimate a build that encodes its footage unperturbed, `copies` times, into the videos of a table.
 
-    With `probe`, stretches are encoded; otherwise typical content is assumed.
+    Without `probe`, nothing is encoded and typical content is assumed.
     """
     found = encoded_in_part(looked, settings, probe=probe)
     pixels, files = looked.pixels * copies, len(looked.footage) * copies

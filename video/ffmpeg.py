@@ -11,10 +11,10 @@ from ..core.extras import import_extra
 
 
 def find_ffmpeg() -> str:
-    """Return the path of the FFmpeg program: `STRESSREEL_FFMPEG`, else that of the `imageio-ffmpeg` wheel.
+    """Return the path of FFmpeg: `STRESSREEL_FFMPEG` or, if unset, the binary of the `imageio-ffmpeg` wheel.
 
     Raises:
-        InputError: `STRESSREEL_FFMPEG` is not a program, or is unset and the wheel is not installed.
+        InputError: `STRESSREEL_FFMPEG` is not an executable, or is unset and the wheel is not installed.
     """
     named = os.environ.get("STRESSREEL_FFMPEG")
     if named:
@@ -29,10 +29,10 @@ def find_ffmpeg() -> str:
 
 
 def ffmpeg_version() -> str:
-    """Return the version that FFmpeg's program reports."""
+    """Return the version reported by FFmpeg."""
     program = find_ffmpeg()
     try:
-        said = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout
+        shown = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError) as error:
         raise InputError(f"{program} cannot be run ({error}). Set STRESSREEL_FFMPEG to another ffmpeg.") from error
-    return said.split()[2] if len(said.split()) > 2 else "unknown"
+    return shown.split()[2] if len(shown.split()) > 2 else "unknown"

@@ -1,4 +1,4 @@
-"""Measure the loss of encoding against the same frames encoded losslessly."""
+"""Measure encoding loss against a lossless encoding of the same frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .encode import Sound
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, frames_of, look_at, psnr, said
+from .thumbnails import UNDECODABLE, error_line, frames_of, look_at, psnr
 
 BLOCK = 8
 FRAME_MARGIN_DB = 1.5
@@ -29,11 +29,11 @@ AAC_FRAME = 1024
 
 @dataclass(frozen=True)
 class Loss:
-    """The difference between an encoded video and its original.
+    """Difference between an encoded video and its original.
 
     Attributes:
-        frames: float64, shape (num_frames,): mean squared error of the samples of all three planes, in grey levels².
-        blocks: float64, shape (num_frames,): mean squared error of the worst 8 x 8 block of a plane.
+        frames: float64, shape (num_frames,): mean squared error over all three planes, in grey levels².
+        blocks: float64, shape (num_frames,): mean squared error of the worst 8 × 8 block of any plane.
         sound: Root mean square difference of the sound, in [-1, 1], in the worst tenth of a second; 0 without sound.
     """
 
@@ -48,11 +48,11 @@ class Loss:
 
 
 def measure_loss(content: bytes, exact: bytes) -> Loss:
-    """Compare an encoded video with a lossless encoding of the same frames (in the same format) and sound.
+    """Compare an encoded video with a lossless encoding of the same frames and sound.
 
     Raises:
-        ValueError: The two differ in frames, size, sampling rate or channels; the message states the difference.
-        FFmpegError, IndexError: One of them cannot be decoded.
+        ValueError: They differ in number, size or format of frames, or in the layout of the sound.
+        FFmpegError, IndexError: A file cannot be decoded.
     """
     frames, blocks = [], []
     for shown, meant in zip_longest(frames_of(content), frames_of(exact)):
@@ -82,7 +82,6 @@ def _worst_block(squares: NDArray[np.float32]) -> float:
 
 
 def _sound_of(content: bytes) -> Sound | None:
-    """Decode the sound of a file."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if not isinstance(stream, AudioStream):
@@ -94,7 +93,7 @@ def _sound_of(content: bytes) -> Sound | None:
 
 
 def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
-    """Return the loss of sound in its worst tenth of a second; AAC pads the last frame with silence."""
+    """Return the loss in the worst tenth of a second; AAC pads the last frame with silence."""
     if heard is None or meant is None:
         if heard is not meant:
             raise ValueError("it has sound, but the cut made from the source has none" if heard else "it has no sound")
@@ -114,54 +113,56 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Return the reason why a video cannot be from another encoder of the same quality, or "" if it can.
+    """Return why a video cannot be another encoder's rendering at the same quality, or "" if it can.
 
-    Compared with the video encoded again with the claimed settings, each frame may be up to 1.5 dB worse and must be
-    less than 3 dB better. The error of its worst 8 x 8 block may be twice that of the worst block in any frame, plus 16
-    grey levels². Builds of an encoder differ far less; other pictures, drawn marks or better copies differ far more.
+    Compared with a new encoding at the claimed settings, each frame may be up to 1.5 dB worse and must be less than
+    3 dB better. The error of its worst 8 × 8 block may be twice that of the worst block in any frame, plus 16 grey
+    levels². Versions of an encoder differ far less; other pictures, added marks or better copies differ far more.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
     wrong = np.flatnonzero(found.frames > allowed)
     if len(wrong):
         return (
-            f"{len(wrong)} of {len(found.frames)} frames are not those of the source (the first is {wrong[0]}): "
-            f"{found.decibels:.1f} dB, encoded again {again.decibels:.1f} dB"
+            f"{len(wrong)} of {len(found.frames)} frames do not match the source (first: frame {wrong[0]}): "
+            f"{found.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
         )
     marked = np.flatnonzero(found.blocks > max(BLOCK_MARGIN * float(again.blocks.max()), BLOCK_FLOOR))
     if len(marked):
         return (
-            f"in {len(marked)} of {len(found.frames)} frames (the first is {marked[0]}) a part of the picture is not "
-            "that of the source"
+            f"in {len(marked)} of {len(found.frames)} frames (first: frame {marked[0]}) a part of the picture does not "
+            "match the source"
         )
     better = np.flatnonzero(found.frames * 10 ** (BETTER_MARGIN_DB / 10) + 1.0 < again.frames)
     if len(better):
         return (
-            f"{len(better)} of {len(found.frames)} frames (the first is {better[0]}) are nearer to the source than its "
-            f"settings make them: {found.decibels:.1f} dB, encoded again {again.decibels:.1f} dB"
+            f"{len(better)} of {len(found.frames)} frames (first: frame {better[0]}) are closer to the source than its "
+            f"settings allow: {found.decibels:.1f} dB, re-encoded {again.decibels:.1f} dB"
         )
     if found.sound > max(SOUND_MARGIN * again.sound, SOUND_FLOOR):
-        return f"its sound is not that of the source: off by {found.sound:.4f}, encoded again {again.sound:.4f}"
+        return f"its sound does not match the source: off by {found.sound:.4f}, re-encoded {again.sound:.4f}"
     return ""
 
 
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
-    """Return the reason why a video cannot be another encoder version's rendering of the same source, or "" if it can.
+    """Return why a video cannot be a rendering of the same source by another encoder version, or "" if it can.
 
-    `again` is the same video rendered on this machine, `exact` the same without loss.
+    `again` is the same video rendered on this machine; `exact` is rendered losslessly.
     """
     if again == exact:
-        return "it is not the file that it was taken from"  # nothing had to be encoded
+        return "it should be an exact copy of its source but is not"  # nothing had to be encoded
     try:
         one, other = look_at(found, pictures=False), look_at(again, pictures=False)
         if one.tracks != other.tracks:
-            return f"its tracks are {', '.join(one.tracks)}, rendered again {', '.join(other.tracks)}"
+            return f"its tracks are {', '.join(one.tracks)}; rendered again: {', '.join(other.tracks)}"
         if one.tags != other.tags:
-            return f"it says {', '.join(one.tags) or 'nothing'} of itself, rendered again {', '.join(other.tags)}"
+            return (
+                f"its metadata is {', '.join(one.tags) or 'empty'}; rendered again: {', '.join(other.tags) or 'empty'}"
+            )
         if one.num_frames != other.num_frames:
-            return f"it has {one.num_frames} frames, rendered again {other.num_frames}"
+            return f"it has {one.num_frames} frames; rendered again: {other.num_frames}"
         apart = np.abs(one.times * float(one.time_base) - other.times * float(other.time_base)).max()
         if apart > APART_S or abs(one.sound_start - other.sound_start) > APART_S:
-            return "its frames or its sound come at other times than when it is rendered again"
+            return "the times of its frames or its sound differ from a new rendering"
         return unlike(measure_loss(found, exact), measure_loss(again, exact))
     except UNDECODABLE as error:
-        return said(error)
+        return error_line(error)

@@ -1,4 +1,4 @@
-"""Read frames of a video as an array, decoding only the requested ones."""
+"""Decode selected frames of a video to an array."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ def frames(
 ) -> NDArray[np.uint8]:
     """Decode frames of a video with PyAV; neither torchcodec nor an FFmpeg installation is needed.
 
-    The function seeks to the nearest keyframes and skips frames that are not needed. `count` selects the same frames as
-    `stressreel ask`.
+    Only the requested frames and those they depend on are decoded. `count` selects the same frames as `stressreel ask`.
 
     Args:
         video: A row of a table loaded with `Video(decode=False)`, the value of its column `video` (a dictionary with
             `bytes` and `path`), the bytes of a video file, or its path.
-        count: Number of frames, which are those shown in the middle of as many equal parts; short videos repeat some.
-        fps: Frames per second instead of a number: the frames shown at 0, 1/fps, 2/fps, ... seconds.
-        indices: Frame numbers instead of a number of frames, counted from 0, in any order.
+        count: Number of frames. The video is divided into as many equal parts, and the frame in the middle of each is
+            returned; short videos repeat some.
+        fps: Frames per second: returns the frames displayed at 0, 1/fps, 2/fps, ... seconds.
+        indices: Frame numbers from 0, in any order.
 
     Returns:
         RGB, uint8, shape (frames, height, width, 3).
 
     Raises:
-        UsageError: Not exactly one of count, fps and indices is specified, or its value is not allowed.
+        UsageError: Not exactly one of count, fps and indices is given, or its value is not allowed.
         InputError: `video` contains no video.
         VideoError: The video cannot be decoded.
     """
@@ -74,16 +74,7 @@ def frames(
 
 
 def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
-    """Return frames at equal distances in time: those displayed in the middle of `count` equal parts of a stretch.
-
-    Args:
-        index: Index of the video.
-        stretch: The frames to choose from.
-        count: Number of frames; a short stretch repeats some.
-
-    Returns:
-        Frame indices in non-decreasing order.
-    """
+    """Return the frames displayed in the middle of `count` equal parts of a stretch; short stretches repeat some."""
     start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
     middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
     places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
@@ -93,17 +84,7 @@ def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
 def at_rate(
     index: FrameIndex, stretch: range, fps: float, start: Fraction = Fraction(0), most: int = MOST_FRAMES
 ) -> list[int]:
-    """Choose frames at a rate: those displayed 0, 1/fps, 2/fps, ... seconds after `start`.
-
-    Args:
-        index: The video.
-        stretch: The frames to choose from.
-        fps: Frames per second.
-        start: Start in seconds from time 0 of the file.
-        most: Maximum number of frames.
-
-    Returns:
-        Frame indices in non-decreasing order.
+    """Return the frames of a stretch displayed 0, 1/fps, 2/fps, ... seconds after `start` (in seconds from time 0).
 
     Raises:
         UsageError: The rate selects more than `most` frames.
@@ -119,7 +100,7 @@ def at_rate(
 
 @contextmanager
 def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
-    """Yield the path of a video, which is a temporary file if only the bytes are known."""
+    """Yield the path of a video, writing a temporary file if only its bytes are known."""
     if isinstance(video, Mapping) and isinstance(video.get("video"), Mapping):
         video = video["video"]
     content: Any = video

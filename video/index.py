@@ -1,12 +1,12 @@
-"""The frames that a video file actually shows and their times, from its packets instead of header claims.
+"""Index the frames that a video file actually displays and their times, from its packets rather than its header.
 
 All builders follow these rules:
 
-* The video stream is the one that FFmpeg selects as the best, as in players and decord.
+* The video stream is the one that FFmpeg considers the best, as in players and decord.
 * Time 0 is the earliest start of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture
   that starts one second after the sound starts at 1 s.
-* A frame is shown from its presentation timestamp to that of the next frame. Edit lists are applied (discarded frames
-  do not count). Files without timestamps (raw H.264, H.264 with B-frames in AVI) are assigned timestamps at the nominal
+* A frame is displayed from its presentation timestamp to that of the next frame. Edit lists are applied: discarded
+  frames do not count. Files without timestamps (raw H.264, H.264 with B-frames in AVI) get timestamps at the nominal
   rate.
 * `[start, end)` in seconds contains the frames whose timestamp lies in it, compared exactly as fractions.
 """
@@ -34,15 +34,14 @@ from .pyav import decoded, demuxed, open_input
 
 @dataclass(frozen=True)
 class FrameIndex:
-    """The frames of a video stream in presentation order.
+    """Frames of a video stream in presentation order.
 
     Attributes:
-        path: Path of the file.
         pts: int64, shape (num_frames,), strictly increasing, in units of `time_base`.
         end: End of the last frame, in units of `time_base`.
-        time_base: Duration of one unit in seconds.
+        time_base: Unit of timestamps, in seconds.
         zero: Time 0 of the file on the stream's clock, in seconds.
-        keyframes: int64, increasing timestamps from which decoding can start; empty if it must start at the beginning.
+        keyframes: int64, increasing timestamps from which decoding can start; may be empty.
         timed: False if the file has no timestamps and `pts` counts frames at the nominal rate.
     """
 
@@ -60,19 +59,19 @@ class FrameIndex:
         return len(self.pts)
 
     def boundary(self, index: int) -> int:
-        """Return the timestamp at which frame `index` starts, or the end of the last frame for `num_frames`."""
+        """Return the timestamp at which frame `index` starts, or the end of the video for `num_frames`."""
         return int(self.pts[index]) if index < len(self.pts) else self.end
 
     def seconds(self, index: int) -> Fraction:
-        """Return the time at which frame `index` starts (or the video ends), in seconds from time 0."""
+        """Return the start of frame `index`, or the end of the video, in seconds from time 0."""
         return self.boundary(index) * self.time_base - self.zero
 
     def at(self, pts: int) -> float:
-        """Return the time of a timestamp, in seconds from time 0."""
+        """Convert a timestamp to seconds from time 0."""
         return float(pts * self.time_base - self.zero)
 
     def first_at(self, seconds: Fraction) -> int:
-        """Return the index of the first frame that starts at or after a time; `num_frames` if there is none."""
+        """Return the index of the first frame that starts at or after a time, or `num_frames`."""
         return int(np.searchsorted(self.pts, ceil((seconds + self.zero) / self.time_base)))
 
 
@@ -81,12 +80,12 @@ MOST_HOURS = 1000
 
 
 class IndexMismatchError(Exception):
-    """The decoded frames differ from those listed by the packets; the file must be indexed by decoding."""
+    """The decoded frames differ from the packets; the file must be indexed by decoding."""
 
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
-    """Open a file and select its video stream, with one decoding thread, as builds run several processes.
+    """Open a file and select its video stream; decoding uses one thread, as builds run several processes.
 
     Raises:
         VideoError: The file cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the
@@ -108,29 +107,23 @@ def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoS
 
 
 def check_opens(path: Path) -> None:
-    """Check that a file opens and has a video stream, without decoding.
-
-    Raises:
-        VideoError: The file cannot be opened or has no picture (`unreadable_video`).
-    """
+    """Raise VideoError (`unreadable_video`) if a file cannot be opened or has no video stream."""
     with open_video(path):
         pass
 
 
 def words(error: Exception) -> str:
-    """Return the decoder's message, with the last line of its log if any."""
+    """Return the decoder's message, with the last line of its log if there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
 
 
 def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
-    """Return the frame index of a video.
+    """Build the frame index of a video.
 
-    Args:
-        path: The file.
-        decode: Whether to decode the entire file. By default only packets are read, which takes milliseconds, and
-            frames are checked when they are decoded.
+    Only packets are read, which takes milliseconds, and frames are checked when they are decoded. With `decode`, the
+    entire file is decoded instead.
 
     Raises:
         VideoError: The file cannot be read or contains no frames.
@@ -181,29 +174,28 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
 
 
 def _check_count(path: Path, count: int) -> None:
-    """Raise VideoError for a file that claims excessively many frames."""
     if count > MOST_FRAMES:
         raise VideoError("undecodable", f"{path.name}: it has more than {MOST_FRAMES:,} frames")
 
 
 def _bounded(index: FrameIndex) -> FrameIndex:
-    """Raise VideoError for a file of few frames that claims an excessive duration, which its sound would have."""
+    """Raise VideoError if the file claims an excessive duration."""
     if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
         raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
     return index
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
-    """Return whether decoded frames, which are in presentation order, have distinct but unordered timestamps.
+    """Return whether frames decoded in presentation order have distinct but unordered timestamps.
 
-    This occurs in containers without presentation times (AVI) for codecs that reorder frames.
+    This happens in containers without presentation times (AVI) if the codec reorders frames.
     """
     values = [pts for pts in timestamps if pts is not None]
     return len(set(values)) == len(values) and values != sorted(values)
 
 
 def _zero(container: av.container.InputContainer) -> Fraction:
-    """Return the exact earliest start of picture and sound; the container's value is rounded to microseconds."""
+    """Return the exact earliest start of picture and sound; the container rounds it to microseconds."""
     starts = [
         stream.start_time * Fraction(stream.time_base)
         for stream in (*container.streams.video, *container.streams.audio)
@@ -218,7 +210,7 @@ def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameInde
 
 
 def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
-    """Return the result of `index_frames`, cached until the file changes."""
+    """Return the frame index of a video, cached until the file changes."""
     try:
         stat = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Compare two encoded videos of the same content."""
+"""Compare two encodings of the same content."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .pyav import open_input, plane_view
-from .thumbnails import UNDECODABLE, frames_of, psnr, said
+from .thumbnails import UNDECODABLE, error_line, frames_of, psnr
 
 ALIKE_DB = 30.0
 APART_S = 0.001
@@ -26,13 +26,11 @@ class Likeness:
     """Result of comparing two videos.
 
     Attributes:
-        kind: "alike": the same number of frames of the same size at the same times (within 1 ms), each with a PSNR of
-            at least 30 dB. Otherwise the first difference: "size", "frames" (their number), "times" or "pictures"; or
-            "undecodable".
-        decibels: PSNR of the most different frame over all samples of its planes, at most 100; None if no frames could
-            be compared.
-        detail: The difference in words; empty if they are alike.
-        same_sound: Whether the audio tracks have the same packets, or neither file has one.
+        kind: "alike" if frames agree in number, size and time (within 1 ms) and each has a PSNR of at least 30 dB;
+            otherwise the first difference.
+        decibels: PSNR of the most different frame over all planes, at most 100; None if no frames were compared.
+        detail: Description of the difference, or an empty string.
+        same_sound: Whether the audio tracks consist of the same packets; True if neither file has one.
     """
 
     kind: LikenessKind
@@ -42,10 +40,7 @@ class Likeness:
 
 
 def compare_videos(one: bytes, other: bytes) -> Likeness:
-    """Compare two files by decoding them in parallel, one frame at a time.
-
-    The PSNR is that of the worst frame, so that one wrong frame among a thousand is detected.
-    """
+    """Compare two files frame by frame; the PSNR is that of the worst one, so a single wrong frame is detected."""
     worst, apart_s, counts = 0.0, 0.0, [0, 0]
     starts: tuple[float, float] | None = None
     try:
@@ -63,7 +58,7 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
             starts = starts or times
             apart_s = max(apart_s, abs((times[0] - starts[0]) - (times[1] - starts[1])))
     except UNDECODABLE as error:
-        return Likeness("undecodable", None, said(error))
+        return Likeness("undecodable", None, error_line(error))
     decibels = psnr(worst)
     if counts[0] != counts[1]:
         return Likeness("frames", None, f"{counts[0]} → {counts[1]} frames", same_sound)
@@ -75,7 +70,7 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
 
 
 def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
-    """Return the mean squared error of two frames of equal size, in grey levels²; in RGB if the formats differ."""
+    """Return the mean squared error of two frames of equal size, in grey levels²; in RGB if their formats differ."""
     planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
     squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
     return squares / sum(plane.size for plane in planes[0])
@@ -88,7 +83,7 @@ def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8
 
 
 def _sound_hash(content: bytes) -> str:
-    """Return a hash of the audio packets of a file; "" if it has none."""
+    """Hash the audio packets of a file; return "" if there are none."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if stream is None:

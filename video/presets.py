@@ -1,4 +1,4 @@
-"""x264's presets and defaults, in a module without imports so that commands start fast."""
+"""x264's presets and defaults, without imports so that commands start quickly."""
 
 from __future__ import annotations
 

@@ -19,16 +19,14 @@ JUMP_SECONDS = 0.05
 
 
 def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | None:
-    """Decode the sound of a stretch of a video.
+    """Decode the sound from `start` to `stop`, in seconds from time 0 of the file.
 
-    The track is decoded from its beginning, which is fast and, unlike seeking in AAC, exact. A jump of its timestamps
-    by more than 50 ms is a gap, which is filled with silence, as is the time before its start and after its end. More
-    than two channels are mixed to stereo; a rate that AAC does not support is converted to 48 kHz.
-
-    `start` and `stop` (exclusive) are seconds from time 0 of the file.
+    The track is decoded from its beginning, which is fast and, unlike seeking in AAC, exact. Gaps (timestamps that jump
+    by more than 50 ms) and the time before and after the track are filled with silence. More than two channels are
+    mixed to stereo; rates that AAC does not support are converted to 48 kHz.
 
     Returns:
-        The sound of [start, stop), round((stop − start) · rate) samples; None if the file has no sound.
+        round((stop − start) · rate) samples, or None if the file has no sound.
 
     Raises:
         VideoError: The sound cannot be decoded (`undecodable`).
@@ -76,7 +74,7 @@ def _flush(resampler: av.AudioResampler, samples: NDArray[np.float32], position:
 
 
 def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:
-    """Copy the overlapping part of a piece that begins at `position`; return the position after it."""
+    """Copy the overlapping part of a piece that starts at `position`; return the position after the piece."""
     first, last = max(position, 0), min(position + piece.shape[1], samples.shape[1])
     if first < last:
         samples[:, first:last] = piece[:, first - position : last - position]
@@ -84,10 +82,9 @@ def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: i
 
 
 def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
-    """Reorder pieces of a sound along with their frames; cuts are within half a sample of those of the picture.
+    """Reorder sound along with frames; cuts are within half a sample of those of the picture.
 
-    `sound` covers the frames from the earliest to the latest of `pieces`, runs of frame indices in the new order, which
-    together cover it exactly once.
+    `pieces` are runs of frame indices in the new order; together they cover exactly the frames of `sound`.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
 

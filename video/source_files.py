@@ -12,7 +12,7 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Locate a file in a folder or up to two folders below; the shallowest match is used, then the first by name."""
+    """Locate a file at most two levels deep; shallower matches come first, then the first by name."""
     for pattern in (name, f"*/{name}", f"*/*/{name}"):
         found = sorted(path for path in folder.glob(pattern) if path.is_file())
         if found:
@@ -21,12 +21,9 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequence[str] = (".",)) -> dict[str, Path]:
-    """Locate the video file of each id; .mp4 is preferred, and ids without a file are omitted.
+    """Locate the video file of each source id; .mp4 is preferred, and ids without a file are omitted.
 
-    Args:
-        folders: Folders to search; the first match is used.
-        ids: Source ids, which are file names without suffix.
-        subfolders: Subfolders to search in each folder; the first match is used. "." denotes the folder itself.
+    `folders` and their `subfolders` ("." is the folder itself) are searched in order; the first match is used.
     """
     wanted = set(ids)
     found: dict[str, Path] = {}
@@ -43,21 +40,21 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
 
 
 def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> list[str]:
-    """Describe the folders that `find_videos` searches: whether they exist, and the number of videos."""
+    """Describe the folders searched by `find_videos`: whether they exist, and how many videos they contain."""
     found: dict[str, str] = {}
     for folder in folders:
         for sub in subfolders:
             place = folder / sub
             name = address(place) or str(place)
             files = [path for path in _files_in(place) if path.suffix.lower() in VIDEO_SUFFIXES]
-            there = bool(address(place)) or place.is_dir()
+            exists = bool(address(place)) or place.is_dir()
             example = f" such as {files[0].name}" if files else ""
-            found.setdefault(name, f"{len(files):,} video files{example}" if there else "not there")
+            found.setdefault(name, f"{len(files):,} video files{example}" if exists else "does not exist")
     return [f"{name} ({what})" for name, what in found.items()]
 
 
 def _files_in(place: Path) -> list[Path]:
-    """Return the files of a folder, local or in object storage; none if it does not exist."""
+    """List the files of a local or remote folder, which may be absent."""
     url = address(place)
     if url is not None:
         return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
@@ -69,7 +66,7 @@ def _rank(path: Path) -> int:
 
 
 def video_folder(path: Path) -> Path:
-    """Return a folder of videos specified by the user, or its address in object storage.
+    """Check a folder of videos given by the user, which may be an address in object storage.
 
     Raises:
         UsageError: The folder does not exist.

@@ -1,4 +1,4 @@
-"""Store decoded video frames in memory or in a spool file."""
+"""Keep decoded frames in memory or in a temporary file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ RGB_BYTES = 256 * 2**20
 class FrameStore:
     """Random access to the upright frames of a video.
 
-    Frames are stored as yuv420p: in memory if all fit into `memory_bytes`, else in a temporary file that is deleted
-    when the store is closed. RGB pictures are cached: all if they fit into `rgb_bytes`, else the last few.
+    Frames are stored as yuv420p: in memory if all fit into `memory_bytes`, else in a temporary file. RGB pictures are
+    cached: all if they fit into `rgb_bytes`, else the last four.
 
     Attributes:
         frames: Numbers of the stored frames.
-        width: Width in pixels, after rotation and padding.
-        height: Height in pixels, after rotation and padding.
+        width: Width in pixels, after rotation and padding; `height` likewise.
         turned: Whether the display matrix swaps width and height.
     """
 
@@ -43,10 +42,10 @@ class FrameStore:
         memory_bytes: int = MEMORY_BYTES,
         rgb_bytes: int = RGB_BYTES,
     ):
-        """Decode the frames, given by increasing numbers; `folder` is the location of a spool file.
+        """Decode the frames, whose numbers must increase; `folder` is for the temporary file.
 
         Raises:
-            VideoError: The source cannot be decoded, or its picture changes size.
+            VideoError: The source cannot be decoded, or its frame size changes.
             IndexMismatchError: See `decode`.
         """
         self.frames = frames
@@ -82,7 +81,7 @@ class FrameStore:
         self._rgb_kept = len(frames) if 2 * self._bytes * len(frames) <= rgb_bytes else 4
 
     def yuv(self, number: int) -> av.VideoFrame:
-        """Return a frame as yuv420p, which must not be modified."""
+        """Return a frame as yuv420p; it must not be modified."""
         if self._file is None:
             return self._held[number]
         self._file.seek(self._places[number] * self._bytes)
@@ -96,7 +95,7 @@ class FrameStore:
         return like(frame, self._like)
 
     def rgb(self, number: int) -> NDArray[np.uint8]:
-        """Return a frame as uint8 RGB of shape (height, width, 3), which must not be modified."""
+        """Return a frame as uint8 RGB of shape (height, width, 3); it must not be modified."""
         if number not in self._rgb:
             if len(self._rgb) >= self._rgb_kept:
                 self._rgb.popitem(last=False)
@@ -104,11 +103,11 @@ class FrameStore:
         return self._rgb[number]
 
     def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
-        """Convert a picture to yuv420p in the colours of the source."""
+        """Convert a picture to yuv420p with the colour tags of the source."""
         return like(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
 
     def close(self) -> None:
-        """Discard the frames and the spool file."""
+        """Discard all frames and the temporary file."""
         self._held.clear()
         self._rgb.clear()
         if self._file is not None:

@@ -33,28 +33,28 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
         yield from decoded(container, stream)
 
 
-def said(error: Exception) -> str:
-    """Return the message of a decoding error as one line."""
+def error_line(error: Exception) -> str:
+    """Return the message of a decoding error on one line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def psnr(mean_square: float) -> float:
-    """Return the PSNR of a mean squared error in grey levels², at most 100 dB (an error of 10^-10 times 255²)."""
+    """Convert a mean squared error in grey levels² to PSNR, at most 100 dB."""
     return 10 * log10(255**2 / max(mean_square, 255**2 * 1e-10))
 
 
 @dataclass(frozen=True)
 class DecodedVideo:
-    """A decoded file.
+    """Content of a decoded file.
 
     Attributes:
-        sizes: The (width, height) of the frames; a single one in valid files.
+        sizes: (width, height) of the frames; a valid file has a single one.
         times: int64, shape (num_frames + 1,): start of each frame and end of the last one, in units of `time_base`.
-        time_base: Duration of one unit in seconds.
-        pictures: float32, shape (num_frames, 1024): a thumbnail of every frame; shape (0, 1024) if not requested.
-        tracks: Codec of each track, with the pixel format for pictures: "h264 yuv420p", "aac".
-        tags: Metadata beyond that of every MP4 file, as "name=value".
-        sound_start: Start of the sound in seconds on the file's clock.
+        time_base: Unit of `times`, in seconds.
+        pictures: float32, shape (num_frames, 1024): thumbnails, or shape (0, 1024) if not requested.
+        tracks: Codec of each track, with the pixel format of pictures: "h264 yuv420p", "aac".
+        tags: Metadata not found in every MP4 file, as "name=value".
+        sound_start: Start of the sound, in seconds on the file's clock.
     """
 
     sizes: frozenset[tuple[int, int]]
@@ -82,9 +82,9 @@ class DecodedVideo:
 
 
 def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return the means of 32 x 32 areas of a plane, row by row: float32, shape (1024,).
+    """Return the mean grey levels of 32 × 32 areas, row by row: float32, shape (1024,).
 
-    The function uses integer sums, as matrix products would use one thread per core in every worker.
+    Integer sums are used because matrix products would start one thread per core in every worker.
     """
     starts = [np.arange(SIDE) * length // SIDE for length in plane.shape]
     sizes = [np.maximum(np.diff(at, append=length), 1) for at, length in zip(starts, plane.shape, strict=True)]
@@ -94,11 +94,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
-    """Decode a file, and compute thumbnails if `pictures` is true.
-
-    Raises:
-        FFmpegError, ValueError, IndexError: The file cannot be decoded (`UNDECODABLE`).
-    """
+    """Decode a file, with thumbnails if `pictures` is set; raise one of `UNDECODABLE` if it is damaged."""
     small, times, sizes, last = [], [], set(), None
     tracks, tags, sound_start = _described(content)
     for frame in frames_of(content):
@@ -108,7 +104,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
         sizes.add((frame.width, frame.height))
         last = frame
     if last is None or last.time_base is None:
-        raise ValueError("it has no frame that can be shown")
+        raise ValueError("it has no displayable frame")
     return DecodedVideo(
         frozenset(sizes),
         np.array([*times, times[-1] + (last.duration or 0)], np.int64),
@@ -121,7 +117,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
 
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
-    """Return the tracks and tags of a file, and the start of its sound."""
+    """Return tracks, tags and start of the sound."""
     sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
@@ -138,9 +134,9 @@ def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]
 def misplaced(
     shown: NDArray[np.float32], source: NDArray[np.float32], order: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
-    """Return frames that do not match a record, as pairs of position and most similar source frame.
+    """Return frames that do not match the record, as pairs of position and most similar source frame.
 
-    Every frame must match the recorded source frame (`order`): no other frame of the source may be closer by more than
+    Each frame must match the source frame that `order` records for it: no other source frame may be closer by more than
     the codec's noise. Similar neighbouring frames are indistinguishable.
     """
     squares = (source**2).sum(1)

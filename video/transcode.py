@@ -1,4 +1,4 @@
-"""Encode and decode frames with a lossy codec, using the FFmpeg program."""
+"""Encode and decode frames with a lossy codec of the FFmpeg program."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ RATE = 25
 def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -> Iterator[av.VideoFrame]:
     """Encode frames at a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
 
-    The program always receives 25 frames per second: the rate does not affect pictures at a fixed quantiser, and FFmpeg
-    would drop or repeat frames at rates that these codecs do not support. The encoded file remains in the temporary
-    folder while it is read; frames are not kept in memory.
+    FFmpeg always receives 25 frames per second: the rate does not affect pictures at a fixed quantiser, and FFmpeg
+    would drop or repeat frames at rates that these codecs do not support. The encoded file is temporary; frames are not
+    kept in memory.
 
     Args:
         frames: yuv420p frames of the same even size.
@@ -36,7 +36,7 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
         As many frames, in order.
 
     Raises:
-        VideoError: The codec refuses the pictures (`codec_refused`), or returns another number of frames
+        VideoError: The codec rejects the pictures (`codec_refused`), or returns another number of frames
             (`codec_lost_frames`).
     """
     frames = iter(frames)
@@ -70,15 +70,15 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
     )
     sent = 0
     with process:
-        with suppress(BrokenPipeError):  # the message of the program follows
+        with suppress(BrokenPipeError):  # FFmpeg's error message is read below
             for frame in frames:
                 for number in range(3):
                     process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))
                 sent += 1
             process.stdin.close()
-        words = process.stderr.read().decode(errors="replace").strip()
+        message = process.stderr.read().decode(errors="replace").strip()
     if process.returncode:
         raise VideoError(
-            "codec_refused", f"{codec} at -q:v {quantiser}: {words.splitlines()[-1] if words else 'no reason'}"
+            "codec_refused", f"{codec} at -q:v {quantiser}: {message.splitlines()[-1] if message else 'no reason'}"
         )
     return sent

@@ -1,7 +1,7 @@
-"""Animate actions: the movement of the person, held things, and lasting changes.
+"""Animate actions: movements of the person, held things, and lasting changes.
 
-`picture_at` is a pure function of a stage and a time. Points are `forward + height * 1j` in pixels, relative to the
-action's station, which is where the person stands for it.
+`picture_at` is a pure function of a stage and a time. Points are complex numbers, `forward + height * 1j` in pixels,
+relative to the station at which the person performs the action.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .paint import Brush, canvas, colour, finish
 TAU = 2 * math.pi
 STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds per turn
-THINNEST = 0.6  # width of a body that turns, as a share of its full width
+THINNEST = 0.6  # width of a turning body, as a share of its full width
 IN_HAND = frozenset(
     ("apple", "blanket", "book0", "book1", "box", "broom", "cloth", "comb", "cup", "phone", "pillow", "rag")
 ) | {"reading", "snack"}  # the changing things that are held while they change
@@ -33,7 +33,7 @@ LET_GO = {"pillow": 0.53}  # share of the action at which a thing leaves the han
 
 
 class Station(NamedTuple):
-    """The position of the person at a piece of furniture, and the viewing direction."""
+    """Where the person stands at a piece of furniture, and the viewing direction."""
 
     x: float  # pixel column
     facing: float  # 1 for right, -1 for left
@@ -41,7 +41,7 @@ class Station(NamedTuple):
 
 @dataclass(frozen=True)
 class Cue:
-    """One action of a video: Charades class, start and end in seconds."""
+    """An action of a video: Charades class, start and end in seconds."""
 
     action: str
     start: float
@@ -50,14 +50,13 @@ class Cue:
 
 @dataclass(frozen=True)
 class Stage:
-    """The content of a video: room, person and actions.
+    """The content of a video.
 
     Attributes:
-        wall: Colour of the wall, `#rrggbb`.
-        floor: Colour of the floor, `#rrggbb`.
+        wall: Colour of the wall, `#rrggbb`; `floor` likewise.
         stations: Pieces of furniture and their stations, in drawing order.
-        look: The appearance of the person.
-        cues: The actions in temporal order, without overlaps.
+        look: Appearance of the person.
+        cues: Actions in temporal order, without overlaps.
         length_s: Length of the video in seconds.
     """
 
@@ -75,7 +74,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Moment:
-    """One instant of an action: seconds since its start, its duration in seconds, and the state of all things."""
+    """An instant of an action: time since its start and its duration in seconds, and the state of all things."""
 
     u: float
     duration: float
@@ -83,19 +82,19 @@ class Moment:
 
     @property
     def share(self) -> float:
-        """The elapsed share of the action, 0 to 1."""
+        """Elapsed share of the action, 0 to 1."""
         return self.u / self.duration
 
     def swing(self, period: float, lag: float = 0.0) -> float:
-        """Return a sine between -1 and 1 with a period of `period` seconds, delayed by `lag` seconds."""
+        """Return a sine wave with a period and delay in seconds."""
         return math.sin(TAU * (self.u - lag) / period)
 
     def hold(self, rise: float, risen: float, fall: float, fallen: float) -> float:
-        """Return 0, then smoothly 1 between the two middle shares of the action, then 0 again."""
+        """Rise smoothly from 0 to 1 and fall again, at the given shares of the action."""
         return ease(self.share, rise, risen) * (1 - ease(self.share, fall, fallen))
 
     def through(self, *stops: tuple[float, Pose]) -> Pose:
-        """Return the interpolated pose between poses at given shares of the action; STAND before and after."""
+        """Interpolate between poses at the given shares of the action, starting and ending in STAND."""
         stops = ((0.0, STAND), *stops, (1.0, STAND))
         for (start, pose), (end, following) in pairwise(stops):
             if self.share < end:
@@ -104,7 +103,7 @@ class Moment:
 
 
 class Change(NamedTuple):
-    """A change of a thing to `value` between two shares of the action."""
+    """A change of a thing to `value` between two shares of an action."""
 
     thing: str
     begin: float
@@ -116,12 +115,11 @@ Mover = Callable[[Moment], Pose]
 Holder = Callable[[Moment, Brush, Body], None]
 
 
-def _nothing(moment: Moment, here: Brush, body: Body) -> None:
-    """Hold nothing."""
+def _nothing(moment: Moment, here: Brush, body: Body) -> None: ...
 
 
 class Act(NamedTuple):
-    """The performance of an action: furniture, movement, changes and held things."""
+    """How an action is performed: furniture, movement, changes and held things."""
 
     furniture: str
     move: Mover
@@ -130,18 +128,18 @@ class Act(NamedTuple):
 
 
 def ease(x: float, start: float, end: float) -> float:
-    """Return 0 before `start`, 1 after `end`, and a smooth transition in between."""
+    """Return 0 before `start`, 1 after `end`, and a smooth transition between them."""
     x = min(max((x - start) / (end - start), 0.0), 1.0) if end > start else float(x >= end)
     return x * x * (3 - 2 * x)
 
 
 def _borrow(thing: str) -> tuple[Change, Change]:
-    """Return the changes for a thing that is taken near the start and put back near the end."""
+    """Return the changes of a thing that is taken near the start and put back near the end."""
     return Change(thing, 0.13, 0.13, 1.0), Change(thing, 0.88, 0.88, 0.0)
 
 
 def _visit(moment: Moment, reach: Pose, work: Pose) -> Pose:
-    """Return the pose of reaching for a thing, working, and putting the thing back."""
+    """Return the pose for fetching a thing, working with it, and putting it back."""
     return moment.through((0.13, reach), (0.25, work), (0.76, work), (0.88, reach))
 
 
@@ -395,7 +393,7 @@ def _sweep(moment: Moment) -> Pose:
 
 
 def _broom_ends(stroke: float) -> tuple[complex, complex]:
-    """Return the top and foot of the broom at a stroke between -1 and 1."""
+    """Return the top and bottom of the broom at a stroke between -1 and 1."""
     return 19 + 106j - 6 * stroke, 44 + 20 * stroke + (6 + 5 * abs(stroke)) * 1j
 
 
@@ -506,7 +504,7 @@ ACTS: Mapping[str, Act] = {
 
 
 def state_at(cues: Sequence[Cue], t: float) -> room.State:
-    """Return the change of each thing, 0 to 1, `t` seconds into the video; unaffected things are absent."""
+    """Return how far each thing has changed, 0 to 1, at `t` seconds; unaffected things are absent."""
     state: dict[str, float] = {}
     for cue in cues:
         for thing, begin, end, value in ACTS[cue.action].changes:
@@ -517,7 +515,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
 
 
 def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
-    """Return the things held `t` seconds into the video, by their names in `ACTS`."""
+    """Return the names of the things held at `t` seconds."""
     cue = next((cue for cue in cues if cue.start <= t < cue.end), None)
     if cue is None:
         return frozenset()
@@ -532,7 +530,7 @@ def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
 
 
 def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
-    """Return the picture `t` seconds into the video, uint8 RGB of shape (240, 320, 3)."""
+    """Draw the picture at `t` seconds: uint8 RGB of shape (240, 320, 3)."""
     state = state_at(stage.cues, t)
     picture = _empty_room(stage, state["light"] > 0.5).copy()
     for name, station in stage.stations:
@@ -544,7 +542,6 @@ def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
 
 
 def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State) -> None:
-    """Draw the person in an action, or walking between stations."""
     cue = next((cue for cue in stage.cues if cue.start <= t < cue.end), None)
     if cue is None:
         place, pose = _between(stage, t)
@@ -561,12 +558,12 @@ def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State
 
 
 def _turned(brush: Brush) -> Brush:
-    """Return the brush for a body, which keeps a minimum width when it faces the viewer."""
+    """Keep the brush of a body at a minimum width when the body faces the viewer."""
     return replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
 
 
 class Stop(NamedTuple):
-    """A stay of the person at a station from `arrive` to `leave`, in seconds."""
+    """A stay at a station from `arrive` to `leave`, in seconds."""
 
     arrive: float
     leave: float
@@ -574,7 +571,7 @@ class Stop(NamedTuple):
 
 
 def _stops(stage: Stage) -> list[Stop]:
-    """Return the stops of the person; without actions, all pieces of furniture in turn and back."""
+    """Return the stops of the person; without actions, the person walks to each piece of furniture and back."""
     if stage.cues:
         return [Stop(cue.start, cue.end, stage.station(ACTS[cue.action].furniture)) for cue in stage.cues]
     round_trip = (*stage.stations, stage.stations[0])
@@ -583,7 +580,7 @@ def _stops(stage: Stage) -> list[Stop]:
 
 
 def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    """Return station and pose `t` seconds into the video between actions: walking to the next station, then waiting."""
+    """Return station and pose between actions: the person walks to the next station, then waits."""
     stops = _stops(stage)
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
@@ -601,7 +598,7 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
 def _empty_room(stage: Stage, lit: bool) -> Image.Image:
-    """Return the static background for a lighting state; callers must not paint on it."""
+    """Draw the static background; callers must not modify the result."""
     picture = canvas(colour(stage.wall))
     room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
     for name, station in stage.stations:
@@ -613,6 +610,5 @@ def _empty_room(stage: Stage, lit: bool) -> Image.Image:
 
 
 def _dimmed(picture: NDArray[np.uint8], darkness: float) -> NDArray[np.uint8]:
-    """Return the picture darkened to a low light level."""
     share = np.array([0.52, 0.46, 0.26]) * darkness
     return np.rint(picture * (1 - share)).astype(np.uint8)

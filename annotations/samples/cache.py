@@ -1,4 +1,4 @@
-"""The built-in samples by name, generated on first use and stored in the user's cache folder."""
+"""Generate built-in samples on first use and keep them in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 def cached_sample(kind: str) -> Path:
     """Return the folder of a sample, generating it first if needed.
 
-    The folder is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`), named by the hash of this package's
-    files.
+    The folder is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`); its name contains the hash of this
+    package's files.
     """
-    folder = user_cache() / f"sample-{kind}-{_drawn_by()}"
+    folder = user_cache() / f"sample-{kind}-{_package_hash()}"
     if not folder.is_dir():
         write_sample(kind, folder)
     return folder
 
 
-def _drawn_by() -> str:
-    """Return a hash of this package's files, which prevents the use of samples from another version."""
+def _package_hash() -> str:
+    """Hash this package's files, so that samples of another version are not used."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".yaml"):

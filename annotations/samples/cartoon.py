@@ -1,7 +1,7 @@
-"""Videos of the built-in CausalChaos sample: two animals that move about in a garden, a house or on a beach.
+"""Draw the videos of the built-in CausalChaos sample: a cat and a mouse running in different scenes.
 
-The videos do not show the content of the questions; the sample is for testing builds, not models. Positions differ
-between clips, so that no two look the same.
+The videos do not show the content of the questions; the sample is for testing builds, not models. No two clips look
+the same.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...video.encode import write_video
 from .causal import Episode, sample_episodes, write_causal_annotations
 from .paint import FLOOR_Y, WIDTH, Brush, Colour, box, canvas, colour, finish, oval
 
-HELD = 2  # frames per drawing, as in animation
+HOLD = 2  # frames per drawing, as in animation
 WALLS = ("#cfe4f2", "#f0dfc0", "#d7ead0", "#e3d6ec", "#f6e6a8", "#d9d9e6")
 FLOORS = ("#7fae6d", "#b98d5e", "#5f9a58", "#8d7aa0", "#dfc27a", "#8a8fa3")
 CAT, MOUSE, DARK = colour("#6d7b8f"), colour("#b9793f"), colour("#2b2b33")
@@ -29,21 +29,21 @@ The built-in CausalChaos sample of stressreel
 =============================================
 
 Sixty why-questions about six invented cartoons, with answers and explanations, in the layout of the annotations of
-CausalChaos (Parmar et al., 2024), and a drawn video for each. Nothing here is taken from the real data set: no video,
-no sentence, no name.
+CausalChaos (Parmar et al., 2024), and an animated video for each cartoon. Nothing here is taken from the real dataset:
+no video, no sentence, no name.
 
-The videos show two animals that run about; they do not act what the questions ask. Numbers measured on this sample say
-nothing about models; they only show that everything runs.
+The videos show a cat chasing a mouse; they do not show what the questions ask about. Scores on this sample say nothing
+about models; they only show that the tools work.
 
 Licence: CC0 1.0 (public domain).
 """
 
 
 def frames(episode: Episode, number: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of an episode: uint8 RGB of shape (240, 320, 3), each drawing twice."""
-    for first in range(0, episode.frames, HELD):
+    """Yield the frames of an episode, uint8 RGB of shape (240, 320, 3)."""
+    for first in range(0, episode.frames, HOLD):
         picture = _picture(number, first / float(episode.fps))
-        for _ in range(min(HELD, episode.frames - first)):
+        for _ in range(min(HOLD, episode.frames - first)):
             yield picture
 
 
@@ -74,7 +74,7 @@ def _scene(number: int) -> Image.Image:
 
 
 def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
-    """Draw a round animal with ears, a tail and four legs that faces right relative to its brush."""
+    """Draw an animal with ears, tail and four legs, facing right relative to the brush."""
     lift = 4 * size * abs(sin(beat))
     body = complex(0, 30 * size + lift)
     tail = [body - 26 * size, body + size * complex(-44, 14 + 6 * sin(beat)), body + size * complex(-50, 34)]

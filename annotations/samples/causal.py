@@ -1,4 +1,4 @@
-"""The built-in CausalChaos sample: why-questions about invented cartoons, in the layout of the released annotations."""
+"""Write the annotations of the built-in CausalChaos sample, with invented questions, in the released layout."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SampleRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Episode:
-    """An invented cartoon; its id has a season that the release lacks, and its rows are in frame order."""
+    """An invented cartoon; its rows are in frame order, and its id contains a season absent from the release."""
 
     id: str
     title: str
@@ -66,7 +66,7 @@ def annotation_table() -> str:
 
 
 def write_causal_annotations(directory: Path) -> Path:
-    """Write `Annotations.csv` into a directory, which is created if missing, and return its path."""
+    """Write `Annotations.csv` to a directory, creating it if needed, and return the path."""
     path = directory / ANNOTATIONS
     write_atomic(path, annotation_table())
     return path

@@ -1,4 +1,4 @@
-"""The built-in Charades sample: annotations in the original formats, and videos animated by `charades.yaml`."""
+"""Write the built-in Charades sample: annotations in the original formats, and videos animated from `charades.yaml`."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
 
 SOUND_RATE = 16000
-TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # for the first, second, … action of a video
+TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one per action of a video
 LOUDNESS, FADE_S = 0.25, 0.2
 README = """\
 The built-in Charades sample of stressreel
 ==========================================
 
-Ten short videos that stressreel draws itself: a cartoon figure does one everyday action after another. The
-annotations have the formats of Charades (Sigurdsson et al., 2016) and Charades-STA (Gao et al., 2017), and the action
-classes are those of Charades, so that everything that reads the real data sets can be tried without downloading them.
+Ten short animated videos in which a cartoon figure performs one everyday action after another. The annotations have the
+formats of Charades (Sigurdsson et al., 2016) and Charades-STA (Gao et al., 2017), and the action classes are those of
+Charades, so that every loader for the real datasets can be tried without downloading them.
 
-Nothing here is taken from the real data sets: no video, no sentence, no time, no id. The numbers measured on this
-sample say nothing about models; they only show that everything runs.
+Nothing here is taken from the real datasets: no video, no sentence, no time, no id. Scores on this sample say nothing
+about models; they only show that the tools work.
 
 Licence: CC0 1.0 (public domain).
 """
@@ -42,18 +42,13 @@ Licence: CC0 1.0 (public domain).
 
 @dataclass(frozen=True)
 class SampleVideo:
-    """A video of the sample, with Charades' columns.
+    """A video of the sample.
 
     Attributes:
-        id: Five characters, like Charades ids.
-        split: "train" or "test".
-        scene: Charades scene, such as "Kitchen".
         quality, relevance, verified: Charades' ratings, as text.
         script: Script of one or two sentences.
         descriptions: Paraphrases of the script by viewers.
         objects: Charades object names.
-        fps: Frames per second.
-        stage: Room, person, actions and length.
         sentences: Charades-STA sentences of each action.
         subject: Four-character id of the person.
     """
@@ -74,7 +69,7 @@ class SampleVideo:
 
     @property
     def actions(self) -> tuple[Cue, ...]:
-        """Charades class, start and end in seconds of every action, in temporal order."""
+        """All actions in temporal order."""
         return self.stage.cues
 
     @property
@@ -90,7 +85,7 @@ class SampleVideo:
 
 @cache
 def sample_videos() -> tuple[SampleVideo, ...]:
-    """Return all videos of the sample, in the order of the table."""
+    """Return all videos of the sample in table order."""
     return tuple(_video(row) for row in _table()["videos"])
 
 
@@ -105,8 +100,7 @@ def stage(
 ) -> Stage:
     """Return the stage for a scene and a person of the table.
 
-    `stations` contains the pixel column and facing direction for each piece of furniture; only class, start and end of
-    `actions` are used.
+    `stations` are pixel column and facing direction by piece of furniture; `actions` start with class, start and end.
     """
     return Stage(
         **_table()["scenes"][scene],
@@ -130,18 +124,18 @@ def _video(row: dict[str, Any]) -> SampleVideo:
 
 
 def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of a video: `round(length_s * fps)` arrays, uint8 RGB of shape (240, 320, 3)."""
+    """Yield the frames of a video, uint8 RGB of shape (240, 320, 3)."""
     for number in range(video.num_frames):
         yield picture_at(video.stage, float(number / video.fps))
 
 
 def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return the soundtrack of the video, as long as its frames; see `tones`."""
+    """Return the soundtrack of a video; see `tones`."""
     return tones(video.actions, round(video.num_frames / video.fps * rate), rate)
 
 
 def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return a soft tone during each action, with its own pitch: float32, shape (num_samples,), in [-1, 1]."""
+    """Return a soft tone of a different pitch for each action: float32 of shape (num_samples,), in [-1, 1]."""
     samples = np.zeros(num_samples, np.float32)
     t = np.arange(len(samples)) / rate
     for action, pitch in zip(cues, TONES_HZ[: len(cues)], strict=True):
@@ -153,11 +147,7 @@ def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDAr
 
 
 def write_charades_sample(directory: Path) -> None:
-    """Write the sample in the layout of Charades and Charades-STA.
-
-    The files are `Charades_v1_{train,test}.csv`, the class tables, `charades_sta_{train,test}.txt`,
-    `segments.csv`, `README.txt` and `Charades_v1_480/<id>.mp4`.
-    """
+    """Write the sample in the layout of Charades and Charades-STA, with `segments.csv` and the videos."""
     for split in ("train", "test"):
         videos = [video for video in sample_videos() if video.split == split]
         write_atomic(directory / f"Charades_v1_{split}.csv", annotation_table(videos))
@@ -172,7 +162,7 @@ def write_charades_sample(directory: Path) -> None:
 
 
 def annotation_table(videos: list[SampleVideo]) -> str:
-    """Return the videos as a Charades CSV."""
+    """Format videos as a Charades CSV."""
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow(COLUMNS)
@@ -184,7 +174,7 @@ def annotation_table(videos: list[SampleVideo]) -> str:
 
 
 def sentence_list(videos: list[SampleVideo]) -> str:
-    """Return the videos as a Charades-STA list; times never exceed the length of the video."""
+    """Format videos as a Charades-STA list; times never exceed the length of the video."""
     return "".join(
         f"{video.id} {action.start:.1f} {min(action.end, video.length_s):.1f}##{sentence}\n"
         for video in videos
@@ -194,7 +184,7 @@ def sentence_list(videos: list[SampleVideo]) -> str:
 
 
 def segment_table() -> str:
-    """Return the actions of all videos as segments with phrases, as users annotate them."""
+    """Format the actions of all videos as a CSV of segments with phrases, as users annotate them."""
     text, phrases = io.StringIO(), {entry.id: entry.phrase for entry in load_classes().classes.values()}
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("video", "start", "end", "phrase", "split"))
@@ -205,5 +195,5 @@ def segment_table() -> str:
 
 
 def class_tables() -> dict[str, str]:
-    """Return the texts of the four Charades class files by file name."""
+    """Return the contents of the four Charades class files, by file name."""
     return {name: "\n".join(lines) + "\n" for name, lines in class_files(load_classes()).items()}

@@ -1,6 +1,6 @@
-"""The animated person: poses, the bending of limbs, and appearance.
+"""Draw the person: poses, limbs and appearance.
 
-Points are complex numbers `forward + height * 1j` in pixels, relative to the person's position.
+Points are complex numbers, `forward + height * 1j` in pixels, relative to the person's position.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ STRIDE = 44.0  # pixels per step
 
 
 class Pose(NamedTuple):
-    """The positions of the parts of the body; angles in radians, forward positive."""
+    """Positions and angles of the body parts; angles in radians, positive forward."""
 
     step: float = 0.0  # pixels forward of the person's position
     turn: float = 1.0  # 1 faces ahead, 0 the viewer, -1 backward
@@ -37,12 +37,12 @@ STAND = Pose()
 
 
 def mix(first: Pose, second: Pose, share: float) -> Pose:
-    """Return the interpolation between two poses; `share` (0 to 1) is the weight of `second`."""
+    """Interpolate between two poses; `share` (0 to 1) is the weight of `second`."""
     return Pose._make(a + (b - a) * share for a, b in zip(first, second, strict=True))
 
 
 def walking(distance: float, vigour: float) -> Pose:
-    """Return a walking pose after `distance` pixels; `vigour` is 0 for standing, 1 for full steps."""
+    """Return a walking pose after `distance` pixels; `vigour` ranges from 0 (standing) to 1 (full steps)."""
     swing = math.pi * distance / STRIDE
 
     def foot(phase: float) -> complex:
@@ -61,7 +61,7 @@ def walking(distance: float, vigour: float) -> Pose:
 
 
 def alive(pose: Pose, t: float) -> Pose:
-    """Return the pose with a slight sway, `t` seconds into the video."""
+    """Add a slight sway to a pose at `t` seconds."""
     return pose._replace(
         hip=pose.hip + 0.9 * math.sin(1.3 * t) + 0.5j * math.sin(2.1 * t),
         lean=pose.lean + 0.015 * math.sin(1.7 * t),
@@ -70,10 +70,10 @@ def alive(pose: Pose, t: float) -> Pose:
 
 
 def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> list[complex]:
-    """Return root, joint and tip of a two-part limb; an unreachable tip is moved into reach.
+    """Return root, joint and tip of a two-part limb, moving an unreachable tip into reach.
 
-    `upper` and `lower` are the lengths of the parts in pixels; `way` is 1 for a joint that bends forward when the limb
-    hangs (a knee), -1 for one that bends backward (an elbow).
+    `upper` and `lower` are the lengths of the parts in pixels; `way` is 1 if the joint of a hanging limb bends forward
+    (knee), -1 if it bends backward (elbow).
     """
     reach = tip - root
     length = min(max(abs(reach), abs(upper - lower) + 0.5), upper + lower - 0.01)

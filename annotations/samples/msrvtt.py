@@ -1,4 +1,4 @@
-"""The built-in MSR-VTT sample: JSFusion's CSV, and short animated clips; `msrvtt.yaml` is the script."""
+"""Write the built-in MSR-VTT sample: JSFusion's CSV, and short clips animated from `msrvtt.yaml`."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ README = """\
 The built-in MSR-VTT sample of stressreel
 =========================================
 
-Twelve clips of a few seconds that stressreel draws itself: a cartoon figure in the middle of an everyday action. The
-table has the format of the 1,000 test clips of MSR-VTT (Xu et al., 2016) that JSFusion chose (Yu et al., 2018), so
-that everything that reads the real data set can be tried without downloading it.
+Twelve short animated clips of a cartoon figure performing an everyday action. The table has the format of the 1,000
+MSR-VTT test clips (Xu et al., 2016) selected by JSFusion (Yu et al., 2018), so that every loader for the real dataset
+can be tried without downloading it.
 
-Nothing here is taken from the real data set: no video, no sentence, no id. The numbers measured on this sample say
-nothing about models; they only show that everything runs.
+Nothing here is taken from the real dataset: no video, no sentence, no id. Scores on this sample say nothing about
+models; they only show that the tools work.
 
 Licence: CC0 1.0 (public domain).
 """
 
 
 class Shot(NamedTuple):
-    """A part of a performance, in seconds."""
+    """A part of a performance, with start and end in seconds."""
 
     stage: Stage
     start_s: float
@@ -46,7 +46,7 @@ class Shot(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleClip:
-    """A clip of the sample; its id is "video" and a number beyond those of MSR-VTT."""
+    """A clip of the sample; its id is "video" and a number above those of MSR-VTT."""
 
     id: str
     caption: str
@@ -66,7 +66,7 @@ class SampleClip:
 
 @cache
 def sample_clips() -> tuple[SampleClip, ...]:
-    """Return all clips of the sample, in the order of the table."""
+    """Return all clips of the sample in table order."""
     table = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
     stages = {
         name: stage(row["scene"], row["subject"], row["stations"], [row["action"]], row["action"][2])
@@ -85,14 +85,14 @@ def sample_clips() -> tuple[SampleClip, ...]:
 
 
 def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of a clip: `num_frames` arrays, uint8 RGB of shape (240, 320, 3)."""
+    """Yield the frames of a clip, uint8 RGB of shape (240, 320, 3)."""
     for shot in clip.shots:
         for number in range(clip.frames_of(shot)):
             yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return the soundtrack of all shots, as long as the frames: float32 of shape (num_samples,) in [-1, 1]."""
+    """Return the soundtrack of a clip: float32 of shape (num_samples,), in [-1, 1]."""
     pieces = []
     for shot in clip.shots:
         start, length = round(shot.start_s * rate), round(clip.frames_of(shot) / clip.fps * rate)
@@ -102,10 +102,7 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
 
 
 def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
-    """Write the sample, or some of its clips, in the layout of MSR-VTT's retrieval test.
-
-    The files are `MSRVTT_JSFUSION_test.csv`, `README.txt` and `videos/all/<id>.mp4`.
-    """
+    """Write the sample, or some of its clips, in the layout of MSR-VTT's retrieval test."""
     clips = sample_clips() if clips is None else clips
     write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))
     write_atomic(directory / "README.txt", README)
@@ -116,7 +113,7 @@ def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = No
 
 
 def caption_table(clips: Sequence[SampleClip]) -> str:
-    """Return the clips as a JSFusion CSV."""
+    """Format clips as a JSFusion CSV."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)

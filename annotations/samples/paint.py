@@ -1,7 +1,7 @@
-"""A brush for flat cartoons with antialiased edges.
+"""Paint flat cartoons with antialiased edges, at 320 × 240 pixels.
 
-A picture has 320×240 pixels and is drawn at three times that size. A brush stands on the floor and faces left or right;
-it paints relative to its position, at complex numbers `forward + height * 1j` in pixels.
+A brush is positioned on the floor, facing left or right. Points are complex numbers relative to its position,
+`forward + height * 1j` in pixels.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Points = Sequence[complex] | NDArray[np.complex128]
 
 @cache
 def colour(code: str) -> Colour:
-    """Return the RGB colour, 0 to 255 per channel, of a code `"#rrggbb"`."""
+    """Convert a code `"#rrggbb"` to RGB, 0 to 255 per channel."""
     red, green, blue = bytes.fromhex(code.removeprefix("#"))
     return red, green, blue
 
 
 def blend(first: Colour, second: Colour, share: float) -> Colour:
-    """Return the blend of two colours; `share` (0 to 1) is the weight of `second`."""
+    """Blend two colours; `share` (0 to 1) is the weight of `second`."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 
 
 def oval(centre: complex, width: float, height: float, turn: float = 0.0) -> NDArray[np.complex128]:
-    """Return the outline, shape (20,), of an ellipse with the given half axes, turned `turn` radians anticlockwise."""
+    """Return the outline, shape (20,), of an ellipse with the given half axes, rotated anticlockwise by radians."""
     outline: NDArray[np.complex128] = _CIRCLE.real * width + 1j * (_CIRCLE.imag * height)
     placed: NDArray[np.complex128] = centre + outline * np.exp(1j * turn)
     return placed
@@ -51,12 +51,12 @@ def box(corner: complex, opposite: complex) -> list[complex]:
 
 
 def canvas(wall: Colour) -> Image.Image:
-    """Return an empty RGB picture to paint on, 960 × 720 pixels."""
+    """Return an empty RGB picture of three times the final size."""
     return Image.new("RGB", (WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING), wall)
 
 
 def finish(picture: Image.Image) -> NDArray[np.uint8]:
-    """Return the painted picture at its final size, uint8 RGB of shape (240, 320, 3)."""
+    """Reduce a painted picture to its final size: uint8 RGB of shape (240, 320, 3)."""
     return np.asarray(picture.reduce(OVERSAMPLING), np.uint8)
 
 
@@ -79,11 +79,11 @@ class Brush:
     tilt: complex = 1 + 0j
 
     def moved(self, forward: float, turn: float) -> Brush:
-        """Return a brush that is `forward` pixels further on and turned by the factor `turn`."""
+        """Return a brush moved forward by pixels and turned by the factor `turn`."""
         return replace(self, x=self.x + self.facing * forward, facing=self.facing * turn)
 
     def at(self, origin: complex, turn: float = 0.0) -> Brush:
-        """Return a brush with its origin at a point, rotated `turn` radians backward."""
+        """Return a brush with another origin, rotated backward by radians."""
         tilt = self.tilt * cmath.exp(1j * turn)
         return replace(self, origin=self.origin + origin * self.tilt, tilt=tilt)
 
@@ -92,7 +92,7 @@ class Brush:
         self._draw.polygon(self._pixels(outline), colour)
 
     def line(self, points: Points, colour: Colour, width: float) -> None:
-        """Draw an open line through the points with round ends, `width` pixels wide."""
+        """Draw an open line with round ends through the points; `width` is in pixels."""
         pixels, thickness = self._pixels(points), max(1, round(width * OVERSAMPLING))
         self._draw.line(pixels, colour, thickness)
         for x, y in pixels:

@@ -1,7 +1,7 @@
-"""The drawn rooms: furniture, and things that open, shine, vanish or move.
+"""Draw the rooms: furniture, and things that open, light up, disappear or move.
 
-Furniture is drawn from the viewpoint of a person who stands at it facing ahead: points are `forward + height * 1j` in
-pixels. `state` is the change of each thing, 0 to 1 (see `acting.state_at`).
+Furniture is drawn from the viewpoint of a person who faces it: points are `forward + height * 1j` in pixels. `state`
+contains the change of each thing, 0 to 1 (see `acting.state_at`).
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ Painter = Callable[[Brush, State], None]
 
 
 class Things(dict[str, float]):
-    """The change of each thing; 0 for things that no action affects."""
+    """Change of each thing, 0 by default."""
 
     def __missing__(self, thing: str) -> float:
-        """Return 0 for an unchanged thing."""
         return 0.0
 
 
@@ -40,7 +39,7 @@ CORD = 27 + 104j
 
 
 def shell(brush: Brush, wall: Colour, floor: Colour) -> None:
-    """Wall, skirting board and floor."""
+    """Draw the wall, skirting board and floor."""
     brush.fill(box(-20 - 40j, WIDTH + 20 + WALL_FOOT * 1j), floor)
     for depth in (30, 16, -1):
         brush.line([depth * 1j, WIDTH + depth * 1j], blend(floor, INK, 0.08), 1)
@@ -49,19 +48,19 @@ def shell(brush: Brush, wall: Colour, floor: Colour) -> None:
 
 
 def swung(hinge: float, width: float, opened: float) -> tuple[float, float]:
-    """Return the free edge of a swinging door: its forward position, and its apparent growth in height."""
+    """Return the forward position of a swinging door's free edge, and its apparent growth in height."""
     angle = opened * math.radians(78)
     return hinge - width * math.cos(angle), 11 * math.sin(angle)
 
 
 def door_knob(opened: float) -> complex:
-    """Return the position of the knob of a door that is open by the share `opened`."""
+    """Return the position of the knob of a door that is open by a share of `opened`."""
     edge, _ = swung(DOOR_HINGE, DOOR_WIDTH, opened)
     return edge + (DOOR_HINGE - edge) * 0.12 + 98j
 
 
 def fridge_grip(opened: float) -> complex:
-    """Return the position of the handle of a refrigerator that is open by the share `opened`."""
+    """Return the position of the handle of a refrigerator that is open by a share of `opened`."""
     edge, _ = swung(FRIDGE_HINGE, FRIDGE_WIDTH, opened)
     return edge + (FRIDGE_HINGE - edge) * 0.1 + 92j
 
@@ -235,13 +234,13 @@ def slot(number: int) -> complex:
 
 
 def closed_book(brush: Brush, colour: Colour) -> None:
-    """Draw a closed book that lies at the origin."""
+    """Draw a closed book lying at the origin."""
     brush.fill(box(-12 - 3j, 12 + 3j), colour)
     brush.line([-9 + 0j, 11.5 + 0j], WHITE, 2)
 
 
 def open_book(brush: Brush, leaf: float) -> None:
-    """Draw an open book at the origin; `leaf` (0 to 1) is the progress of turning a page."""
+    """Draw an open book at the origin; `leaf` (0 to 1) is the progress of the page being turned."""
     brush.fill([-16 + 10j, 0j - 2, 17 + 10j, 15 - 9j, 0 - 14j, -15 - 9j], RED)
     for way in (-1, 1):
         brush.fill([0j, way * 14 + 9j, way * 13 - 7j, -11j], WHITE)
@@ -327,7 +326,7 @@ def lamp_halo(brush: Brush, state: State) -> None:
 
 
 def broom_corner(brush: Brush, state: State) -> None:
-    """Draw a broom that hangs on a peg, and scraps on the floor."""
+    """Draw a broom hanging on a peg, and scraps on the floor."""
     brush.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
     brush.disc(20 + 149j, 3, WOOD)
     if not state["broom"]:
@@ -366,7 +365,7 @@ def sofa(brush: Brush, state: State) -> None:
 
 
 def bed(brush: Brush, state: State) -> None:
-    """Draw a bed with its head on the side behind the person."""
+    """Draw a bed whose head is behind the person."""
     brush.line([-80 + 10j, -80 + 92j], DARK_WOOD, 7)
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
@@ -403,7 +402,7 @@ def blanket_things(brush: Brush, state: State) -> None:
 
 
 def rug(brush: Brush, _: State) -> None:
-    """Draw a round rug, where the person stands without furniture."""
+    """Draw a round rug, the station for actions without furniture."""
     brush.fill(oval(10 + 2j, 52, 13), (196, 110, 96))
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 

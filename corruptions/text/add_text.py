@@ -1,4 +1,4 @@
-"""Perturbations that add words without new information: adverbs before verbs, an irrelevant opening, a proverb.
+"""Add words without new information: adverbs, an irrelevant opening, a proverb.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
 """
@@ -13,14 +13,14 @@ from ...language.words import Caption, without_capital
 from .result import Unchanged
 from .tables import read_table
 
-GENERAL_SHARE = 0.4  # of the verbs that are compatible with any adverb
+GENERAL_SHARE = 0.4  # share of verbs that receive an adverb compatible with any verb
 LONG = 10  # tokens from which a proverb is appended
 _BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
 _SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
 _LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
 _NOT = ("not", "n't")
 _LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
-_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy": no description
+_NAMED = ("name", "call", "title", "entitle", "dub")  # "a lady named lizzy" has no description
 _FRIED = ("deep", "pan", "stir", "shallow", "air")  # "deep fry" is one verb
 _OPENERS = ("DT", "PRP$", "POS", "JJ", "CD", "IN", "CC", "TO", "VB", "VBG", "VBZ", "VBP", "VBD")  # before a noun phrase
 _FUTURE = ("going", "used", "supposed", "able", "about")  # "is going to skin": one adverb, before "skin"
@@ -30,9 +30,9 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Insert an adverb before every verb: "a little girl specifically does gymnastics".
 
     Reference:
-        Appendix A.2, "InsertAdv". Here the adverb has its usual position: after auxiliaries ("is calmly riding") and
-        after "be" as a main verb ("is clearly in the kitchen"). Verbs next to an adverb in -ly, and participles in a
-        name ("frying pan") or before their noun ("chopped onions"), receive no adverb.
+        Appendix A.2, "InsertAdv". Here adverbs follow auxiliaries ("is calmly riding") and "be" as a main verb ("is
+        clearly in the kitchen"). No adverb is added to verbs next to an adverb in -ly, or to participles in a name
+        ("frying pan") or before their noun ("chopped onions").
     """
     table = read_table("add_text")
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
@@ -54,12 +54,12 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Prepend an irrelevant opening to a caption and append a proverb to captions of 10 or more tokens.
+    """Prepend an irrelevant opening to a caption, and append a proverb if it has 10 or more tokens.
 
     Reference:
-        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As in the table, the
-        opening is capitalized, even before captions in lower case. The proverb is a separate sentence; a full stop is
-        added to captions without one.
+        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As there, the opening
+        is capitalized even before lower-case captions. The proverb is a separate sentence; a missing full stop is
+        added.
     """
     if not caption.words:
         return Unchanged("no word")
@@ -77,7 +77,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _names_somebody(caption: Caption) -> bool:
-    """Return whether the caption names a person; "calmly" cannot describe a video."""
+    """Return whether the caption mentions a person; "calmly" cannot describe a video."""
     somebody = words("people") - {"it"} | words("he") | words("she")
     return any(
         token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
@@ -85,7 +85,7 @@ def _names_somebody(caption: Caption) -> bool:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Return the tokens before which an adverb can stand, and whether only a general adverb is idiomatic there."""
+    """Return the tokens that can follow an adverb, and whether only a general adverb is idiomatic there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     found: list[tuple[int, bool]] = []

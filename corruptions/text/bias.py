@@ -1,8 +1,9 @@
-"""Perturbations of the gender of people in a caption: nouns, adjectives, titles and pronouns, with agreement.
+"""Change the gender of people in a caption: nouns, adjectives, titles and pronouns, with agreement.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2 and appendix A.2. Names of people and animals do not
-change. `mode="released"` applies the word tables of the released code as in that code, including its errors. Each
-function returns the new caption, or the reason why it is unchanged.
+Names of people and animals do not change. `mode="released"` applies the word tables of the released code as that code
+does, including its errors. Each function returns the new caption, or the reason why it is unchanged.
+
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2 and appendix A.2.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ def all_female(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
     """Make every person in a caption female: "a man and his son" becomes "a woman and her daughter".
 
     Reference:
-        Appendix A.2, "AllFemale". Two people whose words become identical are merged: "a man and a woman" becomes "two
-        women", "a woman talks to a man" becomes "a woman talks to another woman".
+        Appendix A.2, "AllFemale". Two people described by the same words are merged or distinguished: "a man and a
+        woman" becomes "two women", "a woman talks to a man" becomes "a woman talks to another woman".
     """
     return released_gender(caption, "female") if mode == "released" else with_gender(caption, "female")
 
 
 def all_male(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Make every person in a caption male; the released table makes "male" female and generates "him hair"."""
+    """Make every person in a caption male; the released mode makes "male" female and generates "him hair"."""
     return released_gender(caption, "male") if mode == "released" else with_gender(caption, "male")
 
 
@@ -36,15 +37,14 @@ def gender_neutral(caption: Caption, mode: Mode = "stressreel") -> str | Unchang
     """Replace gendered words for people with neutral ones: "she washes her hair" becomes "they wash their hair".
 
     Reference:
-        Appendix A.2, "Neutral". In the paper "a man" and "a woman" become "a person"; here a man and a woman mentioned
-        together become "two people", and the second of two persons becomes "another person". The released mode does not
-        restore agreement.
+        Appendix A.2, "Neutral", which yields "a person and a person" for "a man and a woman". Here they become "two
+        people", or the second of them "another person". The released mode does not restore agreement.
     """
     return released_gender(caption, "neutral") if mode == "released" else with_gender(caption, "neutral")
 
 
 def gender_swap(caption: Caption, mode: Mode = "stressreel") -> str | Unchanged:
-    """Swap female and male words for people; applying it twice restores captions whose words all form pairs.
+    """Swap male and female words; applying it twice restores captions whose words all have a counterpart.
 
     Reference:
         Appendix A.2, "GenderSwap", after Reynolds 2022; the released mode uses the word list of gender_bender 0.1.3.

@@ -1,8 +1,8 @@
-"""Perturbations of characters: typing, spelling and reading errors, other prefixes, punctuation.
+"""Perturb characters: typing, spelling and OCR errors, other prefixes, punctuation.
 
-The first four functions change n = clamp(int(p * tokens), 1, 10) words, sampled from those that they can change. Stop
-words and punctuation are skipped, and each word is changed once. "a" and "an" are not adapted, as an error in one word
-does not correct another. Each function returns the new text, or the reason why it is unchanged.
+The first four functions change n = clamp(int(p * tokens), 1, 10) words, sampled from those that they can change, but
+never stop words. "a" and "an" are not adapted to the changed word. Each function returns the new text, or the reason
+why it is unchanged.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one letter with a neighbour on QWERTY in a fifth of the words with four or more letters."""
+    """Replace one letter with a QWERTY neighbour in a fifth of the words with four or more letters."""
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
@@ -75,7 +75,7 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one character or pair in a fifth of the words and numbers with a similar shape: o with 0, rn with m."""
+    """Replace one or two characters with a similar shape, such as o with 0, in a fifth of the words and numbers."""
     alike: dict[str, list[str]] = _table("ocr", "alike")
 
     def found(word: str) -> list[tuple[int, str]]:
@@ -91,10 +91,7 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Exchange the prefix of one word to form another word of the same part of speech and ending.
-
-    Both words are in the dictionary. Most captions contain no such word.
-    """
+    """Replace the prefix of one word so that another dictionary word of the same part of speech results."""
     found = [
         (number, other)
         for number in caption.words
@@ -125,7 +122,7 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 def misspellings(word: str) -> tuple[str, ...]:
     """Return misspellings of a lower-case word that are not words themselves.
 
-    They are taken from the table, for the word or for its base before a regular ending, and otherwise from the rules.
+    They come from the table, for the word or its base before a regular ending, else from rules.
     """
     table: dict[str, list[str]] = _table("spelling", "words")
     if word in table:
@@ -141,7 +138,7 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# Common misspellings: a pattern and its replacement, applied at one position at a time.
+# Common misspellings: a pattern and its replacement, applied at one position
 RULES = tuple(
     (re.compile(pattern), wrong)
     for pattern, wrong in (
@@ -188,7 +185,7 @@ INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield misspellings by rules; unstressed vowels and doubled letters are used only if no other rule applies."""
+    """Yield misspellings by rules; doubled letters and unstressed vowels only if no other rule applies."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
         for rule, wrong in RULES
@@ -212,12 +209,7 @@ def _unknown(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
-    """Return the words that differ from a word only in the prefix and share its part of speech.
-
-    Args:
-        word: A lower-case word.
-        reading: "NOUN", "VERB", "ADJ" or "ADV"; "" yields none.
-    """
+    """Return the words that differ from a word only in the prefix, for a reading "NOUN", "VERB", "ADJ" or "ADV"."""
     if not word.isalpha() or word in stop_words():
         return ()
     prefixes, refused = _table("prefixes", "words"), set(_table("not_prefixed", "words"))
@@ -237,12 +229,12 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Return the function words that word perturbations skip."""
+    """Return the function words that are never changed."""
     return frozenset(_table("stop_words", "words").split())
 
 
 def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
-    """Change a share of the words; return "" if none can be changed."""
+    """Change a share of the words; return "" if no word can be changed."""
     eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
     if not eligible:
         return ""

@@ -1,8 +1,8 @@
-"""Perturbations that drop words by part of speech: each becomes [UNK], so that the length does not change.
+"""Replace words with [UNK] by part of speech, keeping the length of the caption.
 
-Nouns are the tags NN, NNS, NNP and NNPS, verbs VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are verbs, as
-in NLTK; modals ("can", "will": MD) are not, so `no_verbs` keeps them and `only_verbs` drops them. Numbers and clitics
-("n't", "'s") are words; punctuation is kept. Source: Schiappa et al. 2022, appendix A.2.
+Nouns are the tags NN, NNS, NNP and NNPS; verbs are VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are
+verbs, as in NLTK, but modals ("can", "will": MD) are not. Numbers and clitics ("n't", "'s") are words; punctuation is
+kept. Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations
@@ -55,17 +55,17 @@ def _kept(caption: Caption, reason: str) -> Unchanged:
 
 
 def random_noun(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one noun with [UNK], at one position only."""
+    """Replace one randomly chosen noun with [UNK]."""
     return drop(caption, _one(_words(caption, NOUN), rng)) or Unchanged("no noun")
 
 
 def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one verb with [UNK], at one position only."""
+    """Replace one randomly chosen verb with [UNK]."""
     return drop(caption, _one(_words(caption, VERB), rng)) or Unchanged("no verb")
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace words with [UNK], separating clitics if one part is dropped ("does [UNK]"); "" if there are no words."""
+    """Replace words with [UNK], splitting off clitics ("does [UNK]"); return "" if there is nothing to replace."""
     if not numbers:
         return ""
     changes = dict.fromkeys(numbers, UNKNOWN)

@@ -21,7 +21,7 @@ MODES = ("stressreel", "released")
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """The parameters that determine a text perturbation, which make it reproducible word for word.
+    """Parameters that fully determine a text perturbation.
 
     Attributes:
         key: Id of the caption.
@@ -36,7 +36,7 @@ class TextRecipe:
     mode: Mode = "stressreel"
 
     def apply(self, text: str, tools: Tools) -> TextResult:
-        """Perturb one caption; `changed` is true if and only if the text differs."""
+        """Perturb one caption."""
         if self.corruption.reads_english and not is_english(text):
             return TextResult(text, False, "not English")
         capitals = self.corruption.family != "change_char" and _in_capitals(text)
@@ -55,7 +55,7 @@ class TextRecipe:
 
 
 def _in_capitals(text: str) -> bool:
-    """Return whether a caption of two or more words is entirely in capitals: "A MAN RIDES A HORSE"."""
+    """Return whether a caption of two or more words is entirely in capitals."""
     return (
         text.isupper()
         and text.lower().upper() == text
@@ -80,13 +80,12 @@ def corrupt_text(
         text: English text of one or more sentences.
         name: Name of a perturbation in `list_corruptions("text")`.
         seed: Seed of the random numbers.
-        key: Identifier of the caption. Random numbers depend on seed, perturbation, key and text, so different captions
-            use different numbers even with the same key. (A build uses seed, perturbation and caption id, which is
-            unique.)
+        key: Identifier of the caption. Random numbers depend on seed, perturbation, key and text. (In a build, they
+            depend on seed, perturbation and caption id.)
         style: "declarative" for statements and noun phrases, "imperative" for instructions, "auto" to classify each
             caption: it is an instruction only if it starts with a word that is always a verb.
         mode: "released" for the word tables of the released code in the family `bias`.
-        tools: Tagger, WordNet, embeddings and models; by default those available on this machine.
+        tools: Tagger, WordNet, embeddings and models; defaults to those available on this machine.
 
     Returns:
         The text, whether it differs from the original, and the reason if it does not.
@@ -110,5 +109,5 @@ def corrupt_text(
 
 
 def text_key(key: str, text: str) -> str:
-    """Return a key that differs if the key or the text differs."""
+    """Return a key that is unique for the given key and text."""
     return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"

@@ -39,7 +39,7 @@ class Mention:
     stop: int
     word: GenderWord
     role: Role
-    slip: str = ""  # a number error: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
+    slip: str = ""  # agreement error: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
 
 
 def find_mentions(caption: Caption) -> Iterator[Mention]:
@@ -53,7 +53,7 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 
 
 def _mention(caption: Caption, number: int) -> Mention | int:
-    """Return the mention that starts at a token, or the index of the next token to examine."""
+    """Return the mention that starts at a token, or else the index of the next token to examine."""
     tokens = caption.tokens
     lower = tokens[number].lower
     for phrase, word in gendered_phrases().get(lower, ()):
@@ -84,7 +84,7 @@ def _mention(caption: Caption, number: int) -> Mention | int:
 
 
 def _title_stop(caption: Caption, number: int) -> int:
-    """Return the end of a title of a work that starts at a token, if the previous word announces a work; else 0."""
+    """Return the end of a known title of a work, introduced by a word such as "movie"; 0 if there is none."""
     tokens = caption.tokens
     if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
         return 0
@@ -101,7 +101,7 @@ def _is_fellow(caption: Caption, number: int) -> bool:
 
 
 def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
-    """Return the number error of a noun that does not agree with the word before it; "" if there is none."""
+    """Return the agreement error between a noun and its determiner, or ""."""
     start, determiner = phrase_start(caption, number)
     count = number_word(caption, determiner)
     if any(token.lower in _SEVERAL for token in caption.tokens[start:number]):
@@ -132,7 +132,7 @@ def _pronoun_role(caption: Caption, number: int) -> Role | None:
 
 
 def _is_animal(caption: Caption, number: int) -> bool:
-    """Return whether "her" or "him" denotes an animal: "a girl rides a horse and pats her"."""
+    """Return whether "her" or "him" refers to an animal: "a girl rides a horse and pats her"."""
     place, animals = number - 1, read_table("bias")["animals"]["rows"]
     while place >= 0 and caption.tokens[place].lower not in gendered_nouns():
         place -= 1
@@ -176,7 +176,7 @@ def _before_noun(caption: Caption, number: int) -> bool:
 
 
 def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun", "animal"]:
-    """Return whether "male" is used as an adjective, as a noun, or of an animal."""
+    """Return how a word such as "male" is used: as an adjective, as a noun, or of an animal."""
     tokens = caption.tokens
     following = tokens[number + 1 : number + 4]
     if following and following[0].tag == "CC" and len(following) > 1 and following[1].lower in gendered_adjectives():
@@ -199,7 +199,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
 
 
 def _is_noun(caption: Caption, number: int) -> bool:
-    """Return whether a word is a noun rather than a verb, as in "to man the grill", "she mothers them"."""
+    """Return whether a word is a noun rather than a verb ("to man the grill", "she mothers them")."""
     token = caption.tokens[number]
     if not token.tag.startswith(("VB", "MD")) or not can_be_verb(token.lower):
         return True
@@ -208,7 +208,7 @@ def _is_noun(caption: Caption, number: int) -> bool:
 
 
 def _in_name(caption: Caption, number: int) -> bool:
-    """Return whether a capitalized word is next to another: "Stephen King", "Guy Ritchie"."""
+    """Return whether a capitalized word is next to another one: "Stephen King", "Guy Ritchie"."""
     tokens = caption.tokens
     word = tokens[number].text
     if not word[:1].isupper() or caption.text.isupper() or word.lower().rstrip(".") in _TITLES:
@@ -220,7 +220,7 @@ def _in_name(caption: Caption, number: int) -> bool:
 
 
 def phrase_start(caption: Caption, number: int) -> tuple[int, int | None]:
-    """Return the start of the modifiers before a noun, and the article or number before them."""
+    """Return the start of the modifiers before a noun, and the position of the determiner, if there is one."""
     start = number
     while start and caption.tokens[start - 1].tag.startswith(("JJ", "NN", "VBN")) and caption.tokens[start - 1].is_word:
         start -= 1

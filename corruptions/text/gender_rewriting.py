@@ -1,4 +1,4 @@
-"""Rewrite a caption with other genders, and restore agreement."""
+"""Rewrite the gendered words of a caption, and restore agreement."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODIFIERS = ("JJ", "NN", "VBN", "CD")
 
 @dataclass
 class _Draft:
-    """Pending changes to a caption."""
+    """A caption with pending changes."""
 
     caption: Caption
     target: Target
@@ -31,7 +31,7 @@ class _Draft:
         self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
 
     def delete(self, start: int, stop: int) -> None:
-        """Remove tokens and adapt an article before them."""
+        """Delete tokens, so that an article before them is adapted."""
         for number in range(start, stop):
             self.changes[number] = ""
         if start and self.caption.tokens[start - 1].lower in ARTICLES:
@@ -58,7 +58,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
             draft.delete(mention.start, mention.stop)
     if target != "swap":
         joined = _join(draft, mentions)
-        _tell_apart(draft, [mention for mention in mentions if mention not in joined])
+        _distinguish(draft, [mention for mention in mentions if mention not in joined])
     if target == "neutral":
         for mention in mentions:
             if mention.role == "subject":
@@ -71,7 +71,7 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
 
 
 def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only marks the gender of the next noun: "women athletes", "a lady doctor"."""
+    """Return whether a word only marks the gender of the following noun: "women athletes", "a lady doctor"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
     last = mention.stop  # end of a compound noun: "women news reporters"
@@ -84,7 +84,7 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
-    """Merge people whose words became identical: "a person and a person" into "two people", "he or she" into "they"."""
+    """Merge people described by the same word: "a person and a person" into "two people", "he or she" into "they"."""
     joined: list[Mention] = []
     for role in ("adjective", "noun", "pronoun"):
         kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
@@ -109,7 +109,7 @@ def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
-    """Join two noun phrases around a conjunction, if the words before the nouns allow it."""
+    """Merge two coordinated noun phrases, if the words before the nouns allow it."""
     tokens = draft.caption.tokens
     either = tokens[first.stop].lower in ("or", "nor", "/")
     start, determiner = phrase_start(draft.caption, first.start)
@@ -158,8 +158,8 @@ def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
     return True
 
 
-def _tell_apart(draft: _Draft, mentions: Sequence[Mention]) -> None:
-    """Insert "another" for the second of two people whose words became identical: "a man talks to a woman"."""
+def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
+    """Insert "another" before the second of two people described by the same word."""
     tokens, sentences = draft.caption.tokens, draft.caption.sentences
     seen: list[tuple[range, str, str]] = []
     for mention in mentions:
@@ -196,7 +196,7 @@ def _fix_possessives(draft: _Draft) -> None:
 
 
 def _is_quoted(caption: Caption, number: int) -> bool:
-    """Return whether a single quotation mark before a token is open: one that follows a space and precedes a word."""
+    """Return whether a token follows an opening single quotation mark."""
     text = caption.text
     return any(
         token.text in ("'", "‘")
@@ -214,7 +214,7 @@ def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | 
 
 
 def _agree(draft: _Draft, pronoun: int) -> None:
-    """Make verbs agree with "they" instead of "he" or "she": the verb after it, coordinated ones, or one before it."""
+    """Make verbs agree with "they": those after the pronoun, or in a question the one before it."""
     tokens = draft.caption.tokens
     sentence = next(s for s in draft.caption.sentences if pronoun in s)
     before = pronoun - 1

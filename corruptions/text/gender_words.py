@@ -1,4 +1,4 @@
-"""Words for people with their female, male and neutral forms, from the table `bias.yaml`."""
+"""Load gendered words for people, with their male, female and neutral forms, from `bias.yaml`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class GenderWord:
 
 @cache
 def gendered_nouns() -> dict[str, GenderWord]:
-    """Return the nouns, singular and plural, by text."""
+    """Return all gendered nouns, in singular and plural form."""
     table = read_table("bias")
     found: dict[str, GenderWord] = {}
 
@@ -57,7 +57,7 @@ def gendered_nouns() -> dict[str, GenderWord]:
 
 @cache
 def gendered_adjectives() -> dict[str, GenderWord]:
-    """Return the adjectives by text."""
+    """Return all gendered adjectives."""
     found: dict[str, GenderWord] = {}
     for male, female, neutral in read_table("bias")["adjectives"]["rows"]:
         for gender, word in (("male", male), ("female", female)):
@@ -67,14 +67,14 @@ def gendered_adjectives() -> dict[str, GenderWord]:
 
 @cache
 def gendered_pronoun(role: Role, gender: str) -> GenderWord:
-    """Return the pronoun for a gender and a role."""
+    """Return the pronoun of a gender in a grammatical role."""
     male, female, neutral = read_table("bias")["pronouns"]["rows"][role]
     return GenderWord(gender, (male, female, neutral), (male, female, neutral))
 
 
 @cache
 def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
-    """Return the phrases by first word, longest first; the value is None for phrases that are never changed."""
+    """Return phrases by first word, longest first; the value is None for phrases that never change."""
     found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
     table = read_table("bias")
     for phrase in table["protected"]["rows"]:
@@ -90,7 +90,7 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
 
 @cache
 def titles() -> dict[str, list[tuple[str, ...]]]:
-    """Return, by first word, the titles of works that also are common words."""
+    """Return titles of works that are also common words, by first word."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in read_table("bias")["titles"]["rows"]:
         words = tuple(phrase.split())
@@ -104,7 +104,7 @@ def _joined(phrase: str) -> str:
 
 @cache
 def _plural(noun: str) -> str:
-    """Return the plural of a noun, or of the last word of a multi-word noun."""
+    """Return the plural of a noun; in a multi-word noun, of its last word."""
     if noun == "member of congress":
         return "members of congress"
     for one, many in (("human", "humans"), ("man", "men"), ("person", "people"), ("child", "children")):
@@ -115,7 +115,7 @@ def _plural(noun: str) -> str:
 
 
 def read_compound(lower: str) -> GenderWord | None:
-    """Return the gendered word for a compound such as "ex-wife" or "mother-in-law"; None for other words."""
+    """Return the forms of a compound such as "ex-wife" or "mother-in-law", or None for other words."""
     first, hyphen, last = lower.partition("-")
     if not hyphen:
         return None

@@ -1,4 +1,4 @@
-"""Lemmas and forms of swapped words, the lists of `swap_text.yaml`, and sampling."""
+"""Lemmas, inflected forms and word lists for word swaps."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ POSES: dict[str, tuple[str, Pos]] = {
     "RB": ("ADV", "r"),
 }
 PARTS: dict[Pos, str] = {pos: part for part, pos in POSES.values()}
-LEMMAS = {"leaves": "leaf"}  # the dictionary's first lemma differs from the one used in captions
+LEMMAS = {"leaves": "leaf"}  # where the dictionary's first lemma is not the one used in captions
 
 
 def related(word: str, other: str) -> bool:
-    """Return whether two lemmas are equal or one is derived from the other: "sing", "singer"."""
+    """Return whether two lemmas are equal or one is derived from the other, such as "sing" and "singer"."""
     short, long = sorted((word, other), key=len)
     stem = short[: max(SAME_STEM, len(short) - 2)] if len(short) >= SAME_STEM else short
     return word == other or (len(short) > 2 and long.startswith(stem))
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word has three or more characters, all of them lower-case ASCII letters."""
+    """Return whether a word consists of three or more lower-case ASCII letters."""
     return len(word) > 2 and word.isascii() and word.isalpha() and word.islower()
 
 
 @lru_cache(maxsize=1 << 14)
 def lemma_of(word: str, tag: str) -> str:
-    """Return the lemma of a word with a tag; "" for tags that are not in `POSES`."""
+    """Return the lemma of a tagged word, or "" for tags that are not in `POSES`."""
     if tag not in POSES:
         return ""
     if tag in ("NN", "JJ", "RB"):
@@ -51,7 +51,7 @@ def lemma_of(word: str, tag: str) -> str:
 
 
 def inflected(lemma: str, tag: str) -> str:
-    """Inflect a lemma for a tag; in a phrase, inflect the first word (verbs) or the last word (nouns)."""
+    """Inflect a lemma for a tag; in a phrase, the first word (verbs) or the last word (nouns) is inflected."""
     if tag in ("JJ", "RB", "NN", "VB", "VBP"):
         return lemma
     if tag == "NNS":
@@ -61,23 +61,23 @@ def inflected(lemma: str, tag: str) -> str:
 
 
 def word_count(caption: Caption, share: float) -> int:
-    """Return the number of words for a share of a caption, 1 to 10."""
+    """Return the number of words in a share of a caption, between 1 and 10."""
     return min(max(int(share * len(caption.tokens)), LEAST), MOST)
 
 
 def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
-    """Return numbers in random order."""
+    """Return the numbers in random order."""
     return [numbers[place] for place in rng.permutation(len(numbers))]
 
 
 def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
-    """Sample one of several values."""
+    """Sample one value."""
     return values[int(rng.integers(len(values)))]
 
 
 @cache
 def names(*path: str) -> frozenset[str]:
-    """Return a word list of the table."""
+    """Return a word list of `swap_text.yaml` as a set."""
     part: Any = swap_table()
     for name in path:
         part = part[name]
@@ -85,5 +85,5 @@ def names(*path: str) -> frozenset[str]:
 
 
 def swap_table() -> dict[str, Any]:
-    """Return the table `swap_text.yaml`."""
+    """Load `swap_text.yaml`."""
     return read_table("swap_text")

@@ -1,4 +1,4 @@
-"""Nouns and adjectives that can be another part of speech, and the positions in a caption that accept them."""
+"""Find nouns and adjectives that can be another part of speech, and where they can be inserted."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...language.words import Caption
 from .lexical import PARTS, is_plain, names
 from .synonyms import in_phrase, tells_how_much
 
-COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # occurrences in WordNet's tagged texts from which a word counts as common
+COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # minimum occurrences in WordNet's tagged texts of a common word
 ARTICLES = ("DT", "PRP$", "POS", "WP$")
 BE = ("is", "are", "was", "were", "be", "been", "being")
 SINGLE = ("a", "an", "another", "each", "every", "either", "neither")
@@ -23,7 +23,7 @@ AFTER_ARTICLE = ("NN", "JJ", "RB", "VBG", "VBN", "CD")
 
 @cache
 def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
-    """Return the common nouns ("n") or adjectives ("a") that can be another part of speech, in alphabetical order."""
+    """Return common nouns ("n") or adjectives ("a") that can be another part of speech, in alphabetical order."""
     part, least = PARTS[pos], COMMON_NOUN if pos == "n" else COMMON_ADJECTIVE
     left_out = names("multi_pos", "no_nouns" if pos == "n" else "no_adjectives") | names("sensitive")
 
@@ -37,7 +37,7 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
 
 
 def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the nouns that can replace each singular noun of a caption, by token index."""
+    """Return the possible replacements of each singular noun, by token index."""
     caption = with_classes(caption)
     pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
     mass = names("multi_pos", "mass_nouns")
@@ -57,7 +57,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
 
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the adjectives that can replace each adjective of a caption, by token index."""
+    """Return the possible replacements of each adjective, by token index."""
     caption = with_classes(caption)
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
@@ -74,7 +74,7 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
 
 
 def _is_adjective(caption: Caption, number: int) -> bool:
-    """Return whether the dictionary lists a word as an adjective and it is not in a compound such as "fast moving"."""
+    """Return whether the dictionary lists a word as an adjective, unless it is in a compound like "fast moving"."""
     word, before = caption.tokens[number].lower, caption.tag_at(number - 1)
     participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
     passive = caption.lower_at(number - 1) in BE and participle
@@ -90,7 +90,7 @@ def _is_before_noun(caption: Caption, number: int) -> bool:
 
 
 def _use(caption: Caption, number: int) -> str:
-    """Return the use of a noun: "one" after "a" and the like, "any" after "the" or before a noun, otherwise "bare"."""
+    """Return "one" after "a" and similar words, "any" after "the" or before a noun, else "bare"."""
     if caption.tag_at(number + 1).startswith("NN"):
         return "any"  # "police officer"
     for place in range(number - 1, -1, -1):

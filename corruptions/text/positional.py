@@ -1,4 +1,4 @@
-"""Perturbations of words by position: dropping the first or last word, or shuffling all.
+"""Drop the first or last word, or shuffle all words.
 
 Words are delimited by spaces and punctuation: "it's", "girl's" and "4tbsp" are one word each. Punctuation is not a word
 and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
@@ -33,8 +33,8 @@ def drop_first_and_last(caption: Caption) -> str | Unchanged:
 def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Shuffle the words of the caption across sentences; the order always changes.
 
-    Spelling does not change ("an" remains "an") except for capitals: the first words of sentences are capitalized as
-    before, and a word moved away from such a position loses its capital, unless it is a name or "I".
+    Words keep their spelling ("an" remains "an"), but sentences are capitalized as before, and words moved away from
+    the start of a sentence lose their capital unless they are names or "I".
     """
     words = written_words(caption)
     starts = {next((n for n in sentence if caption.tokens[n].is_word), -1) for sentence in caption.sentences}
@@ -53,7 +53,7 @@ def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged
 
 
 def written_words(caption: Caption) -> tuple[range, ...]:
-    """Return the token range of each word, including clitics, as delimited by spaces and punctuation."""
+    """Return the token range of each word, including clitics."""
     found: list[range] = []
     for number in caption.words:
         if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
@@ -71,7 +71,6 @@ def _drop(caption: Caption, *places: int) -> str | Unchanged:
 
 
 def _write(caption: Caption, changes: Mapping[range, str]) -> str:
-    """Return the caption with some words replaced."""
     first = {word.start: text for word, text in changes.items()}
     rest = dict.fromkeys((number for word in changes for number in word[1:]), "")
     return caption.replace(first | rest)
@@ -82,6 +81,6 @@ def _text(caption: Caption, word: range) -> str:
 
 
 def _inside(caption: Caption, word: range) -> str:
-    """Return the first word of a sentence as it would be written mid-sentence."""
+    """Return the first word of a sentence as written mid-sentence."""
     opener = caption.tokens[word.start]
     return without_capital(opener) + _text(caption, word)[len(opener.text) :]

@@ -1,4 +1,4 @@
-"""Exchange words for those of a formal or casual register, by the table `text_style.yaml`."""
+"""Replace words by formal or casual ones, according to `text_style.yaml`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,10 @@ _VERBS = ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG")
 
 
 def exchange(caption: Caption, register: str) -> dict[int, str]:
-    """Return the changes that rewrite a caption in the words of a register.
+    """Return the changes that rewrite a caption in a register, "formal" or "casual".
 
-    Phrases are replaced first, longest first; then single words, in their inflected form. Words in a phrase of the list
-    `keep` ("motion picture", "as well") and nouns in a compound ("photo shop") are not replaced.
-
-    `register` is "formal" or "casual", a table of `text_style.yaml`.
+    Phrases are replaced first, longest first, then inflected single words. Phrases of the list `keep` ("motion
+    picture", "as well") and nouns in compounds ("photo shop") do not change.
     """
     table = read_table("text_style")[register]
     lower = [token.lower for token in caption.tokens]
@@ -61,7 +59,7 @@ def _kept(register: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _phrases(register: str) -> tuple[tuple[tuple[str, ...], str, str], ...]:
-    """Return the phrases, longest first, each with the condition on its context and its replacement."""
+    """Return the phrases, longest first, each with its context condition and replacement."""
     rows = []
     for phrase, new in read_table("text_style")[register]["phrases"].items():
         parts, _, condition = str(phrase).partition(" +")
@@ -75,11 +73,11 @@ def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[int]:
 
 
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
-    """Return whether the context of a phrase allows its replacement.
+    """Return whether the context of a phrase fulfils the condition for its replacement.
 
-    Conditions: a tag requires the next word to have it; "THE" an article or possessive after the phrase; "VERB" a verb
-    before and an adjective after it ("is kind of funny", not "some kind of test"); "END" that no noun, adjective or
-    "else" follows ("someone else"); "CLAUSE" that no article precedes ("for a while").
+    "THE" requires an article or possessive after the phrase, "VERB" a verb before and an adjective after it ("is kind
+    of funny"), "END" that no noun, adjective or "else" follows, "CLAUSE" that no article precedes, "NOUN" that a noun
+    phrase without an article follows; a tag requires the next word to have it.
     """
     before, after = caption.tag_at(start - 1), caption.tag_at(stop)
     if condition == "THE":
@@ -96,7 +94,7 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the inflected replacement of a word, and the number of tokens that it replaces."""
+    """Return the inflected replacement of a word, and the number of tokens it replaces."""
     token = caption.tokens[number]
     if token.tag in _VERBS:
         return _exchanged_verb(caption, number, table)
@@ -144,7 +142,7 @@ def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def _has_particle(caption: Caption, number: int) -> bool:
-    """Return whether a particle follows a verb's object: "puts his shoes on"."""
+    """Return whether a particle follows the object of a verb: "puts his shoes on"."""
     for place in range(number + 1, min(number + PARTICLE_REACH, len(caption.tokens))):
         token = caption.tokens[place]
         if not token.is_word or token.tag == "CC":
@@ -171,17 +169,14 @@ def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def in_compound(caption: Caption, number: int) -> bool:
-    """Return whether a noun is next to another noun, as in "photo shop", where both may form one name.
-
-    After a noun, words for people still count as people: "cartoon man".
-    """
+    """Return whether a noun is next to another noun ("photo shop"); "man" in "cartoon man" does not count."""
     person = noun_lemma(caption.tokens[number].lower) in words("people")
     behind = caption.tag_at(number - 1).startswith("NN") and not person
     return behind or caption.tag_at(number + 1).startswith("NN")
 
 
 def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
-    """Return whether an adverb is idiomatic at a position: "real quick" after a verb, "very" before an adjective."""
+    """Return whether an adverb is idiomatic: "real quick" after a verb, "very" before an adjective."""
     before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
     if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
         return False
@@ -193,7 +188,7 @@ def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, An
 
 
 def begins_phrase(tag: str) -> bool:
-    """Return whether an object can start with a word that has a given tag."""
+    """Return whether a word with a given tag can start an object."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
 
 

@@ -1,4 +1,4 @@
-"""Change gender by the word tables of the released code, applied as in that code, including its errors."""
+"""Change gender as in the released code, with its word tables and errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tables import read_table
 
 
 def released_gender(caption: Caption, target: Literal["female", "male", "neutral"]) -> str | Unchanged:
-    """Apply the released table to space-separated words, regardless of part of speech."""
+    """Apply the released table to space-separated words of any part of speech."""
     table = read_table("bias")["released"]["rows"]
     words = caption.text.split()
     new = []
@@ -25,7 +25,7 @@ def released_gender(caption: Caption, target: Literal["female", "male", "neutral
 
 
 def released_swap(caption: Caption) -> str | Unchanged:
-    """Apply the gender_bender list to every sequence of letters; "him" and "hers" are adapted before a noun."""
+    """Apply the gender_bender list to all sequences of letters, adapting "him" and "hers" before a noun."""
     rows: dict[str, str] = read_table("bias")["released_swap"]["rows"]
 
     def swapped(found: re.Match[str]) -> str:
@@ -44,10 +44,7 @@ def released_swap(caption: Caption) -> str | Unchanged:
 
 
 def _is_genitive(caption: Caption, place: int) -> bool:
-    """Return whether a noun or determiner follows a position before any conjunction or preposition.
-
-    The released code uses spaCy's tagger; this function uses the caption's tags.
-    """
+    """Return whether a noun or determiner follows, before any conjunction or preposition; the original uses spaCy."""
     for token in caption.tokens:
         if token.start < place:
             continue

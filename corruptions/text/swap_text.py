@@ -1,4 +1,4 @@
-"""Perturbations that swap words: for words with several parts of speech, synonyms, neighbours, model suggestions.
+"""Swap words for synonyms, embedding neighbours, suggestions of a model, or words with several parts of speech.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -19,16 +19,16 @@ from .result import Unchanged
 from .synonyms import content_words, embedding_options, wordnet_options
 from .tools import Tools
 
-MOST_MULTI = 2  # words that multi_pos_swap_* changes
-SUGGESTIONS, LIKELY = 100, 5  # words requested from the model, and likeliest fitting ones to sample from
+MOST_MULTI = 2  # words changed by multi_pos_swap_*
+SUGGESTIONS, LIKELY = 100, 5  # words requested from the model, and most likely fitting ones to sample from
 
 
 def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace up to two words tagged exactly NN by nouns that can also be another part of speech.
 
-    The paper's example: "a little output does gymnastics". Replacements are common WordNet nouns that are used mostly
-    as nouns: countable ones after "a" and the like, uncountable ones without an article. Nouns of number ("a group of
-    people are") do not change, since the verb agrees with the noun that they quantify.
+    The paper's example is "a little output does gymnastics". Replacements are common WordNet words that are mostly
+    nouns: countable after articles such as "a", uncountable without an article. Nouns of quantity ("a group of people
+    are") do not change, since the verb agrees with the noun they quantify.
     """
     pools = noun_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no noun in the singular")
@@ -37,8 +37,8 @@ def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) 
 def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace up to two words tagged exactly JJ by adjectives that can also be another part of speech.
 
-    The paper's example: "a anodyne girl does gymnastics". Replacements are common WordNet adjectives that are used
-    mostly as adjectives. The replaced ones precede a noun, or follow a verb and have no complement (not "afraid that").
+    The paper's example is "a anodyne girl does gymnastics". Replacements are common WordNet words that are mostly
+    adjectives. Only adjectives before a noun, or after a verb and without a complement (not "afraid that"), change.
     """
     pools = adjective_pools(caption, tools.wordnet)
     return _swap_multi(caption, pools, rng) or Unchanged("no adjective")
@@ -47,9 +47,9 @@ def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) 
 def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace a tenth of the words with inflected synonyms from WordNet.
 
-    A word and its synonym share a sense that is by far the most frequent one of both in WordNet's tagged texts. For
-    common caption words a table selects idiomatic synonyms; "table salt" and the like are used only if no other word of
-    the caption has a synonym. Auxiliaries, compounds, set phrases ("hot dog", "put on") and names do not change.
+    The shared sense must be by far the most frequent one of both words in WordNet's tagged texts. For common caption
+    words, a table selects idiomatic synonyms; stilted ones ("table salt") are a last resort. Auxiliaries, compounds,
+    set phrases ("hot dog", "put on") and names do not change.
     """
     options = {n: wordnet_options(caption, n, tools.wordnet) for n in content_words(caption, tools.wordnet)}
     stiff = names("synonyms", "stiff")
@@ -61,19 +61,17 @@ def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -
 def swap_syn_word_embedding(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace a tenth of the words with inflected neighbours in an embedding space.
 
-    A replacement is among the nearest words that are mostly the same part of speech and share one of the word's
-    frequent senses in WordNet: embedding neighbours may be antonyms or co-hyponyms ("cat", "dog"). It is never a form
-    of the word.
+    Neighbours may be antonyms or co-hyponyms ("cat", "dog"), so a replacement must be mostly the same part of speech
+    and share a frequent WordNet sense with the word. It is never a form of the word.
     """
     options = {number: embedding_options(caption, number, tools) for number in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a near word in the embedding")
 
 
 def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a fifth of the words with suggestions of a masked language model: whole words of the same form.
+    """Replace a fifth of the words with whole words of the same form suggested by a masked language model.
 
-    Words are masked one after the other, so that later suggestions take earlier ones into account. A suggestion is
-    sampled from the most likely ones that are not forms of the word.
+    Words are masked one after the other, so that each suggestion takes earlier ones into account.
     """
     eligible = [
         n
@@ -95,10 +93,7 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
 
 
 def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
-    """Translate the caption into another language and back.
-
-    The result is capitalized, and ends with a full stop, only if the original does.
-    """
+    """Translate the caption into another language and back, keeping an initial capital and final full stop."""
     text = caption.text.strip()
     found = tools.translate_back(text)
     if not found or not caption.tokens:
@@ -114,30 +109,30 @@ def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
 
 
 def _swap_multi(caption: Caption, pools: Mapping[int, Sequence[str]], rng: np.random.Generator) -> str | None:
-    there = {token.lower for token in caption.tokens}
+    present = {token.lower for token in caption.tokens}
     changes: dict[int, str] = {}
     for number in sorted(shuffled(list(pools), rng)[:MOST_MULTI]):
-        fitting = [word for word in pools[number] if word not in there]
-        there.add(word := draw_one(fitting, rng))
+        fitting = [word for word in pools[number] if word not in present]
+        present.add(word := draw_one(fitting, rng))
         changes[number] = like(word, caption.tokens[number].text)
     return caption.edit(changes) if changes else None
 
 
 def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random.Generator, share: float) -> str | None:
-    changes, there = {}, {token.lower for token in caption.tokens}
-    fresh = {n: [w for w in words if not _is_there(w, there)] for n, words in options.items()}
+    changes, present = {}, {token.lower for token in caption.tokens}
+    fresh = {n: [w for w in words if not _is_present(w, present)] for n, words in options.items()}
     for number in shuffled([n for n, words in fresh.items() if words], rng)[: word_count(caption, share)]:
         changes[number] = like(draw_one(fresh[number], rng), caption.tokens[number].text)
     return caption.edit(changes) if changes else None
 
 
-def _is_there(new: str, there: set[str]) -> bool:
-    """Return whether a caption already contains a word in the singular or plural: "workouts and exercises"."""
-    return not there.isdisjoint((new, f"{new}s", new.removesuffix("s")))
+def _is_present(new: str, present: set[str]) -> bool:
+    """Return whether a caption already contains a word in the singular or plural."""
+    return not present.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 
 def _same_form(word: str, old: str, tag: str) -> bool:
-    """Return whether a suggested word fits the tag of a word and is not a form of it."""
+    """Return whether a suggested word fits the tag of the old word and is not a form of it."""
     part, pos = POSES[tag]
     word = word.lower()
     if word in names("sensitive") or part not in readings(word) or word in AUXILIARIES or len(word) < 2:

@@ -1,7 +1,7 @@
-"""Synonyms: the words of a caption that can be replaced independently, and their replacements.
+"""Find words that can be replaced independently, and their synonyms.
 
-WordNet (Fellbaum 1998) supplies words that share a sense which is by far the most frequent one of both. An embedding
-supplies neighbours that also share a frequent sense in WordNet, which excludes antonyms and co-hyponyms (cat and dog).
+Synonyms from WordNet (Fellbaum 1998) share a sense that is by far the most frequent one of both words. Embedding
+neighbours must share a frequent WordNet sense, which excludes antonyms and co-hyponyms (cat and dog).
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ from .tools import Tools
 PEOPLE = ("man", "woman", "guy", "lady", "person")
 RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, as a share of the word's
 SHORTEST = 3  # letters; shorter words are units and abbreviations
-NEAR, MUTUAL, DRAWN = 0.5, 20, 3  # minimum cosine, maximum rank in return, neighbours to sample from
-OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense among the uses of a word, and of its synonym
+NEAR, MUTUAL, DRAWN = (
+    0.5,
+    20,
+    3,
+)  # minimum cosine, maximum rank among the neighbour's own neighbours, number to sample from
+OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense in the uses of a word, and of its synonym
 FREE = ("about", "to", "with")  # prepositions that do not change the sense of a verb: "talk about"
 PARTICLE_REACH = 6
 OBJECT = ("DT", "PRP$", "PRP", "CD", "NN", "NNS", "NNP", "JJ", "VBN", "WP")  # first words of an object
@@ -29,12 +33,11 @@ MATTER = ("noun.food", "noun.substance", "noun.plant")
 
 
 def content_words(caption: Caption, wordnet: WordNet) -> list[int]:
-    """Return the indices of nouns, verbs, adjectives and adverbs that are not part of a set phrase."""
+    """Return the indices of nouns, verbs, adjectives and adverbs outside set phrases."""
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
 def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is an auxiliary or part of a set phrase."""
     token = caption.tokens[number]
     pos = POSES[token.tag][1]
     lemma = lemma_of(token.lower, token.tag)
@@ -53,7 +56,7 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 
 def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is part of a WordNet phrase ("hot dog"); "little girl" and the like do not count."""
+    """Return whether a word is part of a WordNet phrase ("hot dog"), other than a phrase such as "little girl"."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     before, after = caption.lower_at(number - 1), caption.lower_at(number + 1)
@@ -76,7 +79,7 @@ def _is_title(caption: Caption, number: int) -> bool:
 
 
 def _is_compound_head(caption: Caption, number: int, lemma: str) -> bool:
-    """Return whether a word follows a noun and heads a compound; words for people do not count: "cartoon man"."""
+    """Return whether a word heads a compound; words for people do not count ("cartoon man")."""
     behind = number > 0 and caption.tokens[number - 1].tag.startswith("NN")
     return behind and lemma not in PEOPLE
 
@@ -135,7 +138,7 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
 
 
 def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> bool:
-    """Return whether a word's syntax permits its synonyms: with or without an object or infinitive."""
+    """Return whether the construction of a word, such as a verb with an object, permits its synonyms."""
     token = caption.tokens[number]
     if tells_how_much(caption, number, wordnet):
         return False
@@ -152,7 +155,7 @@ def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> 
 
 
 def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word expresses a quantity, as "little" in "a little oil"."""
+    """Return whether a word expresses a quantity: "little" in "a little oil"."""
     if caption.tokens[number].lower != "little" or number + 1 >= len(caption.tokens):
         return False
     following = caption.tokens[number + 1]
@@ -163,7 +166,7 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the synonyms from which `swap_syn_wordnet` samples."""
+    """Return the synonyms sampled by `swap_syn_wordnet`."""
     chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
@@ -197,7 +200,7 @@ def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str,
 
 @lru_cache(maxsize=1 << 14)
 def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the neighbours from which `swap_syn_word_embedding` samples, nearest first."""
+    """Return the neighbours sampled by `swap_syn_word_embedding`, nearest first."""
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)

@@ -1,4 +1,4 @@
-"""Perturbations of style: voice, negation, tense, and formal and casual register."""
+"""Change style: voice, negation, tense, and formal or casual register."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .tables import read_table
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
-    """Put one clause into the passive: the main clause, or else the first clause that has a passive.
+    """Convert one clause to the passive: the main clause or, if it has none, the first clause with a passive.
 
-    Tense and aspect do not change, pronouns are put into the correct case, and the agent is the entire noun phrase.
-    "man riding a horse" becomes "a horse being ridden by man". Imperatives do not change.
+    Tense and aspect are preserved, pronouns change case, and the agent is the entire noun phrase. "man riding a horse"
+    becomes "a horse being ridden by man". Imperatives do not change.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Passive"). The released code returns None on failure.
@@ -46,31 +46,31 @@ def active_to_passive(caption: Caption) -> str | Unchanged:
 def reverse_neg(caption: Caption) -> str | Unchanged:
     """Negate the main verb, or remove an existing negation.
 
-    "does gymnastics" becomes "does not do gymnastics", an imperative "do not ...", "man riding a horse" becomes "man
-    not riding a horse"; verbs joined by "and" are negated together ("does not ride and wave"). "without" becomes
-    "with", and the reverse if there is no verb.
+    "does gymnastics" becomes "does not do gymnastics", and "man riding a horse" becomes "man not riding a horse". Verbs
+    joined by "and" are negated together ("does not ride and wave"). "without" becomes "with"; in captions without a
+    verb, "with" becomes "without".
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Neg").
     """
-    denied = negative_words(caption)
-    if len(denied) > 1:
+    negations = negative_words(caption)
+    if len(negations) > 1:
         return Unchanged("it is negated more than once")
-    if denied:
-        return remove_negative(caption, denied[0]) or Unchanged("its negation has no plain opposite")
+    if negations:
+        return remove_negative(caption, negations[0]) or Unchanged("its negation has no plain opposite")
     main = main_clause(caption)
     if main is not None:
         if verbs_unsure(caption, main):
             return Unchanged(UNSURE)
-        return negate(caption, main, shared=_denied_with(caption, main)) or Unchanged("no verb to negate")
+        return negate(caption, main, shared=_negated_with(caption, main)) or Unchanged("no verb to negate")
     for number, token in enumerate(caption.tokens):
         if token.lower == "with" and number:
             return caption.edit({number: "without"})
     return Unchanged("no verb")
 
 
-def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses joined to the main clause by "and", up to one with an auxiliary or another conjunction."""
+def _negated_with(caption: Caption, main: Clause) -> list[Clause]:
+    """Return the clauses joined to the main clause by "and", up to an auxiliary or another conjunction."""
     found: list[Clause] = []
     for clause in clauses(caption):
         if clause.verb.main <= main.verb.main:
@@ -92,9 +92,9 @@ def _denied_with(caption: Caption, main: Clause) -> list[Clause]:
 def tense(caption: Caption) -> str | Unchanged:
     """Change the tense of a caption: present to past, or past to present.
 
-    All verbs in the tense of the main clause change together: "a man sings while a boy plays" becomes "a man sang while
-    a boy played". An imperative becomes a report ("added the oil"). A participle after a noun becomes a relative clause
-    in the past: "man who was riding a horse".
+    All verbs in the tense of the main clause change: "a man sings while a boy plays" becomes "a man sang while a boy
+    played". An imperative becomes a statement ("added the oil"), and a participle after a noun becomes a relative
+    clause in the past ("man who was riding a horse").
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only some verbs,
@@ -137,8 +137,7 @@ def formal(caption: Caption) -> str | Unchanged:
     """Make the caption formal: full forms, formal words, capitals, a full stop, "Please" before an imperative.
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"): the paper uses a model, this function rules and a
-        table.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"). The paper uses a model instead of rules.
     """
     changes, before = exchange(caption, "formal"), dict[int, str]()
     tokens = caption.tokens
@@ -174,7 +173,7 @@ def formal(caption: Caption) -> str | Unchanged:
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
-    """Return whether a caption starts with a single person without an article: "man riding a horse"."""
+    """Return whether a caption starts with one person without an article: "man riding a horse"."""
     while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
         start += 1
     token = caption.tokens[start]
@@ -186,7 +185,7 @@ def _bare_noun(caption: Caption, start: int) -> bool:
 
 
 def _finished(text: str) -> str:
-    """Capitalize every sentence, and end the last one with a full stop."""
+    """Capitalize every sentence and add a final full stop if it is missing."""
     text = text.rstrip()
     tokens = tokenize(text)
     starts = [sentence.start for sentence in sentence_ranges(tokens)]
@@ -197,11 +196,10 @@ def _finished(text: str) -> str:
 
 
 def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Make the caption casual: contractions and casual words, or an opening such as "ok, so" if none applies.
+    """Make the caption casual: contractions and casual words, or else an opening such as "ok, so".
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"): the paper uses a model, this function rules and a
-        table.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"). The paper uses a model instead of rules.
     """
     changes = exchange(caption, "casual")
     for number, clitic in list(_contractions(caption, changes)):

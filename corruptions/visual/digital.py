@@ -1,4 +1,4 @@
-"""The digital perturbations of MSRVTT-P and YouCook2-P: JPEG on one frame, two video codecs on a clip.
+"""Compress a frame as JPEG, or a clip with two video codecs.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261).
 """
@@ -17,16 +17,13 @@ Frame = NDArray[np.uint8]
 
 
 def jpeg(frame: Frame, quality: int) -> Frame:
-    """Compress and decompress the frame as JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)`.
+    """Compress and decompress a frame as JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)`.
 
     Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma; OpenCV avoids PIL's copies.
 
     Args:
         frame: (H, W, C) uint8, RGB or grey, up to 65,500 pixels per side; not modified.
         quality: libjpeg quality, 1 to 100; 25 18 15 10 7 in the paper.
-
-    Returns:
-        A new (H, W, C) uint8 frame, identical to that of the released code.
     """
     grey = frame.shape[2] == 1
     picture = frame if grey else cv2.cvtColor(frame, cv2.COLOR_RGB2BGR)
@@ -38,22 +35,18 @@ def jpeg(frame: Frame, quality: int) -> Frame:
 def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
     """Encode and decode a clip with FFmpeg's `mpeg2video` at a fixed quantiser, the paper's MPEG1.
 
+    Every frame is encoded exactly once, unlike in the released code.
+
     Args:
         frames: uint8, shape (T, H, W, C), RGB or grey, T at least 1.
         quantiser: FFmpeg's `-q:v`; 20 40 60 80 100 in the paper. FFmpeg writes at most 31; higher values still change
             the pictures.
 
     Returns:
-        uint8, same shape. The pixel format is yuv420p, which also halves the resolution of colour.
+        uint8, same shape; the codec's format is yuv420p, which also halves the resolution of colour.
 
     Raises:
-        VideoError: The codec refuses the pictures or loses frames.
-
-    Reference:
-        Schiappa et al. 2022 (arXiv 2207.02159), appendix A.1.
-
-    Differs from reference:
-        Every frame is encoded exactly once, so that none is lost.
+        VideoError: The codec rejects the pictures or loses frames.
     """
     return _coded(frames, "mpeg2video", int(quantiser))
 

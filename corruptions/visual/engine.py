@@ -1,4 +1,4 @@
-"""Apply a visual perturbation to all frames of a clip or to a single frame."""
+"""Apply a visual perturbation to a clip or a single frame."""
 
 from __future__ import annotations
 
@@ -19,17 +19,12 @@ Frame = NDArray[np.uint8]
 Pictures = TypeVar("Pictures")
 """A NumPy array or a torch tensor."""
 LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
-"""Axes of frames in the order in which "auto" tries them; three axes are never CHW."""
+"""Layouts in the order in which "auto" tries them; "auto" never interprets three axes as CHW."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The parameters that determine a visual perturbation, which make it reproducible bit for bit.
-
-    Attributes:
-        severity: Severity, 1 to 5.
-        key: Id of the clip, or of its source video.
-    """
+    """Parameters that fully determine a visual perturbation; `key` is the id of the clip or of its source video."""
 
     corruption: VisualCorruption
     severity: int
@@ -38,13 +33,13 @@ class Recipe:
 
     @property
     def level(self) -> tuple[float, ...]:
-        """The parameter values of the severity."""
+        """Parameter values of the severity."""
         return self.corruption.levels[self.severity - 1]
 
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
         """Return the source frame shown at each position; the identity unless the scope is "index".
 
-        The random key omits the severity, so that the five levels of a clip use the same random numbers.
+        The severity is not part of the random key, so all levels of a clip use the same random numbers.
         """
         if self.corruption.scope != "index":
             return np.arange(num_frames, dtype=np.int64)
@@ -52,10 +47,7 @@ class Recipe:
         return shown
 
     def frame(self, frame: Frame, index: int) -> Frame:
-        """Perturb one frame of scope "frame" or "clip".
-
-        `index` is the frame's index in the source, which determines the random numbers.
-        """
+        """Perturb the frame with the given index in the source, for the scopes "frame" and "clip"."""
         changed: Frame = self.corruption.function(frame, *self.level, *self._rng(index))
         return changed
 
@@ -76,23 +68,22 @@ def corrupt(
     """Perturb a clip or a single frame, in RGB or grey.
 
     Args:
-        frames: NumPy array or torch tensor of uint8, RGB or grey, of any size from 1x1; not modified.
+        frames: NumPy array or torch tensor of uint8, RGB or grey, of any size; not modified.
         name: Name of a perturbation in `list_corruptions("visual")`.
         severity: Severity, 1 to 5.
         seed: Seed of the random numbers, 0 or more.
         key: Identifier of the clip; different keys yield different random numbers.
         first_index: Index in the clip of the first frame, so that single frames of a clip can be reproduced. Must be 0
             for temporal perturbations and video codecs, which need the whole clip.
-        layout: The axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3. "auto" interprets four
-            axes as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1 or 3, else as THW;
-            two as HW. Thus (T, 3, H, 3) is THWC and (3, H, W) is three grey frames unless the layout is specified.
+        layout: Axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3. "auto" interprets four axes
+            as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1 or 3, else as THW; two
+            as HW. Specify the layout of ambiguous shapes such as (T, 3, H, 3) and (3, H, W).
 
     Returns:
-        An array, or a tensor on the same device, matching the input: uint8, contiguous, of the same shape and layout.
+        Contiguous uint8 array, or tensor on the same device, of the same shape and layout as the input.
 
     Raises:
-        InputError: Name, layout or severity is invalid, the array has another type, or seed, key or first index has
-            another type (NumPy integers are accepted).
+        InputError: Name, layout or severity is invalid, or an argument has the wrong type.
 
     Reference:
         Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
@@ -119,7 +110,6 @@ def corrupt(
 
 
 def _whole_number(name: str, value: Any) -> int:
-    """Convert a Python or NumPy integer to a Python integer."""
     try:
         number = -1 if isinstance(value, bool) else operator.index(value)
     except TypeError:
@@ -136,7 +126,7 @@ def _is_tensor(frames: Any) -> bool:
 
 
 def _as_array(frames: Any) -> Frame:
-    """Return a view of frames as a uint8 array; a tensor on another device is copied."""
+    """Return frames as a uint8 array, without copying unless they are on another device."""
     tensor = _is_tensor(frames)
     if not (tensor or isinstance(frames, np.ndarray)) or str(frames.dtype) not in ("uint8", "torch.uint8"):
         kind = f"{'a tensor' if tensor else 'an array'} of {frames.dtype}" if hasattr(frames, "dtype") else ""
@@ -152,7 +142,6 @@ def _as_array(frames: Any) -> Frame:
 
 
 def _like(changed: Frame, frames: Any) -> Any:
-    """Convert an array to the type of `frames`."""
     if not _is_tensor(frames):
         return changed
     torch = sys.modules["torch"]
@@ -160,11 +149,7 @@ def _like(changed: Frame, frames: Any) -> Any:
 
 
 def _axes(shape: tuple[int, ...], layout: str) -> str:
-    """Return the axes of a shape.
-
-    Raises:
-        InputError: The layout is unknown or does not match the shape.
-    """
+    """Return the axes of a shape; raise InputError if the layout is unknown or does not match it."""
     if layout != "auto" and layout not in LAYOUTS:
         raise InputError(f'layout must be "auto" or one of {", ".join(LAYOUTS)}; got {layout!r}')
     for axes in LAYOUTS if layout == "auto" else (layout,):
@@ -176,7 +161,7 @@ def _axes(shape: tuple[int, ...], layout: str) -> str:
 
 
 def _as_clip(frames: Frame, axes: str) -> Frame:
-    """Return a contiguous view of frames as (T, H, W, C)."""
+    """Convert frames to a contiguous array of shape (T, H, W, C)."""
     if axes in ("TCHW", "CHW"):
         frames = np.moveaxis(frames, -3, -1)
     if "C" not in axes:

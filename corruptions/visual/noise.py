@@ -1,22 +1,20 @@
-"""The four noises of MSRVTT-P and YouCook2-P on one frame: exact in distribution, in integer arithmetic.
+"""Add noise to single frames: exact in distribution, in integer arithmetic.
 
-Source: Schiappa et al. 2022, "Multi-modal Robustness Analysis Against Language and Visual Perturbations" (arXiv
-2207.02159), after Hendrycks & Dietterich 2019, "Benchmarking Neural Network Robustness to Common Corruptions and
-Perturbations" (arXiv 1903.12261). The noise on x / 255 is independent for every pixel, channel and frame; the result is
-clipped to [0, 1], multiplied by 255 and ROUNDED to the nearest integer. The released code truncates instead, which
-darkens a frame by half a level, and uses NumPy's global generator.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The noise on
+x / 255 is independent for every pixel, channel and frame; the result is clipped to [0, 1], multiplied by 255 and
+rounded to the nearest integer. The released code truncates instead, which darkens a frame by half a level, and uses
+NumPy's global generator.
 
-Sampling. The input is an integer 0..255, so the output y has a distribution P(y | x) on 0..255 that float64 represents
-to the last bits. Each value is assigned a 16-bit word, and integer tables map word and x to an output: y owns C(y | x)
-of the 65,536 words, never more than 65536 P(y | x). The words below E, the same for all x (0.1 to 2.3 % of all at the
-paper's levels), escape: their output is drawn from the residual distribution (65536 P - C) / E by Walker's alias method
-with 64 random bits. The mixture of the two is exactly P, up to the rounding of float64. Impulse noise needs only a byte
+Sampling. The input is an integer 0..255, so the output y has a distribution P(y | x) on 0..255, known to float64
+precision. Each value is assigned a 16-bit word, and integer tables map word and x to an output: y owns C(y | x) of the
+65,536 words, never more than 65536 P(y | x). Words below E, which is the same for all x (0.1 to 2.3 % of all words at
+the paper's levels), escape: their output is sampled from the residual distribution (65536 P - C) / E by Walker's alias
+method with 64 random bits. The mixture of the two is exactly P, up to float64 rounding. Impulse noise needs only a byte
 per value and no table.
 
 Reproducibility. The words are the raw output of an SFC64 seeded with 192 bits of `rng`. SFC64 has half the cost of
 Philox, and raw output avoids methods of `numpy.random.Generator` whose stream may change. Equal generators give equal
-frames on every machine and with any number of threads; a call advances `rng`, so that the next call generates new
-noise.
+frames on every machine and with any number of threads; each call advances `rng`.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ _Index = NDArray[np.intp]
 _Stream = np.random.BitGenerator
 
 _WORDS = 1 << 16  # possible values of a word
-_BLOCK = 1 << 18  # values per draw, which bounds the memory at 4K; changing it changes the stream
+_BLOCK = 1 << 18  # values sampled at once, which bounds the memory at 4K; changing it changes the stream
 _ROW_BITS = 12  # log2 of the slots per grey level in the table of shot noise
 _PIECE = 12 << 10  # 64-bit words requested at once: small enough that glibc does not map new pages each time
 
@@ -50,33 +48,24 @@ _PIECE = 12 << 10  # 64-bit words requested at once: small enough that glibc doe
 def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
     """Add Gaussian noise: x / 255 + N(0, sigma^2).
 
-    The distribution of round(255 sigma N) does not depend on x, and sums outside 0..255 saturate, which implements the
-    clipping.
+    The distribution of round(255 sigma N) does not depend on x; sums outside 0..255 saturate.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         sigma: Standard deviation as a fraction of the full range, above 0; .08 .12 .18 .26 .38 in the paper.
         rng: Random generator, which fully determines the noise.
-
-    Returns:
-        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     return _render(frame, _gaussian_table(_positive("sigma", sigma)), rng)
 
 
 def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
-    """Add shot noise: Poisson(x / 255 * photons) / photons.
-
-    If 255 n / photons lies halfway between two integers, it is rounded to the even one, as by `numpy.rint`.
+    """Add shot noise: Poisson(x / 255 * photons) / photons, rounding halves to even as `numpy.rint`.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         photons: Mean count of a white value, above 0 and at most 4096; 250 100 50 30 15 in the released code (the
             paper's text repeats the amounts of impulse noise here by mistake).
         rng: Random generator, which fully determines the noise.
-
-    Returns:
-        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     if photons > 4096:
         raise ValueError(f"photons must be at most 4096, got {photons}")
@@ -84,22 +73,17 @@ def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
 
 
 def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Frame:
-    """Add salt and pepper noise: each value of each channel becomes 255 or 0 with probability amount / 2 each.
+    """Add salt and pepper noise: each value of each channel becomes 255 or 0, with probability amount / 2 each.
 
-    Hits are nested: with equal generators, a value hit at one amount is hit at every larger amount, with the same
-    result.
+    With equal generators, a value replaced at one amount is replaced by the same value at every larger amount.
 
-    Each value is assigned a byte. Of the 256 bytes, the lowest 128 amount are pepper and the highest 128 amount are
-    salt; if that is not a whole number, the next byte at either end is a hit with the remaining probability, decided by
-    64 more bits.
+    Each value is assigned a byte: the lowest 128 amount of the 256 bytes are pepper, the highest are salt. If that is
+    not a whole number, the next byte at either end is a hit with the remaining probability, decided by 64 more bits.
 
     Args:
         frame: (H, W, C) uint8; not modified.
         amount: Probability that a value is replaced, 0..1; .03 .06 .09 .17 .27 in the paper.
         rng: Random generator, which fully determines the noise.
-
-    Returns:
-        A new (H, W, C) uint8 frame, with the distribution of the released code (no rounding is involved).
     """
     if not 0 <= amount <= 1:
         raise ValueError(f"amount must be 0..1, got {amount}")
@@ -129,7 +113,7 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
 
 
 def _impulse_bytes(amount: float) -> tuple[int, np.uint64]:
-    """Return the number of bytes at either end that are certain hits, and the share of the next byte in 1 / 2^64."""
+    """Return the number of bytes at either end that are always hits, and the share of the next byte in 1 / 2^64."""
     sure = math.floor(128 * amount)
     return sure, np.uint64(int(math.ldexp(128 * amount - sure, 64)))
 
@@ -143,25 +127,22 @@ def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame
         frame: (H, W, C) uint8; not modified.
         sigma: Standard deviation as a fraction of the value, above 0; .15 .2 .25 .3 .35 in the released code.
         rng: Random generator, which fully determines the noise.
-
-    Returns:
-        A new (H, W, C) uint8 frame, which differs from that of the released code by rounding (see the module).
     """
     return _render(frame, _speckle_table(_positive("sigma", sigma)), rng)
 
 
 class _Table(Protocol):
-    """The distribution of one noise at one level: words that map directly to an output, and words that escape."""
+    """Distribution of a noise at one level: words that map to an output, and words that escape."""
 
     @property
     def escapes(self) -> int:
         """Limit below which words are redrawn."""
 
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
-        """Write the output of every value whose word does not escape; others are arbitrary. May overwrite the words."""
+        """Write the output of values whose words do not escape, and arbitrary ones elsewhere; may overwrite words."""
 
     def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]:
-        """Draw outputs from the residual distribution."""
+        """Sample outputs from the residual distribution."""
 
 
 def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
@@ -189,7 +170,7 @@ def _positive(name: str, value: float) -> float:
 
 
 class _Seed(ISeedSequence):
-    """Raw words of a generator as the seed of another one, in a third of the time of a SeedSequence."""
+    """Seed a generator with raw words of another one, in a third of the time of a SeedSequence."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._source = rng.bit_generator
@@ -204,7 +185,7 @@ def _stream(rng: np.random.Generator) -> _Stream:
 
 
 class _Scratch(threading.local):
-    """Per-thread work arrays for a block: new arrays would cost more in page faults than the noise."""
+    """Per-thread work arrays for a block; allocating new ones would cost more than the noise."""
 
     def __init__(self) -> None:
         self.words: _Words = np.empty(_BLOCK, np.uint16)
@@ -217,7 +198,7 @@ _SCRATCH = _Scratch()
 
 
 def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
-    """Draw words into the front of an array, low words of each 64 bits first on every machine."""
+    """Fill the front of an array with words, low words of each 64 bits first on every machine."""
     wide = out[: -(-count // 4) * 4].view("<u8")
     for start in range(0, wide.size, _PIECE):
         piece = wide[start : start + _PIECE]
@@ -226,10 +207,10 @@ def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
 
 
 def _below(words: _Words, limit: int) -> _Index:
-    """Return the indices of words below a limit, in order, by first searching groups of eight, as hits are rare.
+    """Return the indices of words below a limit, first searching groups of eight, as hits are rare.
 
     `numpy.flatnonzero` branches at every hit, which costs more than the search unless a tenth of the values are set;
-    `filler` ensures that.
+    `filler` ensures that they are.
     """
     eights = -(-words.size // 8)
     low = _SCRATCH.low[: 8 * eights]
@@ -246,12 +227,12 @@ def _below(words: _Words, limit: int) -> _Index:
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
-    """Look up words in a table of 65,536 entries; the output array may be the words."""
+    """Look up words in a table of 65,536 entries; `out` may be the words."""
     return cv2.LUT(words, table, dst=out).reshape(-1)
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
-    """Return the sign of a symmetric noise: 255 for the upper half of the words that do not escape, otherwise 0."""
+    """Return the sign of a symmetric noise: 255 for the upper half of the words that do not escape, else 0."""
     sign = _SCRATCH.signs[: words.size]
     np.greater_equal(words, (_WORDS + escapes) // 2, out=sign.view(np.bool_))
     return np.negative(sign, out=sign)
@@ -273,10 +254,10 @@ class _Alias(NamedTuple):
 
     @classmethod
     def of(cls, mass: _Floats) -> _Alias:
-        """Build the tables for distributions proportional to the rows, processing all rows in parallel.
+        """Build the tables for distributions proportional to the rows of `mass`, all rows in parallel.
 
-        Each column holds 1 / width of its row's mass: its own share, topped up from a heavy column. Light columns are
-        filled in order from one heavy column; once that has become light, the next heavy column fills it.
+        Each column gets 1 / width of its row's mass: its own share, topped up from a heavy column. A heavy column fills
+        light ones in order until it is light itself; the next heavy column then fills it.
         """
         rows, width = mass.shape
         mass = np.maximum(mass, 0)
@@ -301,7 +282,7 @@ class _Alias(NamedTuple):
         return cls(keep.astype(np.uint64).reshape(-1), other.astype(np.int16).reshape(-1), width)
 
     def draw(self, rows: NDArray[np.integer[Any]], stream: _Stream) -> _Index:
-        """Draw a column for each of the rows."""
+        """Sample a column for each row."""
         place: NDArray[np.uint64] = stream.random_raw(rows.size)
         column = (place >> np.uint64(65 - self.width.bit_length())).astype(np.intp)
         at = np.multiply(rows, self.width, dtype=np.intp)
@@ -373,7 +354,7 @@ def _shot_table(photons: float) -> _ShotTable:
     law[:, 255] += np.maximum(1 - law.sum(axis=1), 0)
     slots = 1 << _ROW_BITS
     owned = np.cumsum(np.floor(slots * law).astype(np.intp), axis=1)
-    kept = int(owned[:, -1].min())  # slots with an output in each row: rows that could have more forgo some
+    kept = int(owned[:, -1].min())  # slots with an output per row, limited by the row with the fewest
     owned = np.diff(np.minimum(owned, kept), axis=1, prepend=0)
     outputs = np.zeros((256, slots), np.uint8)
     outputs[:, slots - kept :] = np.tile(np.arange(256, dtype=np.uint8), 256).repeat(owned.flat).reshape(256, kept)
@@ -399,12 +380,12 @@ class _SpeckleTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _speckle_table(sigma: float) -> _SpeckleTable:
-    """Return a table with as many sizes as possible, but no output with more words than its probability.
+    """Build a table with as many sizes as possible in which no output has more words than its probability.
 
     A size is an odd multiple of 1/65536, so that no product ends in .5 and no rounding rule matters. A change of a grey
-    level by m corresponds to an interval of sizes, which has capacity for `room` of them. The maximum number below a
-    size equals the capacity of the cheapest cover; processed in order of their starts, the intervals each extend the
-    cheapest cover that reaches them. The residual distribution handles sizes of 1 or more.
+    level by m corresponds to an interval of sizes, with capacity for `room` of them. The maximum number below a size
+    equals the capacity of the cheapest cover. Intervals are processed in order of their starts, each extending the
+    cheapest cover that reaches it. The residual distribution handles sizes of 1 or more.
     """
     half = _WORDS // 2
     x, m = np.arange(256)[:, np.newaxis], np.arange(257)
@@ -434,7 +415,7 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
 
 
 def _signed(upper: NDArray[Any], total: int) -> _Floats:
-    """Return the masses of the outputs of each grey level, from those of a symmetric change of m = 0..256 or more."""
+    """Return the masses of each grey level's outputs for a symmetric change of m = 0..256 or more."""
     change = np.arange(1, 256) - np.arange(256)[:, np.newaxis]  # output >= k if change >= k - x
     beyond = np.take_along_axis(upper, np.maximum(change, 1 - change), axis=1)
     tail = np.where(change > 0, beyond, total - beyond)

@@ -1,6 +1,6 @@
-"""Temporal perturbations: maps from each position to the source frame shown there. Pixels are unchanged.
+"""Permute or repeat frames: each function returns the source frame shown at each position of a clip.
 
-All follow Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1. Every map has the length of the clip.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1.
 """
 
 from __future__ import annotations
@@ -13,33 +13,17 @@ IndexMap = NDArray[np.int64]
 
 
 def sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame and repeat it for `rate` frames.
-
-    Args:
-        num_frames: Length of the clip, at least 1.
-        rate: Interval between kept frames, at least 1; higher is stronger.
-    """
+    """Keep every rate-th frame and repeat it for `rate` frames; `rate` is at least 1, and higher is stronger."""
     return np.arange(num_frames, dtype=np.int64) // rate * rate
 
 
 def reverse_sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame, repeat it for `rate` frames, and reverse the result.
-
-    Args:
-        num_frames: Length of the clip, at least 1.
-        rate: Interval between kept frames, at least 1.
-    """
+    """Keep every rate-th frame, repeat it for `rate` frames, and reverse the result."""
     return sampling(num_frames, rate)[::-1].copy()
 
 
 def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
-    """Shuffle the frames inside each consecutive segment.
-
-    Args:
-        num_frames: Length of the clip, at least 1.
-        segment: Frames per segment, at least 1; the last segment may be shorter. Longer segments move frames further.
-        rng: Random generator.
-    """
+    """Shuffle the frames within consecutive segments of `segment` frames; the last segment may be shorter."""
     order = np.arange(num_frames, dtype=np.int64)
     for start in range(0, num_frames, segment):
         order[start : start + segment] = start + _shuffled(min(segment, num_frames - start), rng)
@@ -47,28 +31,17 @@ def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
 
 
 def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
-    """Shuffle consecutive segments and keep the order inside each.
-
-    Args:
-        num_frames: Length of the clip, at least 1.
-        segment: Frames per segment, at least 1; the last segment may be shorter and is shuffled with the others.
-        rng: Random generator.
-    """
+    """Shuffle consecutive segments of `segment` frames, keeping the order within each; the last may be shorter."""
     starts = range(0, num_frames, segment)
     boxes = [np.arange(start, min(start + segment, num_frames), dtype=np.int64) for start in starts]
     return np.concatenate([boxes[number] for number in _shuffled(len(boxes), rng)])
 
 
 def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
-    """Keep random frames and hold each one until the next.
+    """Keep random frames and show each one until the next.
 
-    Args:
-        num_frames: Length of the clip, at least 1.
-        share: Share of frames kept, in (0, 1]: round(share · num_frames) frames, at least 1; lower is stronger.
-        rng: Random generator.
-
-    Differs from reference:
-        The first frame is always kept, so that the length never changes.
+    `share`, in (0, 1], is the share of frames kept, at least one; lower is stronger. Unlike in the paper, the first
+    frame is always kept, so that the length never changes.
     """
     kept = max(1, round(share * num_frames))
     shown = np.zeros(num_frames, bool)

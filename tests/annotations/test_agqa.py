@@ -65,7 +65,7 @@ def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
         read_rows(path, index.of("A"), index.stamp)
     with pytest.raises(InputError, match="within rows"):
         read_rows(path, index.of("B"))
-    with pytest.raises(InputError, match="no rows of JSON"):
+    with pytest.raises(InputError, match="invalid JSON"):
         read_rows(path, [(0, 9)])
     path.unlink()
     for read in (lambda: read_rows(path, [(0, 1)]), lambda: index_rows(path), lambda: list(iterate_rows(path))):

@@ -54,11 +54,11 @@ def test_tables_and_splits_of_an_output(built: Path, tmp_path: Path) -> None:
         ("zzz", "lists them"),
         ("build calvi", "Did you mean 'clavi'?"),
         ("build zzz", "There are causal"),
-        ("build perturbed --captions FILE --dry-run --perturbations typos", "Name it with --text-pert"),
+        ("build perturbed --captions FILE --dry-run --perturbations typos", "Use it with --text-pert"),
         ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
         (
             "build perturbed --captions FILE --dry-run --modality text --text-perturbations jpeg",
-            "'jpeg' is a visual perturbation, not a text one. Name it with --perturbations",
+            "'jpeg' is a visual perturbation, not a text one. Use it with --perturbations",
         ),
     ],
 )

@@ -37,7 +37,7 @@ def test_what_cannot_be_read(bars, film, tmp_path, monkeypatch):
         (lambda count, pictures: (count - 1, pictures), "decord counts 89 frames, PyAV 90"),
         (lambda count, pictures: (count, pictures | {44: pictures[44] ^ 4}), "frame 44 differs by 4 grey levels"),
         (lambda count, pictures: (count, pictures | {44: pictures[44] ^ 2}), ""),
-        (lambda count, pictures: (count, pictures | {0: pictures[0][:-2]}), "decord gives frames of"),
+        (lambda count, pictures: (count, pictures | {0: pictures[0][:-2]}), "decord decodes frames of"),
     ],
 )
 def test_differences_are_named(film, monkeypatch, change, words):

@@ -71,7 +71,7 @@ def test_headers_and_parts(tmp_path, bars):
     assert [frames_in(seconds, Shape(1, 1, 25, 300)) for seconds in (4, 40, None)] == [100, 300, 300]
     found = survey([whole("a")], {}, "perturbed")
     assert stretches(found) == []
-    assert "assumed are 320x240" in found.basis([])
+    assert "assuming 320x240" in found.basis([])
 
 
 def test_stretches_stand_for_equal_shares_of_the_pixels(tmp_path, bars):

@@ -51,7 +51,7 @@ def test_other_pictures_do_not_pass(name, crf):
 def test_a_mark_too_small_to_count_in_its_frame_is_seen():
     again = loss(PICTURES, EncodeSettings(35, "ultrafast"))
     found = again.__class__(again.frames, again.blocks + 5 * again.blocks.max() * (np.arange(12) == 7), 0.0)
-    assert unlike(found, again).startswith("in 1 of 12 frames (the first is 7) a part of the picture")
+    assert unlike(found, again).startswith("in 1 of 12 frames (first: frame 7) a part of the picture")
 
 
 @pytest.mark.parametrize("name", ["silent", "louder", "a beep"])
@@ -72,12 +72,12 @@ def later(sound):
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (lambda: video(shift(PICTURES)), "are not those of the source"),
-        (lambda: video(PICTURES[:-1]), "11 frames, rendered again 12"),
+        (lambda: video(shift(PICTURES)), "do not match the source"),
+        (lambda: video(PICTURES[:-1]), "11 frames; rendered again: 12"),
         (lambda: video(sound=None), "its tracks are"),
-        (lambda: video(sound=later(TONE)), "its sound is not that of the source"),
-        (lambda: video(crf=5), "nearer to the source"),
-        (lambda: video(rate=11), "other times"),
+        (lambda: video(sound=later(TONE)), "its sound does not match the source"),
+        (lambda: video(crf=5), "closer to the source"),
+        (lambda: video(rate=11), "differ from a new rendering"),
         (lambda: b"none", ""),
     ],
 )
@@ -89,7 +89,7 @@ def test_what_no_encoder_makes_differs(found, words):
 
 def test_another_preset_of_the_same_quality_does_not_differ():
     assert differs(video(preset="fast"), video(), exact()) == ""
-    assert differs(b"changed", b"a file", b"a file") == "it is not the file that it was taken from"
+    assert differs(b"changed", b"a file", b"a file") == "it should be an exact copy of its source but is not"
 
 
 @pytest.mark.parametrize(

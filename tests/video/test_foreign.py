@@ -63,7 +63,7 @@ def test_texts_that_name_other_files(tmp_path, bars, monkeypatch, unasked, kind)
                 index_frames(path)
             assert caught.value.reason == "unreadable_video"
             if kind in ("concat", "sdp"):
-                says = f"its format is {kind}, which can name other files; give a video file such as MP4"
+                says = f"its format is {kind}, which can refer to other files; use a video file such as MP4"
                 assert caught.value.detail == f"{path.name}: {says}"
             content = path.read_bytes()
             for read in (
@@ -91,7 +91,7 @@ def test_names_are_names_of_files(tmp_path, bars, monkeypatch, unasked, name):
 
 def test_pipes_and_patterns_of_pictures_are_refused(tmp_path):
     (tmp_path / "p%03d.png").write_bytes(b"x")
-    with pytest.raises(VideoError, match="give a video file"):
+    with pytest.raises(VideoError, match="use a video file"):
         index_frames(tmp_path / "p%03d.png")
     if hasattr(os, "mkfifo"):  # of POSIX
         os.mkfifo(tmp_path / "clip.mp4")
@@ -176,7 +176,7 @@ def test_a_build_skips_them(tmp_path, bars, unasked):
     assert run("build-perturbed", *given, "--out", out, "--allow-missing", cwd=videos).code == 0
     about = json.loads((out / "build.json").read_text())
     assert about["counts"]["clean"] == {"test": 1}  # the one with the odd name
-    assert "list.mp4: its format is concat, which can name other files" in json.dumps(about["skips"])
+    assert "list.mp4: its format is concat, which can refer to other files" in json.dumps(about["skips"])
 
 
 def test_exports_read_the_same_formats_and_hand_no_playlist_to_a_harness(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Word tables of the text perturbations: data with sources, each read once."""
+"""Word tables of the text perturbations."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ import yaml
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Return the content of `<name>.yaml`, a mapping that callers must not change.
-
-    The key `version` is increased when the content changes; every part states its `source`.
-    """
+    """Load `<name>.yaml` once; callers must not modify the result."""
     content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
     return content

@@ -33,7 +33,7 @@ def test_the_suite_of_msrvtt_from_the_table_alone():
     found = estimate(1000, PerturbedSettings(perturbations=ALL))
     assert 100e9 < found.total.size < 200e9
     assert found.disk == pytest.approx(found.total.size + 0.5e9)
-    assert "without the videos: assumed are 320x240" in found.basis
+    assert "without the videos, assuming 320x240" in found.basis
     assert len(found.parts) == 91
 
 
