@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
+from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -308,10 +309,11 @@ def track() -> type[Track]:
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheaper() -> Iterator[None]:
-    """Figures stay unpainted where no test looks at them, and no disk is waited for."""
+    """Figures stay unpainted where no test looks at them, no disk is waited for, and one core starts no process."""
     with pytest.MonkeyPatch.context() as patch:
         leave_unpainted(patch)
         patch.setattr(os, "fsync", lambda descriptor: None)
+        patch.setattr(os, "cpu_count", lambda: 1)
         yield
 
 
@@ -394,12 +396,19 @@ def built(build_once: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture(scope="session")
+def four_pairs(build_once: Callable[..., Path]) -> Path:
+    """CLAVI on four videos of the sample; read only."""
+    return build_once("build-clavi", "--charades", cached_sample("charades"), "--limit", 4, "--preset", "ultrafast")
+
+
+@pytest.fixture(scope="session")
 def built_causal(build_once: Callable[..., Path]) -> Path:
-    """CausalChaos on the whole sample; read only."""
-    pytest.importorskip("sentence_transformers")
+    """Two divisions of CausalChaos on the whole sample; read only."""
+    if find_spec("sentence_transformers") is None:  # to import it takes ten seconds
+        pytest.skip("needs sentence-transformers")
     annotations = cached_sample("causal") / "Annotations.csv"
     fast = ("--preset", "ultrafast", "--tagger", "pattern")
-    return build_once("build-causal", "--annotations", annotations, *fast)
+    return build_once("build-causal", "--annotations", annotations, "--splits", "UD,UN", *fast)
 
 
 @pytest.fixture(scope="session")

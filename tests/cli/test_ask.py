@@ -133,23 +133,23 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
 
 
 def test_every_table_of_a_causal_output_is_asked_and_scored(built_causal: Path, tmp_path: Path) -> None:
-    said = {"ps": "perhaps A, perhaps B"}
+    said = {"un": "perhaps A, perhaps B"}
     with running(lambda request, before: completion("B", "length")) as server:
         done = ask(built_causal, server.url, tmp_path / "a.jsonl")
     assert done.code == 0, done.err
     lines = [line for line in done.out.splitlines() if line.startswith("stressreel score ")]
-    assert len(lines) == 5
+    assert len(lines) == 4
     assert any(line.startswith("stressreel score open-ended") for line in lines)
     for table in ("ud", "causal_confusion"):
         assert any(f"--config {table} " in line for line in lines)
         right = [row["answer_index"] == 1 for row in rows(built_causal, table, "test")]
         found = score(built_causal, tmp_path / "a.jsonl", "--config", table, "--out", tmp_path / table)
         assert found["headline"]["A"]["value"] == pytest.approx(sum(right) / len(right))
-    with running(lambda request, before: said["ps"]) as server:
-        done = ask(built_causal, server.url, tmp_path / "b.jsonl", "--config", "ps", "--limit", 2)
+    with running(lambda request, before: said["un"]) as server:
+        done = ask(built_causal, server.url, tmp_path / "b.jsonl", "--config", "un", "--limit", 2)
     assert "4 answers, 4 of them unreadable" in done.out
     kept = [(row["answer"], row["explanation"], row["config"]) for row in read(tmp_path / "b.jsonl")]
-    assert kept == [(said["ps"], said["ps"], "ps")] * 2
+    assert kept == [(said["un"], said["un"], "un")] * 2
 
 
 def test_a_suite_is_asked_by_setting_or_from_recipes(build_once: Callable[..., Path], tmp_path: Path) -> None:

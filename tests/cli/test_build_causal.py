@@ -33,7 +33,7 @@ class TestDataset:
         assert counts["un"] == {"train": 40, "validation": 10, "test": 10}
         assert counts["causal_confusion"] == {"test": 9}
         assert counts["clips"] == {"clips": 60}
-        assert list(counts) == ["ud", "ps", "un", "causal_confusion", "open_ended", "clips"]
+        assert list(counts) == ["ud", "un", "causal_confusion", "open_ended", "clips"]
 
     def test_a_config_without_rows_is_none(self, causal: Path, tmp_path: Path) -> None:
         lines = (
@@ -86,7 +86,8 @@ class TestDataset:
 class TestSameContent:
     @pytest.mark.full
     def test_texts_alone_are_the_same(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
-        done = run("build-causal", "--annotations", causal / "Annotations.csv", *TEXTS, "--out", tmp_path / "o")
+        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", *TEXTS)
+        done = run("build-causal", *given, "--out", tmp_path / "o")
         assert done.code == 0, done.err
         mine, whole = info(tmp_path / "o")["fingerprints"], info(built_causal)["fingerprints"]
         assert mine == {key: value for key, value in whole.items() if not key.startswith("clips/")}
@@ -95,7 +96,8 @@ class TestSameContent:
     @pytest.mark.full
     def test_after_a_kill_and_with_two_workers(self, causal: Path, built_causal: Path, tmp_path: Path) -> None:
         out = tmp_path / "o"
-        arguments = ("--annotations", causal / "Annotations.csv", *FAST, "--workers", 2, "--out", out)
+        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", *FAST)
+        arguments = (*given, "--workers", 2, "--out", out)
         process = start("build-causal", *arguments)
         journal = out / ".build" / "journal.jsonl"
         wait_until(lambda: journal.exists() and journal.read_bytes().count(b"\n") >= 3, process)
@@ -115,7 +117,7 @@ class TestVideos:
         half = (causal / "Annotations.csv").read_text(encoding="utf-8-sig").splitlines()[:31]
         (tmp_path / "a.csv").write_text("\n".join(half))
         given = ("--annotations", tmp_path / "a.csv", "--videos", causal / "videos")
-        arguments = (*given, "--splits", "UD", "--confuse", 0, "--balance", "none", *FAST)
+        arguments = (*given, "--splits", "UD", "--confuse", 0, "--negatives", "random", *FAST)
         more = ("--offsets", tmp_path / "offsets.csv", "--fps-map", tmp_path / "fps.txt", "--out", tmp_path / "o")
         done = run("build-causal", *arguments, *more, "--max-skip", 0.1)
         assert done.code == 0, done.err
@@ -193,8 +195,8 @@ class TestUse:
         refuses(done, "line 2, column End Frame", "line 3, column QID", "line 3, column Answer", "nothing was written")
 
     def test_another_build_in_the_same_folder(self, causal: Path, built_causal: Path) -> None:
-        arguments = ("--annotations", causal / "Annotations.csv", "--balance", "none", *FAST)
-        refuses(run("build-causal", *arguments, "--out", built_causal), "settings.mining.balance: strict → none")
+        given = ("--annotations", causal / "Annotations.csv", "--splits", "UD,UN", "--balance", "none", *FAST)
+        refuses(run("build-causal", *given, "--out", built_causal), "settings.mining.balance: strict → none")
 
 
 class Replies(BaseHTTPRequestHandler):

@@ -134,11 +134,11 @@ def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_p
     causal, output = built_causal, open_output(built_causal)
     rows: list[Row] = [
         {"config": table, "id": row["qid"], "answer": row["answer_index"], "fingerprint": output.info["fingerprint"]}
-        for table in ("ud", "ps")
+        for table in ("ud", "causal_confusion")
         for row in output.rows(table, None, "test")
     ]
     files = dict.fromkeys(MODALITIES, write(tmp_path / "p.jsonl", rows))
-    for table in ("ud", "ps"):
+    for table in ("ud", "causal_confusion"):
         found = json.loads(score(causal, files, "--config", table, "--json").out)
         assert (found["config"], found["split"]) == (table, "test")
         asked = output.info["counts"][table]["test"]
@@ -149,9 +149,9 @@ def test_one_file_serves_all_tables_of_a_causal_output(built_causal: Path, tmp_p
         }
     refuses(score(causal, files, "--config", "clips"), "no questions in table 'clips'", code=2)
     target = tmp_path / "permuted.jsonl"
-    done = run("stressreel", "permute", causal, "--config", "ps", "--sets", 1, "--to", target)
+    done = run("stressreel", "permute", causal, "--config", "causal_confusion", "--sets", 1, "--to", target)
     assert done.code == 0, done.err
-    ids = {row["qid"] for row in output.rows("ps", ["qid"], "test")}
+    ids = {row["qid"] for row in output.rows("causal_confusion", ["qid"], "test")}
     assert {json.loads(line)["id"] for line in target.read_text().splitlines()} == ids
 
 

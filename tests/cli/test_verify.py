@@ -97,15 +97,8 @@ BREAKS: dict[str, tuple[str, Change]] = {
 
 
 @pytest.fixture
-def built(build_once: Callable[..., Path]) -> Path:
-    """Four pairs; read only."""
-    small = ("--workers", 1, "--limit", 4, "--preset", "ultrafast", "--no-progress")
-    return build_once("build-clavi", "--charades", cached_sample("charades"), *small)
-
-
-@pytest.fixture
-def copy(built: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(built, tmp_path / "copy"))
+def copy(four_pairs: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(four_pairs, tmp_path / "copy"))
 
 
 def problems(out: Path) -> list[str]:
@@ -115,8 +108,8 @@ def problems(out: Path) -> list[str]:
     return [problem for outcome in run_checks(output, checks) for problem in outcome.problems]
 
 
-def test_a_good_build_passes_every_check(built: Path) -> None:
-    done = run("stressreel", "verify", built, "--json")
+def test_a_good_build_passes_every_check(four_pairs: Path) -> None:
+    done = run("stressreel", "verify", four_pairs, "--json")
     report = json.loads(done.out)
     assert (done.code, report["passed"]) == (0, True)
     assert [check["name"] for check in report["checks"] if not check["passed"]] == []
@@ -144,20 +137,23 @@ def test_report_and_exit_code(copy: Path) -> None:
     ]
 
 
-def test_what_was_built_from_is_named_as_the_build_names_it(built: Path) -> None:
+def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) -> None:
     sample = cached_sample("charades")
-    done = run("stressreel", "verify", built, "--no-decode", "--charades", sample, f"--videos={sample}")
+    done = run("stressreel", "verify", four_pairs, "--no-decode", "--charades", sample, f"--videos={sample}")
     assert done.code == 0, done.out
     assert "built again" in done.out
     assert "--    videos\n        not checked: the content of the videos, because of --no-decode" in done.out
     assert "incomplete: videos" in done.out
-    refuses(run("stressreel", "verify", built, "--charade", sample), "--charade is not an option of verify", code=2)
-    refuses(run("stressreel", "verify", built, "more"), "'more' is neither an option nor a value of one", code=2)
-    refuses(run("stressreel", "verify", built, "--sources", "nowhere"), "Give the folder of the source", code=2)
+    for given, said in (
+        (("--charade", sample), "--charade is not an option of verify"),
+        (("more",), "'more' is neither an option nor a value of one"),
+        (("--sources", "nowhere"), "Give the folder of the source"),
+    ):
+        refuses(run("stressreel", "verify", four_pairs, *given), said, code=2)
 
 
-def test_what_could_not_be_verified_fails_until_it_is_accepted(built: Path, tmp_path: Path) -> None:
-    given = ("stressreel", "verify", built, "--no-decode", "--sources", tmp_path)
+def test_what_could_not_be_verified_fails_until_it_is_accepted(four_pairs: Path, tmp_path: Path) -> None:
+    given = ("stressreel", "verify", four_pairs, "--no-decode", "--sources", tmp_path)
     done = run(*given)
     assert done.code == 1
     assert "??    sources" in done.out
@@ -176,8 +172,8 @@ def test_rows_that_the_viewer_cannot_show_are_noted(copy: Path, monkeypatch: pyt
 
 
 @pytest.mark.full
-def test_some_of_it_is_rendered_again(built: Path) -> None:
-    given = ("stressreel", "verify", built, "--sources", cached_sample("charades"), "--workers", 1, "--sample", 2)
+def test_some_of_it_is_rendered_again(four_pairs: Path) -> None:
+    given = ("stressreel", "verify", four_pairs, "--sources", cached_sample("charades"), "--workers", 1, "--sample", 2)
     done = run(*given, "--seed", 7)
     assert done.code == 0, done.out
     assert "videos: 2 of 8 videos rendered again" in done.out
@@ -195,16 +191,16 @@ def test_which_files_may_lie_in_an_output(copy: Path) -> None:
     assert {problem.partition(" ")[0] for problem in outcome.problems} == {*bad}
 
 
-def test_a_published_fingerprint(built: Path) -> None:
-    found, other = open_output(built).info["fingerprint"], "0" * 16
-    done = run("stressreel", "verify", built, "--no-decode", "--fingerprint", found[:20].upper())
+def test_a_published_fingerprint(four_pairs: Path) -> None:
+    found, other = open_output(four_pairs).info["fingerprint"], "0" * 16
+    done = run("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", found[:20].upper())
     assert done.code == 0
     assert "ok    fingerprint" in done.out
     assert "who made it" not in done.out
-    done = run("stressreel", "verify", built, "--no-decode", "--fingerprint", other)
+    done = run("stressreel", "verify", four_pairs, "--no-decode", "--fingerprint", other)
     assert done.code == 1
     assert f"FAIL  fingerprint\n        the fingerprint is {found}, not {other}" in done.out
-    refuses(run("stressreel", "verify", built, "--fingerprint", found[:15]), "16 to 64 hexadecimal digits", code=2)
+    refuses(run("stressreel", "verify", four_pairs, "--fingerprint", found[:15]), "16 to 64 hexadecimal digits", code=2)
 
 
 def test_a_damaged_shard_is_named_once(copy: Path) -> None:

@@ -35,7 +35,7 @@ def outputs(
             row["question"] = ATTACK
 
     def causal(forged: Forgery) -> None:
-        for table in ("ud", "ps", "un", "causal_confusion", "open_ended"):
+        for table in ("ud", "un", "causal_confusion", "open_ended"):
             for row in forged.rows(table):
                 row["question"] = ATTACK
                 row |= {name: ATTACK for name in ("answer", "explanation") if name in row}

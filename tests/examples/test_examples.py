@@ -73,7 +73,7 @@ def test_perturbed(clavi: Path, tmp_path: Path) -> None:
 def test_causal(built_causal: Path, tmp_path: Path) -> None:
     out, file = built_causal, tmp_path / "nearest.jsonl"
     example("causal", out, "--to", file)
-    for table in ("ud", "ps", "un", "causal_confusion"):
+    for table in ("ud", "un", "causal_confusion"):
         found = scores(out, "--predictions", file, "--config", table)
         assert 0 <= found["A+E"] <= min(found["A"], found["E"])
 

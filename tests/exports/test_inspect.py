@@ -219,7 +219,7 @@ def test_inspect_runs_and_right_answers_are_right(
     in_turn = ("--max-tasks", "1", "--max-samples", "1", "--max-connections", "1", "-T", "frames=2")
     evaluate(inspect, folder, tmp_path / "logs", answer, *in_turn)
     assert not list(asked)
-    for table in ("ud", "ps", "un", "causal_confusion") if name == "causal" else (None,):
+    for table in ("ud", "un", "causal_confusion") if name == "causal" else (None,):
         found = scores(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
         assert found["headline"][SCORES[name]]["value"] == 1.0
         assert found["answers"]["unreadable"] == 0

@@ -115,7 +115,7 @@ def test_every_table_has_its_tasks(name: str, tasks: Callable[[str], Tasks], ope
         "clavi": ["questions"],
         "causal": [
             f"{table}_{asked}"
-            for table in ("ud", "ps", "un", "causal_confusion", "open_ended")
+            for table in ("ud", "un", "causal_confusion", "open_ended")
             for asked in ("answer", "explanation")
         ],
         "perturbed": ["clean", "jpeg", "random_noun", "pairs"],

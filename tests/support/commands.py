@@ -13,7 +13,6 @@ from tempfile import TemporaryFile
 from typing import IO, Any
 
 import pyarrow.parquet as pq
-import pytest
 from stressreel.cli.main import execute, load_command, stressreel
 
 START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {function}; {function}()"
@@ -30,15 +29,13 @@ class Ran:
 def run(name: str, *arguments: object, cwd: Path | None = None, env: Mapping[str, str] | None = None) -> Ran:
     """Run a command in this process; what it and its workers print is captured.
 
-    It finds a machine of one core, so unless `--workers` says otherwise no process is started.
-
     Args:
         name: "stressreel", "build-clavi", …
         arguments: Its arguments.
         cwd: The folder to run it in.
         env: The whole environment, instead of this process's.
     """
-    with _working_in(cwd), _environment(env), _one_core(), TemporaryFile() as out, TemporaryFile() as err:
+    with _working_in(cwd), _environment(env), TemporaryFile() as out, TemporaryFile() as err:
         with _to_file("stdout", out), _to_file("stderr", err):
             command = stressreel if name == "stressreel" else load_command(name)
             code = execute(command, name, [str(each) for each in arguments])
@@ -126,13 +123,6 @@ def _to_file(name: str, file: IO[bytes]) -> Iterator[None]:
         setattr(sys, name, before)
         os.dup2(kept, descriptor)
         os.close(kept)
-
-
-@contextmanager
-def _one_core() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "cpu_count", lambda: 1)
-        yield
 
 
 @contextmanager

@@ -19,7 +19,7 @@ def found(out: Path) -> list[Finding]:
 
 def test_all_tables_with_options_may_be_chosen_otherwise(built_causal: Path) -> None:
     columns = chosen(settings_of(open_output(built_causal).info)).columns
-    assert set(columns) == {"ud", "ps", "un", "causal_confusion"}
+    assert set(columns) == {"ud", "un", "causal_confusion"}
     assert all(set(FREE) <= set(names) for names in columns.values())
 
 

@@ -16,18 +16,19 @@ import pytest
 import stressreel as api
 from commands import info, refuses, rows, run
 from forger import Forgery, forge
+from stressreel.annotations.samples.cache import cached_sample
 from stressreel.builders.runtime.diff import Difference, TableDiff
 from stressreel.core.errors import InputError, UsageError
 from stressreel.core.files import write_json
 
 Build = Callable[..., Path]
 Forge = Callable[[Callable[[Forgery], object]], Path]
-GIVEN = ("--charades", "sample", "--limit", 4, "--preset", "ultrafast", "--workers", 1)
+GIVEN = ("--charades", cached_sample("charades"), "--limit", 4, "--preset", "ultrafast")
 
 
 @pytest.fixture
-def built(build_once: Build) -> Path:
-    return build_once("build-clavi", *GIVEN)
+def built(four_pairs: Path) -> Path:
+    return four_pairs
 
 
 @pytest.fixture

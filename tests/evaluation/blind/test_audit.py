@@ -14,6 +14,7 @@ from stressreel.evaluation.blind.questions import BlindQuestion
 pytest.importorskip("sklearn")
 
 NOUNS = [f"{one}{two}" for one in ("ba", "do", "ki", "lu", "me", "po", "ra", "su") for two in ("nt", "rp", "lk", "sh")]
+SOURCES = 3  # videos, and so folds that models learn from
 VERBS = ["hid", "ran", "fell", "slept", "woke", "sang"]
 NEEDS_NO_TRAIN = {"right_in_train", "wrong_in_train", "not_right_in_train", "not_wrong_in_train"}
 
@@ -36,7 +37,7 @@ def made(count: int, seed: int = 0, options: int = 4) -> list[BlindQuestion]:
         texts = [f"The {rng.choice(NOUNS)} {rng.choice(VERBS)} near the {rng.choice(NOUNS)}." for _ in range(options)]
         question = f"Why did the {rng.choice(NOUNS)} jump?"
         found.append(
-            BlindQuestion(f"q{number:04}", question, tuple(texts), int(rng.integers(options)), f"v{number % 40}")
+            BlindQuestion(f"q{number:04}", question, tuple(texts), int(rng.integers(options)), f"v{number % SOURCES}")
         )
     return found
 
@@ -188,7 +189,8 @@ def yes_no(count: int, seed: int = 0) -> list[BlindQuestion]:
     for number in range(count):
         noun, kind = rng.choice(NOUNS), ("first", "last")[int(rng.integers(2))]
         text = f"Did the {noun} {rng.choice(VERBS)} {kind}?"
-        found.append(BlindQuestion(f"q{number:04}", text, ("no", "yes"), int(rng.integers(2)), f"v{number % 40}", kind))
+        right, source = int(rng.integers(2)), f"v{number % SOURCES}"
+        found.append(BlindQuestion(f"q{number:04}", text, ("no", "yes"), right, source, kind))
     return found
 
 
