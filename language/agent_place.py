@@ -31,7 +31,7 @@ def agent_place(caption: Caption, clause: Clause) -> int:
 def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
     """Return the end of the place phrases after an object, and whether the agent may follow them.
 
-    "is put on a dog by a woman", "is chopped in a pan on the stove by a man"; but "is put by a man in his bag".
+    "is put on a dog by a woman", "is put in his bag by a man"; but "is taken by a man with his phone".
     """
     tokens, place = caption.tokens, stop
     while place < clause.stop and _is_verb_adverb(caption, place):
@@ -49,7 +49,8 @@ def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bo
         )
         if phrase is None or bare_infinitive:
             break
-        own = own or (names_later and any(tokens[n].tag in ("PRP", "PRP$") for n in range(phrase.first, phrase.stop)))
+        owned = ("PRP", "PRP$") if tokens[place].lower == "with" else ("PRP",)
+        own = own or (names_later and any(tokens[n].tag in owned for n in range(phrase.first, phrase.stop)))
         place = phrase.stop
     if place < clause.stop and _is_verb_adverb(caption, place):
         place += 1
@@ -85,5 +86,5 @@ def _is_verb_adverb(caption: Caption, place: int) -> bool:
     word = tokens[place].lower
     if follows and tokens[place + 1].lower == "of":
         return False  # "out of a box"
-    adverb = word in words("verb_adverbs") or (word in ("on", "in", "open") and not phrase)
+    adverb = word in words("verb_adverbs") or (word in ("on", "in", "open", "inside", "outside") and not phrase)
     return adverb and (not phrase or word in ("back", "away", "together"))

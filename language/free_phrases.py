@@ -297,7 +297,7 @@ def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
     lists, names, at = word_lists("stories"), list[str](), start
     while at + 1 < len(tokens):
         word, behind = tokens[at].lower, tokens[at + 1].lower
-        safe, surname = word in lists.first_names, not readings(behind) and behind not in CLOSED
+        safe, surname = word in lists.first_names, _is_surname(tokens[at + 1])
         if tokens[at].text != word or not (safe or (word in lists.given_names and surname)):
             return None
         finite = is_verb_form(behind, "VBZ") or is_verb_form(behind, "VBG") or behind in _BEING
@@ -317,12 +317,18 @@ def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
     return _Subject(" and ".join(names), start, at, "other", single, tuple(names)) if agrees else None
 
 
+def _is_surname(token: Token) -> bool:
+    """Return whether a word behind a first name is outside the dictionary: "letterman", not "for"."""
+    closed = token.lower in CLOSED or token.lower in word_lists("clipped").prepositions
+    return token.is_word and not closed and not readings(token.text)
+
+
 def _small_names(tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return lower-case names: "david letterman"."""
     found = []
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         if token.lower in word_lists("stories").first_names:
-            long = after is not None and not readings(after.text) and after.lower not in CLOSED and after.is_word
+            long = after is not None and _is_surname(after)
             found.append(f"{token.text} {after.text}".title() if long and after is not None else token.text.title())
     return tuple(found)
 
@@ -494,11 +500,14 @@ def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | st
 
 
 def _is_past(word: str) -> bool:
-    return is_verb_form(word, "VBD") and not is_verb_form(word, "VB") and set(readings(word)) == {"VERB"}
+    return is_verb_form(word, "VBD") and not is_verb_form(word, "VB") and "NOUN" not in readings(word)
 
 
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
-    """Return the words after the verb, with coordinated verbs in their base form; None if uncertain."""
+    """Return the words after the verb, with coordinated verbs in their base form; None if uncertain.
+
+    The words end before a conjunct in another form: "was being chased by Tom and wanted ..."
+    """
     written, place = "", tokens[at].start if at < len(tokens) else len(text)
     for number in range(at, len(tokens)):
         token, before = tokens[number], tokens[number - 1].lower
@@ -507,11 +516,16 @@ def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progre
             return None  # "jumps into the water then play around"
         if token.lower in AUXILIARIES and before in ("and", "then", ",", "but") and token.lower != "'s":
             return None  # "bark and are chased away"
-        if before == "and" and (_is_past(token.lower) or token.lower in _PASTS):
-            return None  # "was running away and crashed", "saw that it fell and saw smoke"
-        clause = [other.lower for other in tokens[max(number - 4, at) : number - 1]]
-        if "and" in clause and _is_past(token.lower) and not {"who", "which", "that"} & set(clause):
-            return None  # "was standing on the chicken and Tom wanted …"
+        clause = [other.lower for other in tokens[max(number - 4, at) : number]]
+        relative = bool({"who", "which", "that"} & set(clause))
+        described = "ADJ" in readings(token.text) and after is not None and "NOUN" in readings(after.lower)
+        described = described and after is not None and not _NAME.fullmatch(after.text)  # "black and striped cats"
+        past = _is_past(token.lower) or (before == "and" and token.lower in _PASTS)
+        if "and" in clause and past and not described and (before == "and" or not relative):
+            joint = number - clause[::-1].index("and") - 1
+            held = tokens[joint - 1]
+            whole = not relative and joint > at and ("NOUN" in readings(held.text) or not readings(held.text))
+            return written + text[place : held.end] if whole and held.end > place else None
         if number == at and is_verb_form(token.lower, "VBG") and progressive:
             return None  # "is smiling talking and driving"
         finite = is_verb_form(token.lower, "VBZ") and "VERB" in readings(token.text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .closed_classes import FINITE, NEGATIONS, RELATIVES, SUBORDINATORS
-from .lexicon import words
+from .lexicon import word_lists, words
 from .words import Caption, Token
 
 QUANTITIES = words("quantities")
@@ -53,6 +53,7 @@ def is_person(caption: Caption, phrase: NounPhrase) -> bool:
         token.lower in words("people")
         or token.tag == "NNP"
         or (phrase.stop - phrase.first == 1 and token.text[:1].isupper() and not phrase.plural)  # "Lightning"
+        or (phrase.stop - phrase.first == 1 and token.lower in word_lists("stories").given_names)
         or token.lower.endswith(("er", "or", "ist", "ian", "people", "man"))
     )
 

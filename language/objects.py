@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .closed_classes import FINITE, SUBORDINATORS
+from .inflection import is_verb_form
 from .lexicon import words
 from .noun_phrases import QUANTITIES, NounPhrase, is_modifier, read_noun_phrase
 from .verb_groups import VerbGroup
@@ -39,6 +40,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
     if numbered and not (phrase.stop + 1 < limit and tokens[phrase.stop + 1].tag.startswith("NN")):
         phrase = replace(phrase, stop=phrase.stop + 1)  # "grand theft auto 5"
     phrase = _with_place(tokens, phrase, group, limit)
+    phrase = _with_infinitive(tokens, phrase, limit)
     phrase = _with_participle(tokens, phrase, group, limit)
     if _is_adverbial(tokens, phrase):
         return None, None
@@ -64,6 +66,17 @@ def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, s
     served = group.lemma == "eat" and tokens[place.head].lower in ("plate", "plates")
     reviewed = tokens[phrase.head].lower == "review" and tokens[phrase.stop].lower == "on"
     return replace(phrase, stop=place.stop) if fixed or served or reviewed else phrase
+
+
+def _with_infinitive(tokens: Sequence[Token], phrase: NounPhrase, stop: int) -> NounPhrase:
+    """Extend "something" by the infinitive that ends its clause: "something to drink"."""
+    end = phrase.stop + 2
+    things = ("something", "anything", "nothing", "food", "clothes")
+    if phrase.stop - phrase.first > 1 or tokens[phrase.head].lower not in things or end > stop:
+        return phrase
+    last = end == stop or tokens[end].tag in ("CC", ",", ".")
+    infinitive = tokens[end - 2].tag == "TO" and is_verb_form(tokens[end - 1].lower, "VB")
+    return replace(phrase, stop=end) if last and infinitive else phrase
 
 
 def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:

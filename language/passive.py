@@ -146,8 +146,9 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
     for number in range(phrase.first, phrase.stop):
         token = tokens[number]
         text = without_capital(token) if number == phrase.first else token.text
-        if number == 0 and phrase.stop == 1 and token.tag == "NN" and token.lower not in words("people"):
-            text = token.text  # "Lightning was mocking Tom"
+        alone = phrase.stop == 1 or tokens[1].tag == "POS"
+        if number == 0 and alone and token.tag == "NN" and token.lower not in words("people"):
+            text = token.text  # "Lightning was mocking Tom", "Lightning's plan amused Tom"
         if number == 0 and token.lower in words("people"):
             text = token.lower  # "Person" is not a name
         if token.tag in ("PRP", "WP") and (number in phrase.heads):
@@ -176,7 +177,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
             return case.get("she" if hers else "he", "")  # "wipes her hands"
         if token.tag == "NNP" and word not in words("people"):
             return _in_case(caption, phrase, case)  # "and the rake was caused by Tom to hit him"
-        found = "they" if word in words("people") and word not in _ANIMALS else "it"
+        found = "they" if is_person(caption, phrase) and word not in _ANIMALS else "it"
     return case.get(found, found)
 
 

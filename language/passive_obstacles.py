@@ -72,6 +72,9 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
     own = clause.role != "coordinate" and tokens[clause.subject.head].tag != "PRP"
     if own and len(inside) + (inside[0].tag == "PRP$") > 1 and any(t.lower in _THIRD_PERSONS for t in inside):
         return "the object is the doer's own"  # "his car is driven by a man": the antecedent would be ambiguous
+    agent = pairwise(tokens[clause.subject.first : clause.subject.stop + 1])
+    if own and inside[0].lower == "the" and any(t.lower == noun and after.tag[:2] != "NN" for t, after in agent):
+        return "the object is the doer's own"  # "a person carrying a book puts the book on a table"
     pronoun = inside[0].tag == "PRP" and inside[0].lower in _THIRD_PERSONS
     if own and (inside[-1].lower == "another" or (pronoun and clause.subject.stop - clause.subject.first > 3)):
         return "the object is the doer's own"  # "a person carrying a box puts it down"
@@ -100,6 +103,9 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
     if any(two.tag in ("DT", "PRP$") and one.tag.startswith("NN") for one, two in pairwise(inside)):
         return True  # "a person vacuums a stair then takes"
     last = inside[-1]
+    bare = inside[0].tag == "NN" and _is_bare(caption, subject) and not is_person(caption, subject)
+    if bare and subject.first and tokens[subject.first - 1].tag == "CC":
+        return True  # "looking at a movie or show on a monitor then touches"
     if subject.first == 0 and last is inside[0] and last.lower in words("verb_s") - words("noun_s"):
         return True  # "Walks into hall carrying a book."
     if clause.role == "coordinate" and len(inside) == 1 and last.tag == "NN" and last.lower not in words("people"):
@@ -247,6 +253,12 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
     if clause.verb.lemma == "take" and behind == "in" and part:
         return True  # "takes a sip of a soda in a can"
     acting = words("verb_s") - words("noun_s")
+    relative = next((n for n in range(thing.first, thing.stop) if tokens[n].tag.startswith("W")), thing.stop)
+    if any((one.tag, two.tag) == ("TO", "VB") for one, two in pairwise(tokens[relative : thing.stop])):
+        return True  # "the carpet that Jerry was running on to catch Jerry"
+    second = first.tag in ("DT", "PRP$") and before_last.tag == "NN" and behind in words("particles")
+    if second and last.tag == "NNS" and is_verb_form(last.lower, "VBZ"):
+        return True  # "opens the door bends down"
     if any(two.lower in acting and one.lower in words("particles") for one, two in pairwise(tokens[thing.stop :])):
         return True  # "turns light on grabs something"
     if seen and behind == "to" and caption.tag_at(thing.stop + 1) == "VB":
@@ -350,6 +362,9 @@ def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
     if token.tag == "VBG":
         return token.lower != "using"
     behind = tokens[stop + 1].tag if stop + 1 < len(tokens) else ""
+    wanted = token.lower == "to" and caption.lower_at(stop + 1) in ("drink", "eat", "read", "use", "watch", "wear")
+    if wanted and caption.tag_at(stop + 2) in ("", ".", ",", "CC", "IN"):
+        return True  # "takes a cup of coffee to drink"
     if token.tag == "IN" and behind == "VBG" and token.lower in ("for", "from", "in", "of", "about"):
         return True  # "requirements for transporting it"
     if clause.second_object is not None and clause.object is not None and not _may_receive(caption, clause.object):

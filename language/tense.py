@@ -107,7 +107,7 @@ def _modal(caption: Caption, clause: Clause) -> str:
 def told_clauses(caption: Caption) -> list[Clause]:
     """Return the finite clauses and orders outside quotations; "go" in "sees him go" is not finite."""
     found = clauses(caption)
-    quoted, told, inside = set(), [], False
+    quoted, told, inside, seen_acting = set(), [], False, False
     for number, token in enumerate(caption.tokens):
         if token.text in ('"', "“", "”"):
             inside = token.text == "“" or (token.text == '"' and not inside)
@@ -121,7 +121,9 @@ def told_clauses(caption: Caption) -> list[Clause]:
         bare = caption.tokens[clause.verb.first].tag in ("VBP", "VB") and not clause.verb.auxiliaries
         seen = before is not None and before.verb.tense == "past" and before.verb.lemma in _BEFORE_INFINITIVES
         agrees = _agrees(caption, clause) and not seen  # "saw the dogs fall"
-        if not (causes and bare and clause.subject is not None and not agrees):
+        causes = causes and clause.subject is not None and not agrees
+        seen_acting = bare and (causes or (seen_acting and clause.subject is None))  # "see peter pan play"
+        if not seen_acting:
             told.append(clause)
     return told
 
@@ -146,6 +148,6 @@ def is_past(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_open(caption: Caption, clause: Clause) -> bool:
-    """Return whether a verb form is both present and past: "put"."""
+    """Return whether a verb form is both present and past: "put", but not "saw"."""
     word = caption.tokens[clause.verb.first].lower
-    return not clause.verb.auxiliaries and is_verb_form(word, "VB") and is_verb_form(word, "VBD")
+    return not clause.verb.auxiliaries and verb_lemma(word) == word and is_verb_form(word, "VBD")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .closed_classes import AUXILIARIES, BE, CLOSED, NOT_NOUNS
+from .closed_classes import AUXILIARIES, BE, CLOSED, GET, HAVE, NOT_NOUNS
 from .inflection import is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import word_lists
 from .lexicon import words as words_of
@@ -23,7 +23,8 @@ _DETERMINED = ("DT", "PRP$", "POS")
 _OBJECTS = ("DT", "PRP", "PRP$")
 _GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
 _ADJECTIVES = ("ed", "ing", "ly", "ic", "ish", "ese", "ian", "ful", "less", "ous")
-_SOMETHING = frozenset(("something", "anything", "nothing", "everything", "someone", "somebody"))
+_INDEFINITE = frozenset(one + two for one in ("some", "any", "no", "every") for two in ("thing", "one", "body"))
+_PLACES = ("in", "into", "on", "onto", "over", "to", "under", "with")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class _Place:
     @property
     def governs(self) -> bool:
         """Whether an object follows: "the", "her", "something"."""
-        return self.tag_at(1) in _OBJECTS or self.word_at(1) in _SOMETHING
+        return self.tag_at(1) in _OBJECTS
 
     def verbs_before(self, reach: int) -> list[str]:
         """Return the lemmas of the words before, the nearest last."""
@@ -68,14 +69,25 @@ class _Place:
 
 @lru_cache(maxsize=1 << 14)
 def with_classes(caption: Caption) -> Caption:
-    """Return the caption with corrected word classes."""
+    """Return the caption with corrected word classes.
+
+    Unlike the Penn tags, "something" and "everyone" are pronouns, and participles before a noun are adjectives.
+    """
     order = caption.style == "imperative"
     tokens = with_hidden_orders(caption) if order else caption.tokens
-    words, tags = [token.lower for token in tokens], [token.tag for token in tokens]
+    words = [token.lower for token in tokens]
+    tags = ["PRP" if token.lower in _INDEFINITE else token.tag for token in tokens]
     for number, token in enumerate(tokens):
         place = _Place(words, tags, number, order)
         if words[number] == "can" and _is_container(place):
             tags[number] = "NN"
+        elif words[number] == "will" and place.tag_at(-1) == "IN" and place.word_at(-1) not in words_of("joining"):
+            tags[number] = "NNP"  # "about will smith"
+        elif words[number] in LISTS.numbers:
+            tags[number] = "CD"
+        elif words[number] in LISTS.peoples and place.tag_at(1).startswith("NN"):
+            tags[number] = "JJ"
+            continue
         named = tags[number].startswith("NNP") and token.text[:1].isupper()
         fixed = words[number] in AUXILIARIES or words[number] in CLOSED or not token.text.isalpha()
         if fixed or tags[number] == "CD" or (named and (not token.text.isupper() or len(token.text) == 1)):
@@ -91,8 +103,31 @@ def with_classes(caption: Caption) -> Caption:
                 tags[number] = "RB"
         elif tags[number].startswith(("JJ", "RB", "FW", "IN", "RP", "DT", "CC")) or _is_unknown(place):
             tags[number] = _class_of_modifier(place) or tags[number]
+    for number in range(len(tags)):
+        if _is_attribute(_Place(words, tags, number, order)):
+            tags[number] = "JJ"
     tagged = tuple(token.with_tag(tag) for token, tag in zip(caption.tokens, tags, strict=True))
     return Caption(caption.text, tagged, caption.style)
+
+
+def _is_attribute(place: _Place) -> bool:
+    """Return whether a participle modifies the noun after it: "the boiling water", "add sliced onions"."""
+    word, before, held = place.word_at(0), place.tag_at(-1), place.word_at(-1)
+    ahead = 1
+    while place.tag_at(ahead).startswith("JJ"):
+        ahead += 1
+    if not place.tag_at(ahead).startswith("NN") or held in BE | HAVE | GET:
+        return False
+    if place.tag_at(0) == "VBG":
+        told = before in ("PRP$", "POS") or held in ("a", "an", "the")
+        taken = held in _PLACES or (before == "VB" and place.order and held not in LISTS.beginning)
+        return (told or (taken and word in words_of("modifiers"))) and word not in LISTS.purposes
+    thing = "NOUN" in place.known and "ADJ" not in place.known  # "thought bubbles"
+    if not is_verb_form(word, "VBN") or thing or place.tag_at(0) not in ("VBN", "VBD") or held in words_of("joining"):
+        return False
+    return before in ("DT", "PRP$", "POS", "JJ", "CD", "IN", "TO", "VB", "VBZ", "VBP", "VBG") or (
+        place.order and before.startswith(("NN", "CC", ","))
+    )
 
 
 def _is_unknown(place: _Place) -> bool:
@@ -110,9 +145,10 @@ def _class_of_noun(place: _Place) -> str:
     word, known = place.word_at(0), place.known
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     noun_follows = after.startswith("NN")
-    if word in LISTS.peoples and noun_follows:
+    if word == "top" and held != "on" and (after == "CD" or (noun_follows and not before.startswith("NN"))):
         return "JJ"
-    if word == "ground" and (noun_follows or after == "JJ" or held == "freshly"):
+    foods = place.order or follows in words_of("order_nouns")
+    if word == "ground" and ((foods and (noun_follows or after == "JJ")) or held == "freshly"):
         return "VBN"
     if not known and word.endswith("s") and held in words_of("people") and (place.governs or after == "TO"):
         return "VBZ"  # "the person straighens the pillows"
@@ -169,15 +205,16 @@ def _class_of_ing(place: _Place) -> str:
     if word in LISTS.purposes and after in ("NN", "NNS") and held != "by":
         return ""  # "a baking sheet"
     happens = "NOUN" not in known or word in words_of("modifiers") - LISTS.purposes or after == "NNP"
-    if happens and after.startswith("NN") and before in (*_DETERMINED, "JJ", "IN"):
+    if happens and after.startswith("NN") and before in (*_DETERMINED, "JJ", "IN", "TO"):
         return "VBG"  # "the loud crashing noises"
     acts = third_person(verb_lemma(word)) in words_of("verb_s") or word in LISTS.doings
     joined = held in words_of("people") or before in ("NNP", "PRP") or (before == "," and not place.order)
-    if place.governs and (held in BE or before in ("IN", ",") or before.startswith(("VB", "NN", "PRP"))):
+    joint = before == "CC" and "VBG" in place.tags[: place.number]
+    if place.governs and (held in BE or joint or before in ("IN", ",") or before.startswith(("VB", "NN", "PRP"))):
         return "VBG"  # "is opening the box", "talking about opening a box", "typing something"
     if word in LISTS.doings and before.startswith("NN") and after in ("IN", "RP"):
         return "VBG"  # "the couch typing on a laptop"
-    if (joined or (before == "CC" and "VBG" in place.tags[: place.number])) and (acts or "NOUN" not in known):
+    if (joined or joint) and (acts or "NOUN" not in known):
         return "VBG" if acts or not after.startswith("NN") else ""
     if "NOUN" in known:
         return ""
@@ -193,7 +230,7 @@ def _class_of_modifier(place: _Place) -> str:
     noun_follows = after.startswith("NN")
     if (word == "cleaner" and held == "vacuum") or word in ("google", "video", "vegetable", "cloth", "closet"):
         return "NN"
-    if word == "top" and not noun_follows and after != "JJ":
+    if word == "top" and not noun_follows and after not in ("JJ", "CD"):
         return "NN"
     if word == "light" and follows in ("switch", "switches", "bulb", "bulbs", "fixture", "fixtures"):
         return "NN"
@@ -276,7 +313,7 @@ def _is_base(place: _Place) -> bool:
         return True  # "they open a bottle close it"
     if before == "TO" and not place.order and word not in words_of("order_nouns"):
         wanted = verb_lemma(place.word_at(-2)) in LISTS.before_to
-        if wanted or (acts and place.tag_at(-2).startswith("NN")):
+        if wanted or (acts and place.tag_at(-2).startswith(("NN", "PRP"))):
             return True  # "begins to sneeze", "uses a towel to wash"
     if held in ("they", "we", "i") and before == "PRP" and "VERB" in place.known:
         return True  # "they go over to it"
@@ -358,8 +395,8 @@ def _is_thing(place: _Place) -> bool:
         return after in ("VBD", "VBZ", "MD", "TO", "VBG", "CC")  # "the cat drawing saw"
     if tag == "VBG" and place.order and word in words_of("noun_ing") and not place.governs:
         return before.startswith("NN")  # "oils seasoning and beef"
-    if tag == "VBG" and before == "DT" and follows == "of":
-        return True  # "the making of a film"
+    if held in ("a", "an", "the") and follows == "of" and (tag == "VBG" or "NOUN" in known):
+        return True  # "the making of a film", "a set of stairs"
     if tag == "VBG" and before in ("DT", "JJ") and "NOUN" in known:
         return after in (".", "", "IN", "CC")  # "after the sneezing"
     if "NOUN" not in known or tag not in ("VB", "VBP"):
@@ -380,8 +417,9 @@ def _is_thing(place: _Place) -> bool:
         became = before in ("VBD", "VBZ") and plain and verb_lemma(held) not in ("help", "let", "make", "go", "come")
         between = before.startswith("NN") and after.startswith("NN")
         single = before == "NN" and (held not in words_of("people") or held == "baby") and not place.governs
-        if became or between or single:
-            return True  # "became king", "sports vine clips", "the baby duck shook"
+        owned = before == "NNS" and after in ("", ".") and has_other_finite(place.words, place.tags, place.number)
+        if became or between or single or owned:
+            return True  # "became king", "sports vine clips", "the baby duck shook", "at another persons face"
     if after in _OBJECTS or not (word in words_of("order_nouns") or word in ("closet", "plate", "skillet", "fridge")):
         return False
     return before == "TO" or (before.startswith("NN") and tag == "VBP")

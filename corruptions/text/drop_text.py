@@ -2,7 +2,8 @@
 
 Nouns are the tags NN, NNS, NNP and NNPS; verbs are VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are
 verbs, as in NLTK, but modals ("can", "will": MD) are not. Numbers and clitics ("n't", "'s") are words; punctuation is
-kept. Source: Schiappa et al. 2022, appendix A.2.
+kept. Unlike the tags in the paper, "something" is a pronoun and "boiling" in "boiling water" an adjective.
+Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations

@@ -62,11 +62,19 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     if main is not None:
         if verbs_unsure(caption, main):
             return Unchanged(UNSURE)
+        if _contrasted(caption, main):
+            return Unchanged('"but" contrasts its verbs')
         return negate(caption, main, shared=_negated_with(caption, main)) or Unchanged("no verb to negate")
     for number, token in enumerate(caption.tokens):
         if token.lower == "with" and number:
             return caption.edit({number: "without"})
     return Unchanged("no verb")
+
+
+def _contrasted(caption: Caption, main: Clause) -> bool:
+    """Return whether "but" joins a verb that presupposes the main one: "throws the ball but misses"."""
+    later = [c for c in clauses(caption) if c.role == "coordinate" and c.finite and c.verb.main > main.verb.main]
+    return any(caption.tokens[joint_before(caption, c, main.verb.main)].lower == "but" for c in later)
 
 
 def _negated_with(caption: Caption, main: Clause) -> list[Clause]:

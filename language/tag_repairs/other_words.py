@@ -47,8 +47,9 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
             if article:
                 tags[number] = tags[number + 1] = "NN"  # "apply make up"
         elif (
-            tags[number] in ("POS", "WRB", "WDT", "WP", "IN", "DT")
+            (tags[number] in ("POS", "WRB", "WDT", "WP", "IN", "DT") or (tags[number] == "RB" and word in acts))
             and word not in CLOSED
+            and not {"ADV", "ADP"} & set(readings(word))
             and third_person(word) in acts
         ):
             base = "NN" if number + 1 < len(tags) and tags[number + 1].startswith("NN") else "VB"

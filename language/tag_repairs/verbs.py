@@ -247,10 +247,20 @@ def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: i
     if tags[number] == "VBN" and number > start and tags[number - 1] in ("CC", ",") and after in (*_OBJECTS, "NNP"):
         told = "VBD" in tags[start:number] and "VBN" not in tags[start:number]
         return "VBD" if told and is_verb_form(word, "VBD") and follows != "by" else ""  # "opened a box, removed a bag"
+    listed = before in ("CC", ",") and place > start
+    if before == "," and listed and third and "VBZ" in tags[start:place] and after in _OBJECTS:
+        return "VBZ"  # "cleans it with a towel, places the laptop down"
+    acts = is_verb_form(word, "VB") and third_person(word) in verb_s - noun_s
+    if acts and listed and before == "CC" and "VBP" in tags[start:place] and after in (*_OBJECTS, "VBG"):
+        return "VBP"  # "are getting ready and start running"
+    opens = before.startswith("NN") and not any(tag in FINITE for tag in tags[start:number])
+    if opens and third and word in verb_s and [*tags[number + 1 : number + 3]] == ["CC", "VBZ"]:
+        return "VBZ"  # "in checkered shirts stands and looks"
     if before == "CC" and third and place > start:
         verbal = any(tag in FINITE for tag in tags[start:place])
         sure = word in verb_s and word not in noun_s and (_goes_on(after) or after.startswith("NN")) and after != "CC"
-        return "VBZ" if verbal and (sure or (after in _OBJECTS and word not in noun_s)) else ""
+        contrast = held == "but" and not after.startswith(("NN", "JJ"))
+        return "VBZ" if verbal and (sure or contrast or (after in _OBJECTS and word not in noun_s)) else ""
     if before == "DT" and place + 1 == number and held in ("a", "the", "another"):
         slip = third and tags[number] == "NNS" and after in _OBJECTS and not has_other_finite(words, tags, number)
         return "VBZ" if slip else ""  # "person a closes the door"
@@ -299,6 +309,8 @@ def _tag_after_subject(
             return ""  # "a tan sports coat"
         described = after.startswith(("NN", "JJ")) and (held in people or tag in ("VB", "VBP"))
         return "VBP" if _goes_on(after) or described else ""
+    if tag == "JJ" and "ADJ" not in readings(word) and is_verb_form(word, "VBD") and not is_verb_form(word, "VBN"):
+        return "VBD"  # "the person ate food"
     past = tag == "VBN" and is_verb_form(word, "VBD") and before.startswith(("NN", "PRP"))
     return "VBD" if past and (objects or _is_told(words, tags, number, start, after, before)) else ""
 
@@ -311,7 +323,7 @@ def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int,
         return False
     possessor = after.startswith("NN") and tags[number + 2 : number + 3] == ["POS"]  # "jerry set tom's feet on fire"
     named = before == "NNP" or (before.startswith("NN") and not readings(held))
-    lone = words[number].endswith("ed") and verb_lemma(words[number]) in _LONE_VERBS
+    lone = words[number].endswith("ed") and verb_lemma(words[number]) in _LONE_VERBS | {"spill", "leak", "explode"}
     return after in ("NNP", "NNPS") or possessor or named or lone or follows == "that" or words[start] in _JOINING
 
 
