@@ -28,11 +28,11 @@ from numpy.typing import NDArray
 
 from ..core.progress import Progress
 from ..core.seeds import rng_for
-from .features import WIDTH, Counts, PairFeatures, Target, set_features
-from .learners import FOLDS, SetModel, fit_network, fit_sets, log_likelihood
+from .features import CHUNK, WIDTH, Counts, PairFeatures, Target, chunks, set_features
+from .learners import FOLDS, LEAST, Scorer, fit_network, fit_sets, log_likelihood, scored
 from .subset import SampledRows, guessable_rows
 
-Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 Indices = NDArray[np.int64]
 
 ENERGY_DIGITS = 4
@@ -64,7 +64,7 @@ class Balanced:
 
 def balance(
     ids: Sequence[str],
-    questions: NDArray[np.float32],
+    questions: Floats,
     targets: Mapping[str, Target],
     *,
     need: int,
@@ -87,161 +87,193 @@ def balance(
             on train would otherwise recognize it in the test split.
         seed: The dataset's seed.
     """
-    order = sorted(range(len(ids)), key=lambda row: ids[row])
-    rng = rng_for(seed, "balance")
-    folds = []
-    names = sorted(set(groups))
-    for _ in STEPS:
-        fold_of = {names[group]: place % FOLDS for place, group in enumerate(rng.permutation(len(names)).tolist())}
-        folds.append(np.array([fold_of[group] for group in groups]))
-    projection = rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
-    sampler = _Sampler(ids, order, folds, targets, splits, need, seed)
-    total = (len(STEPS) + 1) * FOLDS * len(targets) + SET_ROUNDS + 1
+    total = len(STEPS) * FOLDS * len(targets) + SET_ROUNDS + FOLDS * len(targets) + 1
     with Progress("balancing options", total, "model", brief=True) as progress:
-        features = {name: PairFeatures(questions, target, projection.round(6)) for name, target in targets.items()}
-        for number, step in enumerate(STEPS):
-            for feature in features.values():
-                sampler.learn(feature, number, step, progress.advance)
-        return sampler.choose_sets(features, progress.advance)
+        sampler = _Sampler(ids, questions, targets, groups, seed)
+        sampler.learn(progress.advance)
+        return sampler.choose_sets(need, splits, progress.advance)
 
 
 class _Sampler:
+    """The energies of all candidates; rows are sorted by id, and positions of candidates start at 1."""
+
     def __init__(
-        self,
-        ids: Sequence[str],
-        order: Sequence[int],
-        folds: Sequence[Indices],
-        targets: Mapping[str, Target],
-        splits: Sequence[str],
-        need: int,
-        seed: int,
+        self, ids: Sequence[str], questions: Floats, targets: Mapping[str, Target], groups: Sequence[str], seed: int
     ):
-        self.ids, self.order, self.folds, self.targets = ids, order, folds, targets
-        self.splits, self.need, self.seed = splits, need, seed
-        self.energies = [np.zeros(len(texts) - 1) for texts in next(iter(targets.values())).texts]
-        self.noise = [rng_for(seed, "balance", name) for name in ids]
-        # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
-        self.split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
-        self._place = {split: place for place, split in enumerate(self.split_order)}
-        self._new = {name: np.sum(list(target.rights.values()), axis=0) == 0 for name, target in targets.items()}
-        self._used_in = {name: np.full(len(new), UNUSED) for name, new in self._new.items()}
+        self.order = np.array(sorted(range(len(ids)), key=lambda row: ids[row]), np.int64)
+        self.ids, self.seed = [ids[row] for row in self.order], seed
+        self.targets = {name: target.take(self.order) for name, target in targets.items()}
+        self.rng = rng_for(seed, "balance")
+        names = sorted(set(groups))
+        numbers = {name: number for number, name in enumerate(names)}
+        group = np.array([numbers[groups[row]] for row in self.order], np.int64)
+        self.folds = [(self.rng.permutation(len(names)) % FOLDS)[group] for _ in STEPS]
+        projection = self.rng.standard_normal((questions.shape[1], WIDTH)) * SPREAD / np.sqrt(questions.shape[1])
+        self.features = {
+            name: PairFeatures(questions[self.order], target, projection) for name, target in self.targets.items()
+        }
+        keys = [target.keys for target in self.targets.values()]
+        self.energies = np.where(keys[0][:, 1:] >= 0, np.float32(0), np.float32(-np.inf))
+        # Whether two candidates share a text, so that they are never options of one question.
+        self.clash = np.any([one[:, :, None] == one[:, None, :] for one in keys], axis=0)
 
-    def sample(self, row: int, count: int, spent: Doubles | float = 0.0) -> Indices:
-        """Sample candidates without replacement according to their energies (Gumbel top-k); positions start at 1."""
-        energy = self.energies[row] + spent
-        key = energy + self.noise[row].gumbel(size=len(energy))
-        return self.distinct(row, 1 + np.argsort(-key, kind="stable"), count)
+    def sample(self, rows: Indices, count: int, draws: int, spent: Floats | float = 0.0) -> Indices:
+        """Sample candidates without replacement according to their energies (Gumbel top-k).
 
-    def sample_set(self, row: int, spent: Doubles | float = 0.0) -> Indices:
-        """Sample as many candidates as needed; if they exclude too many others, take the first by position."""
-        found = self.sample(row, self.need, spent)
-        every = np.arange(1, 1 + len(self.energies[row]))
-        return found if len(found) == self.need else self.distinct(row, every, self.need)
+        The result contains positions of shape (rows, draws, count), 0 if there are too few.
+        """
+        noise = self.rng.gumbel(size=(len(rows), draws, self.energies.shape[1]))
+        return self._distinct(rows, (self.energies[rows] + spent)[:, None] + noise.astype(np.float32), count)
 
-    def distinct(self, row: int, places: Indices, count: int) -> Indices:
-        """Return the first positions whose texts differ from one another and from the correct text, for each target."""
-        columns = [target.keys[row] for target in self.targets.values()]
-        taken: list[set[int]] = [{int(keys[0])} for keys in columns]
-        found: list[int] = []
-        for place in places.tolist():
-            if len(found) == count:
-                break
-            own = [int(keys[place]) for keys in columns]
-            if any(key in known for key, known in zip(own, taken, strict=True)):
-                continue
-            for key, known in zip(own, taken, strict=True):
-                known.add(key)
-            found.append(place)
-        return np.array(found, np.int64)
+    def first(self, rows: Indices, count: int) -> Indices:
+        """Return the first candidates by position, shape (rows, count), 0 if there are too few."""
+        keys = np.where(np.isfinite(self.energies[rows]), -np.arange(self.energies.shape[1], dtype=np.float32), -np.inf)
+        return self._distinct(rows, keys[:, None], count)[:, 0]
 
-    def learn(self, features: PairFeatures, number: int, step: float, learnt: Callable[[], None]) -> None:
+    def _distinct(self, rows: Indices, keys: Floats, count: int) -> Indices:
+        """Return the positions with the largest keys whose texts differ from one another and from the correct text."""
+        keys = np.where(self.clash[rows, :1, 1:], -np.inf, keys)
+        found = np.zeros((*keys.shape[:2], count), np.int64)
+        for number in range(count if keys.shape[2] else 0):
+            best = keys.argmax(2)
+            there = np.isfinite(np.take_along_axis(keys, best[:, :, None], 2))[:, :, 0]
+            found[:, :, number] = np.where(there, best + 1, 0)
+            keys[self.clash[rows[:, None], best + 1, 1:]] = -np.inf
+        return found
+
+    def learn(self, learnt: Callable[[], None]) -> None:
         """Fit correct against sampled options on some folds, and add the log-odds to the energies of the other rows."""
-        sampled = {row: self.sample(row, CONTRAST) for row in self.order}
-        folds = self.folds[number]
-        added = {}
-        for fold in range(FOLDS):
-            known = [row for row in self.order if folds[row] != fold and len(sampled[row]) == CONTRAST]
-            known = known[:: len(known) // MOST_ROWS + 1]
-            if not known:
-                continue
-            table = np.stack([features.of(row, np.concatenate([[0], sampled[row]])) for row in known])
-            mean, scale = table.mean((0, 1)), table.std((0, 1)) + 1e-3
-            network = fit_network((table - mean) / scale, rng_for(self.seed, "balance", str(number), str(fold)))
-            learnt()
-            for row in self.order:
-                if folds[row] == fold and len(self.energies[row]):
-                    odds = network((features.of(row, 1 + np.arange(len(self.energies[row]))) - mean) / scale)
-                    added[row] = step * np.clip(odds - odds.mean(), -CLIP, CLIP)
-        for row, odds in added.items():
-            self.energies[row] = (self.energies[row] + odds).round(ENERGY_DIGITS)
+        every = np.arange(len(self.ids))
+        for number, step in enumerate(STEPS):
+            for name, features in self.features.items():
+                sampled = np.concatenate([self.sample(some, CONTRAST, 1)[:, 0] for some in chunks(every)])
+                enough = (sampled > 0).all(1)
+                added = np.zeros_like(self.energies)
+                for fold in range(FOLDS):
+                    inside = self.folds[number] == fold
+                    known = np.flatnonzero(enough & ~inside)
+                    known = known[:: len(known) // MOST_ROWS + 1]
+                    if len(known):
+                        table = features.of(known, np.insert(sampled[known], 0, 0, axis=1))
+                        scale = table.mean((0, 1)), table.std((0, 1)) + np.float32(LEAST)
+                        rng = rng_for(self.seed, "balance", name, str(number), str(fold))
+                        network = fit_network((table - scale[0]) / scale[1], rng)
+                        self._score(features, scale, network, np.flatnonzero(inside), added)
+                    learnt()
+                self.energies = (self.energies + np.float32(step) * added).round(ENERGY_DIGITS)
 
-    def choose_sets(self, features: Mapping[str, PairFeatures], learnt: Callable[[], None]) -> Balanced:
+    def _score(
+        self, features: PairFeatures, scale: tuple[Floats, Floats], network: Scorer, rows: Indices, added: Floats
+    ) -> None:
+        """Write the log-odds of the candidates of rows, relative to their mean, to `added`."""
+        for some in chunks(rows):
+            there = np.isfinite(self.energies[some])
+            places = np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape)
+            table = (features.of(some, places) - scale[0]) / scale[1]
+            odds = network(table.reshape(there.size, -1)).reshape(there.shape)
+            mean = np.where(there, odds, 0).sum(1, keepdims=True) / np.maximum(there.sum(1, keepdims=True), 1)
+            added[some] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
+
+    def choose_sets(self, need: int, splits: Sequence[str], learnt: Callable[[], None]) -> Balanced:
         """Choose sampled sets in which the correct option is inconspicuous, and flag the guessable rows."""
-        chosen = [self.distinct(row, np.arange(1, 1 + len(some)), self.need) for row, some in enumerate(self.energies)]
-        rows = [row for row in self.order if len(chosen[row]) == self.need]
+        # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
+        split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
+        split = np.array([split_order.index(splits[row]) for row in self.order], np.int64)
+        used_in = {name: np.full(len(next(iter(t.rights.values()))), UNUSED) for name, t in self.targets.items()}
+        every = np.arange(len(self.ids))
+        self.need, self.greedy = need, self.first(every, need)
+        full = (self.greedy > 0).all(1)
+        rows = np.flatnonzero(full)
+        chosen = self.greedy.copy()
         guessable = np.ones(len(chosen), np.bool_)
-        if rows:
-            models = self._set_models(rows[:: len(rows) // MOST_SETS + 1], learnt)
-            for row in sorted(set(self.order).difference(rows)):
-                self._use(row, chosen[row])
-            for split in self.split_order:
-                for row in (row for row in rows if self.splits[row] == split):
-                    chosen[row] = self._choose(row, models)
-                    self._use(row, chosen[row])
-            counts = Counts(self.targets, self.splits)
-            for row, places in enumerate(chosen):
-                counts.add(row, places)
+        if len(rows):
+            learning = rows[:: len(rows) // MOST_SETS + 1]
+            judge = _SetJudge(self, learning, learnt)
+            self._use(np.flatnonzero(~full), chosen, split, used_in)
+            for number in range(len(split_order)):
+                own = rows[split[rows] == number]
+                for some in chunks(own):
+                    chosen[some] = self._choose(some, judge, number, used_in)
+                self._use(own, chosen, split, used_in)
+            named = [split_order[number] for number in split]
+            counts = Counts(self.targets, named)
+            counts.add(rows, chosen[rows])
+            for row in np.flatnonzero(~full)[:, None]:
+                counts.add(row, chosen[row, : int((chosen[row] > 0).sum())])
             guessable[rows] = guessable_rows(
                 SampledRows(
                     rows,
-                    np.stack([np.append(0, chosen[row]) for row in rows]),
-                    features,
+                    np.insert(chosen[rows], 0, 0, axis=1),
+                    self.features,
                     counts,
-                    [self.splits[row] for row in rows],
+                    [named[row] for row in rows],
                     [self.ids[row] for row in rows],
                     [folds[rows] for folds in self.folds],
                 ),
                 self.seed,
                 learnt,
             )
-        return Balanced([places - 1 for places in chosen], guessable)
+        back = np.argsort(self.order)
+        return Balanced([some[some > 0] - 1 for some in chosen[back]], guessable[back])
 
-    def _set_features(self, row: int, sets: Indices) -> Doubles:
-        return np.concatenate([set_features(target, row, sets) for target in self.targets.values()], axis=2)
+    def sample_sets(self, rows: Indices, spent: Floats | float = 0.0) -> Indices:
+        """Sample option sets, shape (rows, SETS, need); if candidates exclude too many others, take the first ones."""
+        found = self.sample(rows, self.need, SETS, spent)
+        return np.where((found > 0).all(2, keepdims=True), found, self.greedy[rows][:, None])
 
-    def _set_models(self, rows: Sequence[int], learnt: Callable[[], None]) -> list[SetModel]:
-        table = np.empty(0)
-        for place, row in enumerate(rows):
-            features = self._set_features(row, np.stack([self.sample_set(row) for _ in range(SETS)]))
-            if not place:
-                table = np.empty((len(rows), *features.shape))
-            table[place] = features
-        scale = table.mean((0, 1, 2)), table.std((0, 1, 2)) + 1e-3
-        value = np.stack([self.noise[row].gumbel(size=SETS) for row in rows])
-        models = []
-        for number in range(SET_ROUNDS):
-            best = np.argmax(value.round(ENERGY_DIGITS), axis=1)
-            sets, folds = table[np.arange(len(rows)), best], self.folds[number % FOLDS]
-            models.append(fit_sets(sets, scale, folds, rows, self.seed, "sets", number))
-            for place, row in enumerate(rows):
-                value[place] -= SET_STEP * log_likelihood(models[-1].odds(row, table[place]))
-            learnt()
-        return models
+    def set_features(self, rows: Indices, sets: Indices) -> Floats:
+        """Return the features of option sets for all targets."""
+        return np.concatenate([set_features(target, rows, sets) for target in self.targets.values()], axis=3)
 
-    def _choose(self, row: int, models: Sequence[SetModel]) -> Indices:
-        free = np.ones(len(self.energies[row]), np.bool_)  # candidates that no other split uses
+    def _choose(self, rows: Indices, judge: _SetJudge, split: int, used_in: Mapping[str, Indices]) -> Indices:
+        spent = np.zeros_like(self.energies[rows])
         for name, target in self.targets.items():
-            used = self._used_in[name][target.keys[row][1:]]
-            free &= (used == UNUSED) | (used == self._place[self.splits[row]])
-        spent = np.where(free, 0.0, -USED_UP)
-        sets = np.stack([self.sample_set(row, spent) for _ in range(SETS)])
-        value = self.noise[row].gumbel(size=SETS) + np.append(0.0, spent)[sets].sum(1)
-        features = self._set_features(row, sets)
-        value -= SET_STEP * np.sum([log_likelihood(model.odds(row, features)) for model in models], axis=0)
-        best: Indices = sets[int(np.argmax(value.round(ENERGY_DIGITS)))]
+            used = used_in[name][target.keys[rows, 1:]]
+            spent[(used != UNUSED) & (used != split)] = -USED_UP
+        sets = self.sample_sets(rows, spent)
+        value = self.rng.gumbel(size=sets.shape[:2]) - judge.excess(rows, self.set_features(rows, sets))
+        value += np.take_along_axis(spent[:, None], sets - 1, axis=2).sum(2)
+        best: Indices = sets[np.arange(len(rows)), value.round(ENERGY_DIGITS).argmax(1)]
         return best
 
-    def _use(self, row: int, places: Indices) -> None:
+    def _use(self, rows: Indices, chosen: Indices, split: Indices, used_in: Mapping[str, Indices]) -> None:
+        """Mark the texts that are never correct with the split that uses them."""
         for name, target in self.targets.items():
-            keys = target.keys[row][places]
-            self._used_in[name][keys[self._new[name][keys]]] = self._place[self.splits[row]]
+            new = np.sum(list(target.rights.values()), axis=0) == 0
+            taken, place = np.nonzero(chosen[rows])
+            keys = target.keys[rows[taken], chosen[rows[taken], place]]
+            used_in[name][keys[new[keys]]] = split[rows[taken]][new[keys]]
+
+
+class _SetJudge:
+    """Models trained in rounds to find the correct option of a set by features of the set."""
+
+    def __init__(self, sampler: _Sampler, rows: Indices, learnt: Callable[[], None]):
+        """Learn from sampled sets; each round learns from the sets that previous rounds prefer."""
+        self._models: list[tuple[Sequence[Scorer], Indices]] = []
+        table = np.empty(0, np.float32)
+        for first in range(0, len(rows), CHUNK):  # the table is most of the memory, so it exists once
+            some = rows[first : first + CHUNK]
+            features = sampler.set_features(some, sampler.sample_sets(some))
+            if not first:
+                table = np.empty((len(rows), *features.shape[1:]), np.float32)
+            table[first : first + CHUNK] = features
+        self._mean = table.mean((0, 1, 2))
+        table -= self._mean
+        squares = sum(np.square(one).mean((0, 1)) for one in table)  # row by row, as its square needs the same memory
+        self._scale = np.sqrt(squares / np.float32(len(table))) + np.float32(LEAST)
+        table /= self._scale
+        value = sampler.rng.gumbel(size=table.shape[:2])
+        for number in range(SET_ROUNDS):
+            folds = sampler.folds[number % len(sampler.folds)]
+            best = value.round(ENERGY_DIGITS).argmax(1)
+            scorers = fit_sets(table[np.arange(len(rows)), best], folds[rows], sampler.seed, "sets", str(number))
+            self._models.append((scorers, folds))
+            value -= SET_STEP * log_likelihood(scored(scorers, folds[rows], table))
+            learnt()
+
+    def excess(self, rows: Indices, features: Floats) -> Floats:
+        """Return how conspicuous the correct option is, shape (rows, sets)."""
+        features = (features - self._mean) / self._scale
+        odds = (log_likelihood(scored(scorers, folds[rows], features)) for scorers, folds in self._models)
+        return np.float32(SET_STEP) * np.sum(list(odds), axis=0)

@@ -1,13 +1,17 @@
-"""Features of options available to models without video: relation to the question, to the set, and frequency."""
+"""Features of options available to models without video: relation to the question, to the set, and frequency.
+
+Position 0 of a row is its correct option; the candidates follow, padded to the same number.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
@@ -15,6 +19,9 @@ WIDTH = 128  # dimensions of the random projection of embeddings
 RANKED = 6  # number of leading cues that are also ranked within a set
 BINS = (2, 4, 7)  # thresholds for the number of occurrences of an option
 CROSSED = 2  # number of leading cues (similarity to the question, shared words) that are crossed with the counts
+CHUNK = 64  # rows measured at a time; their features fit into the cache of a processor
+DIGITS = 4
+NONE = -1  # number of a missing text, if a row has fewer candidates than others
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,73 +30,93 @@ class Target:
 
     Attributes:
         vectors: Embeddings of all texts, float32 of shape (texts, dimensions), each of length 1.
-        texts: Text numbers of each row's correct text and candidates, the correct one first.
-        cues: For each row float64 of shape (1 + candidates, cues).
+        texts: Text numbers of each row, padded with `NONE`, int64 of shape (rows, 1 + candidates).
+        cues: float32 of shape (rows, 1 + candidates, cues).
         keys: Like `texts`, but texts that are equal after `text_key` share a number.
         rights: Number of times that each key is correct, by split, int64 of shape (keys,).
     """
 
-    vectors: NDArray[np.float32]
-    texts: Sequence[Indices]
-    cues: Sequence[Doubles]
-    keys: Sequence[Indices]
+    vectors: Floats
+    texts: Indices
+    cues: Floats
+    keys: Indices
     rights: Mapping[str, Indices]
+
+    def take(self, rows: Indices) -> Target:
+        """Return the texts of some rows."""
+        return replace(self, texts=self.texts[rows], cues=self.cues[rows], keys=self.keys[rows])
+
+
+def padded(rows: Sequence[Sequence[int] | Indices]) -> Indices:
+    """Return lists of numbers as a table padded with `NONE`."""
+    found = np.full((len(rows), max(map(len, rows), default=0)), NONE, np.int64)
+    for row, some in enumerate(rows):
+        found[row, : len(some)] = some
+    return found
+
+
+def chunks(rows: Indices) -> Iterator[Indices]:
+    """Yield the rows in chunks of `CHUNK`."""
+    for first in range(0, len(rows), CHUNK):
+        yield rows[first : first + CHUNK]
 
 
 class PairFeatures:
     """Features of question-option pairs."""
 
-    def __init__(self, questions: NDArray[np.float32], target: Target, projection: Doubles):
+    def __init__(self, questions: Floats, target: Target, projection: Doubles):
         """Project all embeddings; `projection` has shape (dimensions, WIDTH)."""
         self.target = target
-        self._questions = (questions.astype(np.float64).round(4) @ projection).round(6)
-        self._projected: Doubles = np.empty((len(target.vectors), WIDTH))
-        for first in range(0, len(target.vectors), 8192):
-            part = target.vectors[first : first + 8192].astype(np.float64).round(4)
-            self._projected[first : first + 8192] = (part @ projection).round(6)
+        narrow = projection.astype(np.float32)
+        self._questions = questions @ narrow
+        self._projected = target.vectors @ narrow
 
-    def of(self, row: int, places: Indices) -> Doubles:
-        """Return features of a row's options, shape (options, features); position 0 is the correct option."""
-        question = self._questions[row]
-        option = self._projected[self.target.texts[row][places]]
-        cues = self.target.cues[row][places]
-        return np.concatenate(
-            [np.broadcast_to(question, option.shape), option, option * question, np.abs(option - question), cues],
-            axis=1,
-        )
+    def of(self, rows: Indices, places: Indices) -> Floats:
+        """Return features of options, shape (rows, options, features), for positions of shape (rows, options)."""
+        option = self._projected[self.target.texts[rows[:, None], places]]
+        question = np.broadcast_to(self._questions[rows][:, None], option.shape)
+        cues = self.target.cues[rows[:, None], places]
+        return np.concatenate([question, option, option * question, np.abs(option - question), cues], axis=2)
 
 
-def set_features(target: Target, row: int, sets: Indices) -> Doubles:
-    """Return features of options relative to their set, shape (sets, 1 + need, features), the correct option first.
+def set_features(target: Target, rows: Indices, sets: Indices) -> Floats:
+    """Return features of options relative to their set, shape (rows, sets, 1 + need, features), the correct one first.
 
     Args:
         target: The texts.
-        row: Number of the question.
-        sets: Positions of the sampled candidates, from 1, of shape (sets, need).
+        rows: Numbers of the questions.
+        sets: Positions of the sampled candidates, from 1, of shape (rows, sets, need).
     """
-    members = np.concatenate([np.zeros((len(sets), 1), np.int64), sets], axis=1)
-    used, inverse = np.unique(members, return_inverse=True)
-    inverse = inverse.reshape(members.shape)
-    vectors = target.vectors[target.texts[row][used]].astype(np.float64)
-    cosines = (vectors @ vectors.T).round(4)
-    np.fill_diagonal(cosines, np.nan)
-    block = cosines[inverse[:, :, None], inverse[:, None, :]]
-    mean, most = np.nanmean(block, axis=2), np.nanmax(block, axis=2)
-    cues = target.cues[row][members]
-    columns = [*relative(mean), *relative(most)]
-    for cue in range(cues.shape[2]):
-        values = cues[:, :, cue]
-        columns += [values - values.mean(1, keepdims=True)] if cue >= RANKED else [*relative(values)]
-    return np.stack(columns, axis=2)
+    members = np.concatenate([np.zeros((*sets.shape[:2], 1), np.int64), sets], axis=2)
+    vectors = target.vectors[target.texts[rows]]
+    cosines = (vectors @ vectors.transpose(0, 2, 1)).round(DIGITS)
+    place = np.arange(len(rows))[:, None, None, None]
+    block = cosines[place, members[..., :, None], members[..., None, :]]
+    own = np.arange(members.shape[2])
+    block[..., own, own] = 0
+    mean = block.sum(3) / sets.shape[2]
+    block[..., own, own] = -2
+    cues = target.cues[rows[:, None, None], members]
+    columns = [*relative(mean.round(DIGITS)), *relative(block.max(3))]
+    for cue in range(cues.shape[3]):
+        values = cues[..., cue]
+        columns += [values - values.mean(2, keepdims=True)] if cue >= RANKED else [*relative(values)]
+    return np.stack(columns, axis=3).astype(np.float32)
 
 
-def relative(values: Doubles) -> list[Doubles]:
-    """Return values minus the mean of their set, their rank, and their margins as the largest and the smallest."""
-    low = (values[:, :, None] > values[:, None, :]).sum(2) + 0.5 * (values[:, :, None] == values[:, None, :]).sum(2)
-    rank = low - 0.5
-    last = values.shape[1] - 1
+def relative(values: NDArray[np.floating]) -> list[NDArray[np.floating]]:
+    """Return values minus the mean of their set, their rank, and their margins as the largest and the smallest.
+
+    A set is the last axis of `values`.
+    """
+    low = np.zeros_like(values)
+    for place in range(values.shape[-1]):  # one comparison per option is faster than all of them in one array
+        other = values[..., place : place + 1]
+        low += (values > other) + values.dtype.type(0.5) * (values == other)
+    rank = low - values.dtype.type(0.5)
+    last = values.shape[-1] - 1
     return [
-        values - values.mean(1, keepdims=True),
+        values - values.mean(-1, keepdims=True),
         rank / last,
         np.clip(rank - (last - 1), 0, 1),
         np.clip(1 - rank, 0, 1),
@@ -101,32 +128,30 @@ class Counts:
 
     def __init__(self, targets: Mapping[str, Target], splits: Sequence[str]):
         """Count the correct options; `splits` contains the split of each row."""
-        self._targets, self._splits = targets, splits
-        self._counts = {
-            name: {split: rights.copy() for split, rights in target.rights.items()} for name, target in targets.items()
-        }
+        self._targets = targets
+        names = sorted(set(splits))
+        self._split = np.array([names.index(split) for split in splits], np.int64)
+        self._counts = {name: np.stack([target.rights[split] for split in names]) for name, target in targets.items()}
 
-    def add(self, row: int, places: Indices) -> None:
-        """Count the distractors of a row."""
+    def add(self, rows: Indices, places: Indices) -> None:
+        """Count the distractors of rows, given by positions of shape (rows, need)."""
         for name, target in self._targets.items():
-            np.add.at(self._counts[name][self._splits[row]], target.keys[row][places], 1)
+            np.add.at(self._counts[name], (self._split[rows][:, None], target.keys[rows[:, None], places]), 1)
 
-    def features(self, name: str, row: int, places: Indices) -> Doubles:
-        """Return count features of the options of a counted row, shape (options, features).
+    def features(self, name: str, rows: Indices, places: Indices) -> Floats:
+        """Return count features of counted rows, shape (rows, options, features).
 
         Args:
             name: The target.
-            row: Number of the question.
-            places: Positions of its distractors, from 1; the correct option is first in the result.
+            rows: Numbers of the questions.
+            places: Positions of their options, the correct one first, of shape (rows, options).
         """
         target = self._targets[name]
-        members = np.append(0, places)
-        often = np.log(self._counts[name][self._splits[row]][target.keys[row][members]])[None]
-        cues = np.moveaxis(target.cues[row][members][None, :, :CROSSED], 2, 0)
+        often = np.log(self._counts[name][self._split[rows][:, None], target.keys[rows[:, None], places]])
+        cues = np.moveaxis(target.cues[rows[:, None], places, :CROSSED], 2, 0)
         near = [*relative(cues[0])[:3], *cues[1:]]
         columns = [*relative(often.round(6)), often]
         for low in BINS:
             inside = (often >= np.log(low)).astype(np.float64)
             columns += [inside, *(inside * value for value in near)]
-        found: Doubles = np.stack(columns, axis=2)[0]
-        return found
+        return np.stack(columns, axis=2).astype(np.float32)

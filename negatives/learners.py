@@ -1,22 +1,22 @@
 """Models of question and options that guide the sampling of distractors: a network and a conditional logit.
 
-Both use float64 arithmetic in a fixed order, and their scores are rounded before use, so that results agree across
-machines. Trees and n-grams are never used here, so that they remain independent judges (`evaluation.blind`).
+Networks use float32 arithmetic on one thread, and all scores are rounded before use. Trees and n-grams are never used
+here, so that they remain independent judges (`evaluation.blind`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.seeds import rng_for
 
+Floats = NDArray[np.float32]
 Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
-Scorer = Callable[[Doubles], Doubles]
+Scorer = Callable[[Floats], Floats]
 """Returns log-odds, up to a constant per set, for features of shape (options, features)."""
 
 FOLDS = 3
@@ -27,20 +27,24 @@ BATCH = 64
 DROPOUT = 0.3
 RATE = 1e-3
 DECAY = 1e-2
+LEAST = 1e-3  # added to a standard deviation
+PART = 1 << 13  # options scored at a time; their features fit into the cache of a processor
 
 
-def fit_network(table: Doubles, rng: np.random.Generator) -> Scorer:
+def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
     """Train a network with one hidden layer to prefer the first option of each row.
 
     Args:
-        table: Standardized features, float64 of shape (rows, options, features).
+        table: Standardized features, float32 of shape (rows, options, features).
         rng: Generator for initial weights, row order and dropout masks.
     """
     rows, options, width = table.shape
-    values = [
-        rng.standard_normal((width, HIDDEN)) / np.sqrt(width),
-        np.zeros(HIDDEN),
-        rng.standard_normal(HIDDEN) / np.sqrt(HIDDEN),
+    if not rows:
+        return lambda features: np.zeros(len(features), np.float32)
+    values: list[Floats] = [
+        rng.standard_normal((width, HIDDEN), np.float32) / np.float32(np.sqrt(width)),
+        np.zeros(HIDDEN, np.float32),
+        rng.standard_normal(HIDDEN, np.float32) / np.float32(np.sqrt(HIDDEN)),
     ]
     first, second = [np.zeros_like(v) for v in values], [np.zeros_like(v) for v in values]  # Adam's moments
     step = 0
@@ -48,32 +52,38 @@ def fit_network(table: Doubles, rng: np.random.Generator) -> Scorer:
         order = rng.permutation(rows)
         for start in range(0, rows, BATCH):
             batch = order[start : start + BATCH]
-            inputs = table[batch].reshape(-1, width) * ((rng.random((1, width)) > DROPOUT) / (1 - DROPOUT))
-            kept = (rng.random((len(inputs), HIDDEN)) > DROPOUT) / (1 - DROPOUT)
+            inputs = table[batch].reshape(-1, width) * _kept(rng, (1, width))
+            kept = _kept(rng, (len(inputs), HIDDEN))
             hidden = np.maximum(inputs @ values[0] + values[1], 0) * kept
             odds = (hidden @ values[2]).reshape(-1, options)
             odds -= odds.max(1, keepdims=True)
             error = np.exp(odds)
             error /= error.sum(1, keepdims=True)
             error[:, 0] -= 1
-            error = error.reshape(-1) / len(batch)
+            error = error.reshape(-1) / np.float32(len(batch))
             back = error[:, None] * values[2] * (hidden > 0) * kept
             gradients = [inputs.T @ back, back.sum(0), hidden.T @ error]
             step += 1
+            rate = np.float32(RATE * np.sqrt(1 - 0.999**step) / (1 - 0.9**step))
             for value, gradient, m, v in zip(values, gradients, first, second, strict=True):
-                m += 0.1 * (gradient - m)
-                v += 0.001 * (gradient**2 - v)
-                rate = RATE * np.sqrt(1 - 0.999**step) / (1 - 0.9**step)
-                value -= rate * m / (np.sqrt(v) + 1e-8) + RATE * DECAY * value
+                m += np.float32(0.1) * (gradient - m)
+                v += np.float32(0.001) * (gradient**2 - v)
+                value -= rate * m / (np.sqrt(v) + np.float32(1e-8)) + np.float32(RATE * DECAY) * value
     inner, shift, outer = values
     return lambda features: np.maximum(features @ inner + shift, 0) @ outer
 
 
-def conditional_logit(table: Doubles, *, ridge: float = 3e-3, steps: int = 60) -> Doubles:
+def _kept(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return a dropout mask."""
+    kept: Floats = (rng.random(shape, np.float32) > DROPOUT) * np.float32(1 / (1 - DROPOUT))
+    return kept
+
+
+def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: int = 60) -> Doubles:
     """Fit weights under which the first option of each row is most likely the correct one (McFadden 1974).
 
     Args:
-        table: Standardized features, float64 of shape (rows, options, features).
+        table: Standardized features of shape (rows, options, features).
         ridge: Penalty on the squared weights, relative to the mean loss of a row.
         steps: Steps of Nesterov's accelerated gradient; the number is fixed, so that no stopping rule affects the
             result.
@@ -86,14 +96,15 @@ def conditional_logit(table: Doubles, *, ridge: float = 3e-3, steps: int = 60) -
     weights = np.zeros(width)
     ahead = weights
     # The curvature of the loss is at most half the largest eigenvalue of the second moments.
+    moments = (flat.T @ flat).astype(np.float64)
     vector = np.ones(width) / np.sqrt(width)
     for _ in range(12):
-        vector = flat.T @ (flat @ vector)
+        vector = moments @ vector
         vector /= np.linalg.norm(vector) + 1e-300
-    rate = 1 / (0.5 * np.linalg.norm(flat @ vector) ** 2 / rows * 1.1 + ridge)
-    target = table[:, 0].sum(0)
+    rate = 1 / (0.5 * float(vector @ moments @ vector) / rows * 1.1 + ridge)
+    target = table[:, 0].sum(0, dtype=np.float64)
     for step in range(steps):
-        odds = (flat @ ahead).reshape(rows, options)
+        odds = (flat @ ahead.astype(flat.dtype)).reshape(rows, options)
         odds -= odds.max(1, keepdims=True)
         share = np.exp(odds)
         share /= share.sum(1, keepdims=True)
@@ -104,61 +115,46 @@ def conditional_logit(table: Doubles, *, ridge: float = 3e-3, steps: int = 60) -
     return weights
 
 
-@dataclass(frozen=True, eq=False)
-class SetModel:
-    """Cross-fitted models that score the options of a set; each is trained without one fold.
+def fit_sets(table: Floats, folds: Indices, seed: int, *key: str) -> list[Scorer]:
+    """Train a model of option sets without each fold.
 
-    Attributes:
-        fold_of: Fold of every row.
-        scorers: Models by the fold that was excluded from their training.
-        mean: Subtracted from the features, shape (features,).
-        scale: Divisor of the features, shape (features,).
+    `table` contains standardized features, float32 of shape (rows, options, features), the correct option first.
     """
-
-    fold_of: Indices
-    scorers: Sequence[Scorer]
-    mean: Doubles
-    scale: Doubles
-
-    def odds(self, row: int, features: Doubles) -> Doubles:
-        """Return log-odds, up to a constant per set, of shape (sets, options)."""
-        scaled = (features - self.mean) / self.scale
-        found: Doubles = self.scorers[self.fold_of[row]](scaled.reshape(-1, scaled.shape[2])).reshape(scaled.shape[:2])
-        return found
+    return [_fit_set(table[folds != fold], rng_for(seed, *key, str(fold))) for fold in range(FOLDS)]
 
 
-def fit_sets(
-    table: Doubles,
-    scale: tuple[Doubles, Doubles],
-    fold_of: Indices,
-    rows: Sequence[int] | Indices,
-    seed: int,
-    *key: str | int,
-) -> SetModel:
-    """Cross-fit models on the sets of rows, float64 of shape (rows, options, features), correct option first."""
-    scaled, folds = (table - scale[0]) / scale[1], fold_of[np.asarray(rows)]
-    scorers = [
-        _fit_set(scaled[folds != fold], rng_for(seed, *(str(one) for one in key), str(fold))) for fold in range(FOLDS)
-    ]
-    return SetModel(fold_of, scorers, *scale)
-
-
-def _fit_set(table: Doubles, rng: np.random.Generator) -> Scorer:
+def _fit_set(table: Floats, rng: np.random.Generator) -> Scorer:
     if not len(table):
-        return lambda features: np.zeros(len(features))
-    weights = conditional_logit(table, ridge=1e-3)
+        return lambda features: np.zeros(len(features), np.float32)
+    weights = conditional_logit(table, ridge=1e-3).astype(np.float32)
     network = fit_network(table, rng)
-    return lambda features: 0.5 * (features @ weights + network(features))
+    return lambda features: np.float32(0.5) * (features @ weights + network(features))
 
 
-def log_likelihood(odds: Doubles) -> Doubles:
-    """Return the log-probability of the first option, for odds of shape (sets, options)."""
-    found: Doubles = odds[:, 0] - np.logaddexp.reduce(odds, axis=1)
+def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
+    """Score each row, of shape (rows, …, features), by the model trained without its fold.
+
+    The result contains log-odds, up to a constant per set, float32 of shape (rows, …).
+    """
+    found = np.empty(table.shape[:-1], np.float32)
+    part = max(1, PART * len(table) // max(found.size, 1))
+    for fold, scorer in enumerate(scorers):
+        rows = np.flatnonzero(folds == fold)
+        for some in np.split(rows, range(part, len(rows), part)):
+            flat = table[some].reshape(-1, table.shape[-1])
+            found[some] = scorer(flat).reshape(len(some), *table.shape[1:-1])
     return found
 
 
-def hit_rate(scores: Doubles) -> Doubles:
+def log_likelihood(odds: Floats) -> Floats:
+    """Return the log-probability of the first option, for odds of shape (…, options)."""
+    found: Floats = odds[..., 0] - np.logaddexp.reduce(odds, axis=-1)
+    return found
+
+
+def hit_rate(scores: NDArray[np.floating]) -> Doubles:
     """Return the probability that the first option has the largest score, ties shared, for shape (rows, options)."""
-    largest = scores.round(DIGITS) == scores.round(DIGITS).max(1, keepdims=True)
+    rounded = scores.round(DIGITS)
+    largest = rounded == rounded.max(1, keepdims=True)
     found: Doubles = largest[:, 0] / largest.sum(1)
     return found

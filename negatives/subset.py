@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.seeds import rng_for
-from .features import CROSSED, Counts, PairFeatures, set_features
-from .learners import FOLDS, fit_network, fit_sets, hit_rate
+from .features import CROSSED, Counts, PairFeatures, chunks, set_features
+from .learners import FOLDS, LEAST, fit_network, fit_sets, hit_rate, scored
 
 Doubles = NDArray[np.float64]
+Floats = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
@@ -37,7 +38,7 @@ class SampledRows:
         folds: Several assignments of the rows to folds.
     """
 
-    rows: Sequence[int]
+    rows: Indices
     places: Indices
     features: Mapping[str, PairFeatures]
     counts: Counts
@@ -56,8 +57,8 @@ def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) 
     tables = {name: _cue_table(sampled, name) for name in sampled.features}
     rates = [_text_hits(sampled, name, seed, learnt) for name in sampled.features]
     for features in sampled.features.values():
-        cues = [features.target.cues[row][some] for row, some in zip(sampled.rows, sampled.places, strict=True)]
-        rates += [hit_rate(values) for values in np.moveaxis(np.stack(cues)[:, :, :CROSSED], 2, 0)]
+        cues = features.target.cues[sampled.rows[:, None], sampled.places, :CROSSED]
+        rates += [hit_rate(values) for values in np.moveaxis(cues, 2, 0)]
     everything = np.concatenate(list(tables.values()), axis=2)
     if len(tables) > 1:
         tables["all"] = everything
@@ -71,42 +72,37 @@ def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) 
             rates.append(within)
     learnt()
     found = np.zeros(len(sampled.rows), np.bool_)
-    differ, hits = (everything[:, 0] - everything[:, 1:].mean(1)).round(DIGITS), np.stack(rates, 1)
+    differ = (everything[:, 0] - everything[:, 1:].mean(1)).astype(np.float64).round(DIGITS)
+    hits = np.stack(rates, 1)
     for here in splits.values():
         ids = [sampled.ids[place] for place in np.flatnonzero(here).tolist()]
         found[here] = leave_out(differ[here], hits[here], ids, 1 / sampled.places.shape[1])
     return found
 
 
-def _cue_table(sampled: SampledRows, name: str) -> Doubles:
-    target = sampled.features[name].target
-
-    def of(row: int, wrong: Indices) -> Doubles:
-        return np.concatenate(
-            [set_features(target, row, wrong[None])[0], sampled.counts.features(name, row, wrong)], axis=1
-        )
-
-    table = np.stack([of(row, places[1:]) for row, places in zip(sampled.rows, sampled.places, strict=True)])
-    found: Doubles = (table - table.mean((0, 1))) / np.maximum(table.std((0, 1)), 1e-2)
-    return np.clip(found, -LIMIT, LIMIT)
+def _cue_table(sampled: SampledRows, name: str) -> Floats:
+    counted = sampled.counts.features(name, sampled.rows, sampled.places)
+    table = np.concatenate([_in_set(sampled, name), counted], axis=2)
+    scaled = (table - table.mean((0, 1))) / np.maximum(table.std((0, 1)), np.float32(1e-2))
+    clipped: Floats = np.clip(scaled, -LIMIT, LIMIT)
+    return clipped
 
 
-def _cue_hits(table: Doubles, folds: Indices, seed: int, *key: str) -> Doubles:
-    some = np.arange(len(table))[:: len(table) // MOST_ROWS + 1]
-    unscaled = np.zeros(table.shape[2]), np.ones(table.shape[2])
-    model = fit_sets(table[some], unscaled, folds, some, seed, "cues", *key)
-    return hit_rate(np.concatenate([model.odds(row, features[None]) for row, features in enumerate(table)]))
+def _in_set(sampled: SampledRows, name: str) -> Floats:
+    target, every = sampled.features[name].target, np.arange(len(sampled.rows))
+    parts = [set_features(target, sampled.rows[some], sampled.places[some, None, 1:]) for some in chunks(every)]
+    return np.concatenate(parts)[:, 0]
+
+
+def _cue_hits(table: Floats, folds: Indices, seed: int, *key: str) -> Doubles:
+    some = slice(None, None, len(table) // MOST_ROWS + 1)
+    return hit_rate(scored(fit_sets(table[some], folds[some], seed, "cues", *key), folds, table))
 
 
 def _text_hits(sampled: SampledRows, name: str, seed: int, learnt: Callable[[], None]) -> Doubles:
-    features = sampled.features[name]
-
-    def of(row: int, places: Indices) -> Doubles:
-        sets = [set_features(other.target, row, places[None, 1:])[0] for other in sampled.features.values()]
-        return np.concatenate([features.of(row, places), *sets], axis=1)
-
-    table = np.stack([of(row, places) for row, places in zip(sampled.rows, sampled.places, strict=True)])
-    table = (table - table.mean((0, 1))) / (table.std((0, 1)) + 1e-3)
+    own = sampled.features[name].of(sampled.rows, sampled.places)
+    table = np.concatenate([own, *(_in_set(sampled, other) for other in sampled.features)], axis=2)
+    table = (table - table.mean((0, 1))) / (table.std((0, 1)) + np.float32(LEAST))
     folds, found = sampled.folds[0], np.zeros(len(table))
     for fold in range(FOLDS):
         here = folds == fold

@@ -25,6 +25,7 @@ from ...language.cast import Cast, derive_cast
 from ...language.embeddings import sbert_files
 from ...language.tagger import load_tagger
 from ...language.words import TaggerKind
+from ...negatives.balanced_mining import VERSION
 from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
 from ...negatives.embeddings_cache import embed
@@ -97,6 +98,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         identity={
             "dataset_version": settings.version,
             "tools": versions,
+            "balancing": VERSION,
             "inputs": hashes,
             "tables": table_hashes(),
             "columns": columns,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from stressreel.negatives.balance import Balanced, balance
-from stressreel.negatives.features import Target
+from stressreel.negatives.features import Target, padded
 from stressreel.negatives.learners import conditional_logit
 from stressreel.negatives.options import even_places
 
@@ -36,9 +36,9 @@ class Made:
     def result(self, seed: int, order: list[int]) -> Balanced:
         target = replace(
             self.target,
-            texts=[self.target.texts[row] for row in order],
-            cues=[self.target.cues[row] for row in order],
-            keys=[self.target.keys[row] for row in order],
+            texts=self.target.texts[order],
+            cues=self.target.cues[order],
+            keys=self.target.keys[order],
         )
         ids = [self.ids[row] for row in order]
         splits = [self.splits[row] for row in order]
@@ -52,11 +52,11 @@ def made(offered: list[list[int]], rights: list[int], splits: list[str], cue: ND
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     questions = rng.standard_normal((len(rights), 16))
     questions /= np.linalg.norm(questions, axis=1, keepdims=True)
-    texts = [np.array([right, *some], np.int64) for right, some in zip(rights, offered, strict=True)]
+    texts = padded([[right, *some] for right, some in zip(rights, offered, strict=True)])
     known = {split: np.zeros(len(cue), np.int64) for split in sorted(set(splits))}
     for right, split in zip(rights, splits, strict=True):
         known[split][right] += 1
-    target = Target(vectors.astype(np.float32), texts, [cue[some] for some in texts], texts, known)
+    target = Target(vectors.astype(np.float32), texts, cue[texts].astype(np.float32), texts, known)
     return Made([f"q{row:03}" for row in range(len(rights))], questions.astype(np.float32), target, splits)
 
 
@@ -131,7 +131,8 @@ def test_texts_that_say_the_same_are_never_options_together() -> None:
     """Candidates differ as texts, and share keys by twos."""
     data = made([[30 + row * 10 + n for n in range(10)] for row in range(30)], list(range(30)), ["train"] * 30,
                 np.zeros((330, 1)))  # fmt: skip
-    keys = [np.array([some[0], *(30 + (some[1:] - 30) // 2)]) for some in data.target.texts]
+    keys = data.target.texts.copy()
+    keys[:, 1:] = 30 + (keys[:, 1:] - 30) // 2
     data = replace(data, target=replace(data.target, keys=keys))
     for place, chosen in enumerate(data.result(0, list(range(30))).chosen):
         assert len(set(keys[place][1 + chosen].tolist())) == NEED

@@ -1,0 +1,126 @@
+"""Cues of candidates besides their embeddings: shared words, length, frequency and first words."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .candidates import folded
+from .content_words import content_words
+from .features import NONE, Target, chunks, padded
+from .options import COSINE_DIGITS, QuestionRow
+
+Floats = NDArray[np.float32]
+Indices = NDArray[np.int64]
+Cues = list[NDArray[np.floating]]
+
+WORD = re.compile(r"\w+")
+OPENINGS = 24  # most frequent first words, each of which is a cue
+
+
+def measure(
+    rows: Sequence[QuestionRow],
+    questions: Floats,
+    texts: Sequence[Sequence[Mapping[str, str]]],
+    vectors: Mapping[str, Mapping[str, Floats]],
+    train: str | None = None,
+) -> dict[str, Target]:
+    """Measure the candidates of all rows for each target.
+
+    Args:
+        rows: The questions.
+        questions: Their embeddings, float32 of shape (rows, dimensions).
+        texts: Texts of each row by target, the correct ones first.
+        vectors: Embeddings by target and text.
+        train: The split that models are trained on, or None.
+    """
+    tables = {name: sorted({one[name] for some in texts for one in some}) for name in vectors}
+    numbers = {}
+    for name, table in tables.items():
+        number = {text: place for place, text in enumerate(table)}
+        numbers[name] = padded([[number[one[name]] for one in some] for some in texts])
+    embedded = {name: np.stack([vectors[name][text] for text in table]) for name, table in tables.items()}
+    found = {}
+    for name, table in tables.items():
+        own = numbers[name]
+        there = own != NONE
+        of_key = {key: place for place, key in enumerate(sorted({folded(text) for text in table}))}
+        keys = np.where(there, np.array([of_key[folded(text)] for text in table])[own], NONE)
+        rights = {split: np.zeros(len(of_key), np.int64) for split in sorted({row.split for row in rows})}
+        for row, key in zip(rows, keys[:, 0].tolist(), strict=True):
+            rights[row.split][key] += 1
+        other = next((target for target in tables if target != name), name)
+        near, pair = _cosines(questions, embedded[name], own, embedded[other], numbers[other])
+        weight, shared, rarest, share, new = _shared_words(rows, table, own)
+        length, capitals, words, marks = (values[own] for values in _of_text(table))
+        uses = rights[train][keys] if train in rights else np.zeros(own.shape, np.int64)
+        uses[:, 0] -= [row.split == train for row in rows]  # excluding the row itself
+        known = (uses > 0).astype(np.float32)
+        pools = sorted({row.pool for row in rows})
+        in_pool = np.array([pools.index(row.pool) for row in rows])[:, None]
+        columns = [
+            *(near, weight, length, shared, capitals, pair if other != name else 0 * pair),  # see `features.RANKED`
+            *(rarest, share, words, new, known, marks, (sum(rights.values()) > 1)[keys]),
+            *(known * (in_pool == number) for number in range(len(pools))),
+            *_openings(table, own),
+        ]
+        cues = np.stack(columns, axis=2).astype(np.float32).round(COSINE_DIGITS)
+        found[name] = Target(embedded[name], own, np.where(there[:, :, None], cues, 0), keys, rights)
+    return found
+
+
+def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, others: Indices) -> Cues:
+    """Return the cosines of all texts with their question and with the text of the other target."""
+    near, pair = np.empty(numbers.shape, np.float32), np.empty(numbers.shape, np.float32)
+    for rows in chunks(np.arange(len(numbers))):
+        texts = own[numbers[rows]]
+        near[rows] = (texts @ questions[rows][:, :, None])[:, :, 0]
+        pair[rows] = np.einsum("rtd,rtd->rt", texts, other[others[rows]])
+    return [3 * near - 1, 3 * pair - 1]
+
+
+def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: Indices) -> Cues:
+    """Return cues from the content words shared by question and option."""
+    asked = [content_words(row.question) for row in rows]
+    counts = Counter(word for words in asked for word in words)
+    weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
+    words_of = [content_words(text) for text in table]
+    found = np.zeros((5, *numbers.shape), np.float32)
+    for row, (words, texts) in enumerate(zip(asked, numbers.tolist(), strict=True)):
+        total = sum(weight[word] for word in sorted(words)) + 1e-6
+        rarest = max(sorted(words), key=lambda word: weight[word], default="")
+        for place, text in enumerate(texts):
+            if text == NONE:
+                break
+            shared = words & words_of[text]
+            found[:, row, place] = (
+                sum(weight[word] for word in sorted(shared)) / total,
+                len(shared) / 2,
+                rarest in shared,
+                len(shared) / (len(words) or 1),
+                (len(words_of[text]) - len(shared)) / 5,
+            )
+    return list(found)
+
+
+def _of_text(table: Sequence[str]) -> Cues:
+    """Return the length of each text and the numbers of capitals, content words, and commas or apostrophes."""
+    return [
+        np.array([math.log(len(text) + 1) - 3.6 for text in table]),
+        np.array([sum(token[:1].isupper() for token in WORD.findall(text)[1:]) / 2 for text in table]),
+        np.array([len(content_words(text)) / 5 - 1 for text in table]),
+        np.array([text.count(",") + text.count("'") for text in table], np.float64),
+    ]
+
+
+def _openings(table: Sequence[str], numbers: Indices) -> Cues:
+    """Return a cue for each frequent first word of correct texts."""
+    first = np.array([next(iter(WORD.findall(text.lower())), "") for text in table])
+    counts = Counter(first[numbers[:, 0]].tolist())
+    common = sorted(counts, key=lambda word: (-counts[word], word))[:OPENINGS]
+    return [(first == word)[numbers].astype(np.float32) for word in common]
