@@ -42,6 +42,10 @@ Planes = tuple[NDArray[np.uint8], NDArray[np.uint8], NDArray[np.uint8]]
 
 BLOCK = 16
 BRIEF = 0.4
+SUITE = (
+    *("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all"),
+    *("--text-perturbations", "random_noun", "--tagger", "pattern"),
+)
 
 SIDE = 4  # 4 x 4 blocks: 16 bits, the lower 12 the number, the upper 4 its check
 
@@ -409,6 +413,24 @@ def built_causal(build_once: Callable[..., Path]) -> Path:
     annotations = cached_sample("causal") / "Annotations.csv"
     fast = ("--preset", "ultrafast", "--tagger", "pattern")
     return build_once("build-causal", "--annotations", annotations, "--splits", "UD,UN", *fast)
+
+
+@pytest.fixture(scope="session")
+def built_suite(build_once: Callable[..., Path]) -> Path:
+    """A perturbed suite of the sample with videos, captions and pairs; read only."""
+    return build_once("build-perturbed", *SUITE, "--preset", "ultrafast")
+
+
+@pytest.fixture(scope="session")
+def built_recipes(build_once: Callable[..., Path]) -> Path:
+    """The same suite without videos; read only."""
+    return build_once("build-perturbed", *SUITE, "--no-render")
+
+
+@pytest.fixture(scope="session")
+def built_graphs(build_once: Callable[..., Path]) -> Path:
+    """Question graphs of the sample; read only."""
+    return build_once("build-decomp", "--charades", "sample")
 
 
 @pytest.fixture(scope="session")

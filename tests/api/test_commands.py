@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import stressreel
 from commands import refuses, run
+from extras import needs
 from stressreel.core.errors import UsageError
 from stressreel.core.options import options_of
 from stressreel.corruptions.registry import list_corruptions
@@ -26,7 +27,7 @@ Case = tuple[Callable[..., Any], tuple[object, ...], dict[str, object], tuple[ob
 
 
 @pytest.fixture
-def places(build_once: Callable[..., Path], tmp_path: Path) -> Places:
+def places(build_once: Callable[..., Path], built_graphs: Path, tmp_path: Path) -> Places:
     """Outputs, read only, files of one's own, and where to write."""
     questions = [{"id": f"q{n}", "video_id": f"v{n}", "source_id": n, "question": f"Is it {n}?"} for n in range(4)]
     items = [{"id": n, "question": f"why {n}?", "answer": 1, "vid": n % 7} for n in range(28)]
@@ -35,7 +36,7 @@ def places(build_once: Callable[..., Path], tmp_path: Path) -> Places:
         (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return {
         "clavi": build_once("build-clavi", "--charades", "sample", "--limit", 1, "--preset", "ultrafast"),
-        "graphs": build_once("build-decomp", "--charades", "sample"),
+        "graphs": built_graphs,
         "questions": tmp_path / "questions.jsonl",
         "items": tmp_path / "items.jsonl",
         "to": tmp_path / "to",
@@ -178,8 +179,8 @@ def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_p
             stressreel.table(given, **more)  # type: ignore[arg-type]
 
 
+@needs("sentence_transformers")
 def test_mined_questions_are_those_that_the_command_writes(tmp_path: Path) -> None:
-    pytest.importorskip("sentence_transformers")
     found = stressreel.mine("sample", **MINED)
     assert any("occurs least often" in note for note in found.notes)
     options = ("--balance", "none", "--max-lend", 0, "--ties", "id", "--no-progress")

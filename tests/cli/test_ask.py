@@ -134,9 +134,12 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
 
 def test_every_table_of_a_causal_output_is_asked_and_scored(built_causal: Path, tmp_path: Path) -> None:
     said = {"un": "perhaps A, perhaps B"}
-    with running(lambda request, before: completion("B", "length")) as server:
+    half_counted = {**completion("B", "length"), "usage": {"prompt_tokens": 5}}
+    with running(lambda request, before: half_counted) as server:
         done = ask(built_causal, server.url, tmp_path / "a.jsonl")
     assert done.code == 0, done.err
+    record = json.loads((tmp_path / "a.json").read_text())
+    assert record["tokens"]["uncounted"] == record["requests"]["answered"] > 0
     lines = [line for line in done.out.splitlines() if line.startswith("stressreel score ")]
     assert len(lines) == 4
     assert any(line.startswith("stressreel score open-ended") for line in lines)
@@ -152,25 +155,21 @@ def test_every_table_of_a_causal_output_is_asked_and_scored(built_causal: Path, 
     assert kept == [(said["un"], said["un"], "un")] * 2
 
 
-def test_a_suite_is_asked_by_setting_or_from_recipes(build_once: Callable[..., Path], tmp_path: Path) -> None:
-    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    texts = ("--text-perturbations", "random_noun", "--tagger", "pattern")
-    suite, recipes = (build_once("build-perturbed", *given, *more, *texts) for more in ((), ("--no-render",)))
+def test_a_suite_is_asked_by_setting_or_from_recipes(built_suite: Path, built_recipes: Path, tmp_path: Path) -> None:
     chosen = ("--setting", "clean", "--setting", "jpeg-3", "--limit", 2)
     with running(lambda request, before: "A") as server:
-        assert ask(suite, server.url, tmp_path / "a.jsonl", *chosen).code == 0
-        refuses(ask(recipes, server.url, tmp_path / "b.jsonl", *chosen), "--videos", code=2)
+        assert ask(built_suite, server.url, tmp_path / "a.jsonl", *chosen).code == 0
+        refuses(ask(built_recipes, server.url, tmp_path / "b.jsonl", *chosen), "--videos", code=2)
         more = (*chosen, "--videos", cached_sample("msrvtt"))
-        refuses(
-            ask(recipes, server.url, tmp_path / "c.jsonl", *more, "--send", "video"), "recipes without videos", code=2
-        )
-        done = ask(recipes, server.url, tmp_path / "b.jsonl", *more)
+        sent = ask(built_recipes, server.url, tmp_path / "c.jsonl", *more, "--send", "video")
+        refuses(sent, "recipes without videos", code=2)
+        done = ask(built_recipes, server.url, tmp_path / "b.jsonl", *more)
     assert done.code == 0, done.err
     for name in "ab":
         found = read(tmp_path / f"{name}.jsonl")
         assert [(row["setting"], row["raw"]) for row in found] == [("clean", "A")] * 2 + [("jpeg-3", "A")] * 2
     assert server.pictures() == [2] * 8
-    assert score(suite, tmp_path / "a.jsonl", "--partial")["answers"]["unreadable"] == 0
+    assert score(built_suite, tmp_path / "a.jsonl", "--partial")["answers"]["unreadable"] == 0
 
 
 def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) -> None:

@@ -127,11 +127,6 @@ class TestVideos:
         assert all(abs(c["num_frames"] - (c["end_frame"] - c["start_frame"]) / 2) <= 1 for c in halved)
         assert run("stressreel", "verify", tmp_path / "o").code == 0
 
-    def test_missing_videos_are_named(self, causal: Path, tmp_path: Path) -> None:
-        arguments = ("--annotations", causal / "Annotations.csv", "--videos", tmp_path, "--balance", "none", *FAST)
-        refuses(run("build-causal", *arguments, "--out", tmp_path / "o"), "6 source videos missing", "--allow-missing")
-        assert not (tmp_path / "o").exists()  # nothing was built, so nothing bars the next try
-
 
 class TestUse:
     def test_the_sample_by_its_name(self, tmp_path: Path, environment: dict[str, str]) -> None:
@@ -141,30 +136,12 @@ class TestUse:
         card = (tmp_path / "o" / "README.md").read_text()
         assert "This is not CausalChaos" in card
         assert "license: cc0-1.0" in card
-        assert sorted(path.name for path in (tmp_path / "o").iterdir()) == [
-            ".build",
-            "README.md",
-            "build.json",
-            "croissant.json",
-            "figures",
-            "open_ended",
-            "un",
-            "units.parquet",
-        ]
+        files = "build.json croissant.json figures open_ended README.md un units.parquet .build"
+        assert {path.name for path in (tmp_path / "o").iterdir()} == set(files.split())
 
     def test_dry_run_with_divisions_apart(self, causal: Path) -> None:
-        arguments = (
-            "--annotations",
-            causal / "Annotations.csv",
-            "--splits",
-            "UN",
-            "ps",
-            "--dry-run",
-            "--balance",
-            "none",
-            *FAST,
-        )
-        done = run("build-causal", *arguments)
+        given = ("--annotations", causal / "Annotations.csv", "--splits", "UN", "ps", "--balance", "none")
+        done = run("build-causal", *given, "--dry-run", *FAST)
         assert done.code == 0, done.err
         assert "60 clips of 6 episodes" in done.out
         assert "  un " in done.out

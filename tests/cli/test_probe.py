@@ -16,10 +16,6 @@ from stressreel.core.output import open_output
 
 pytestmark = needs("transformers")
 SHORT = ("unimodal", "crossmodal", "video", "text")
-SUITE = (
-    *("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all"),
-    *("--text-perturbations", "random_noun", "--tagger", "pattern"),
-)
 
 
 @pytest.fixture(scope="session")
@@ -74,9 +70,9 @@ def test_a_short_circuit_that_is_felt_changes_answers(built: Path, model: Path, 
     ("name", "titles"), [("causal", ("A (ud, test)", "E (causal_confusion, test)")), ("suite", ("γr",))]
 )
 def test_every_scored_table_is_compared(
-    name: str, titles: tuple[str, ...], built_causal: Path, build_once: Callable[..., Path], model: Path, tmp_path: Path
+    name: str, titles: tuple[str, ...], model: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    out = built_causal if name == "causal" else build_once("build-perturbed", *SUITE)
+    out = request.getfixturevalue(f"built_{name}")
     more = ("--setting", "clean", "--setting", "jpeg-3") if name == "suite" else ()
     done = probe(out, model, tmp_path / "p", "--short-circuits", "text", "--operators", "average", *more)
     assert done.code == 0, done.err
@@ -85,20 +81,8 @@ def test_every_scored_table_is_compared(
 
 
 def test_attention_of_complements_is_compared(built: Path, model: Path, tmp_path: Path) -> None:
-    asked = (
-        "--transformers",
-        model,
-        "--to",
-        tmp_path / "p",
-        "--frames",
-        1,
-        "--max-tokens",
-        1,
-        "--size",
-        28,
-        "--limit",
-        38,
-    )
+    small = ("--frames", 1, "--max-tokens", 1, "--size", 28, "--limit", 38)
+    asked = ("--transformers", model, "--to", tmp_path / "p", *small)
     more = ("--short-circuits", "text", "--operators", "average", "--attention-distances", "--pairs", 3)
     done = run("stressreel", "probe", built, *asked, *more, "--rounds", 2, "--resamples", 100, "--json")
     assert done.code == 0, done.err
@@ -141,12 +125,9 @@ def test_wrong_usage_is_said(built: Path, model: Path, tmp_path: Path, arguments
     refuses(probe(built, model, tmp_path / "p", *arguments), said, code=2)
 
 
-def test_what_cannot_be_probed_is_refused(
-    build_once: Callable[..., Path], built_causal: Path, model: Path, tmp_path: Path
-) -> None:
-    suite = build_once("build-perturbed", *SUITE)
+def test_what_cannot_be_probed_is_refused(built_suite: Path, built_causal: Path, model: Path, tmp_path: Path) -> None:
     for chosen in (("--setting", "clean"), ("--setting", "jpeg-*")):
-        refuses(probe(suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
+        refuses(probe(built_suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
     (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
     refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Probe the output of a build", code=2)
     refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)

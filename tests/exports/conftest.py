@@ -17,12 +17,8 @@ def _undecoded() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def outputs(built: Path, built_causal: Path, build_once: Callable[..., Path]) -> dict[str, Path]:
-    given = ("--msrvtt", "sample", "--severity", "1,3", "--perturbations", "jpeg", "--modality", "all")
-    more = ("--text-perturbations", "random_noun", "--tagger", "pattern")
-    perturbed = build_once("build-perturbed", *given, *more)
-    decomp = build_once("build-decomp", "--charades", "sample")
-    return {"clavi": built, "causal": built_causal, "perturbed": perturbed, "decomp": decomp}
+def outputs(built: Path, built_causal: Path, built_suite: Path, built_graphs: Path) -> dict[str, Path]:
+    return {"clavi": built, "causal": built_causal, "perturbed": built_suite, "decomp": built_graphs}
 
 
 @pytest.fixture(scope="session")

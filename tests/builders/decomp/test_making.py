@@ -54,10 +54,7 @@ TIMES = frame_times(LENGTH)
 
 
 def graph(
-    *spans: tuple[str, float, float],
-    video_id: str = "V",
-    provenance: Provenance = "drawn",
-    seen: tuple[str, ...] = (),
+    *spans: tuple[str, float, float], video_id: str = "V", provenance: Provenance = "drawn", seen: tuple[str, ...] = ()
 ) -> SceneGraph:
     actions = [ActionSpan(phrase, start, end, frames_of(TIMES, start, end)) for phrase, start, end in spans]
     return graph_of(video_id, TIMES, actions, provenance, seen)

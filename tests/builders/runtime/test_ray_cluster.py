@@ -118,8 +118,7 @@ class TestUnits:
 
     @pytest.mark.full
     @pytest.mark.parametrize(
-        ("fault", "error", "text"),
-        [("input", InputError, TEXT), ("file", OutputError, "No such file or directory")],
+        ("fault", "error", "text"), [("input", InputError, TEXT), ("file", OutputError, "No such file or directory")]
     )
     def test_other_errors_come_as_they_are_and_at_once(
         self, fault: str, error: type[Exception], text: str, tmp_path: Path, marks: Path

@@ -32,8 +32,7 @@ def test_wrong_shapes_and_nan_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranked", "says"),
-    [({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")],
+    ("ranked", "says"), [({}, "no ranked list"), ({"c": ["x"]}, "at least 2"), ({"c": ["x", "x"]}, "more than once")]
 )
 def test_bad_lists_are_refused(ranked: dict[str, list[str]], says: str) -> None:
     with pytest.raises(InputError, match=says):

@@ -119,12 +119,12 @@ def test_stored_videos_are_shown_unchanged_or_refused(built: Path, monkeypatch: 
             clips.view(question.clip, Sampling(), whole=False)
 
 
-def test_recipes_show_what_a_render_holds(suite: Path, recipes: Path, tmp_path: Path) -> None:
-    asked = questions(suite, settings=["clean", "jpeg-3"], limit=2)
-    unrendered = questions(recipes, settings=["clean", "jpeg-3"], limit=2)
+def test_recipes_show_what_a_render_holds(built_suite: Path, built_recipes: Path, tmp_path: Path) -> None:
+    asked = questions(built_suite, settings=["clean", "jpeg-3"], limit=2)
+    unrendered = questions(built_recipes, settings=["clean", "jpeg-3"], limit=2)
     assert [q.text for q in asked] == [q.text for q in unrendered]
-    stored = StoredClips(open_output(suite))
-    made = RecipeClips(open_output(recipes), unrendered, cached_sample("msrvtt"))
+    stored = StoredClips(open_output(built_suite))
+    made = RecipeClips(open_output(built_recipes), unrendered, cached_sample("msrvtt"))
     for one, other in zip(asked, unrendered, strict=True):
         assert one.clip is not None
         assert other.clip is not None
@@ -136,12 +136,12 @@ def test_recipes_show_what_a_render_holds(suite: Path, recipes: Path, tmp_path: 
     assert not np.array_equal(clean, noisy)
     name = Path(str(unrendered[0].clip and unrendered[0].clip.key[0][1])).with_suffix(".mp4")
     with pytest.raises(InputError, match=r"not in"):
-        RecipeClips(open_output(recipes), unrendered, tmp_path)
+        RecipeClips(open_output(built_recipes), unrendered, tmp_path)
     (source,) = cached_sample("msrvtt").rglob(name.name)
     (tmp_path / name.name).write_bytes(source.read_bytes())
-    RecipeClips(open_output(recipes), unrendered[:1], tmp_path)
+    RecipeClips(open_output(built_recipes), unrendered[:1], tmp_path)
     with pytest.raises(InputError, match=r"the source videos of 2 of 4 clips are not in"):
-        RecipeClips(open_output(recipes), unrendered, tmp_path)
+        RecipeClips(open_output(built_recipes), unrendered, tmp_path)
     with pytest.raises(UsageError, match="recipes without videos"):
         made.view(unrendered[0].clip, Sampling(), whole=True)  # type: ignore[arg-type]
 

@@ -59,29 +59,29 @@ def test_causal_answers_and_explanations_are_asked(built_causal: Path) -> None:
     assert told.most_tokens == prompts()["max_new_tokens"]["text"]
 
 
-def test_every_scored_node_is_asked(graphs: Path) -> None:
-    found = questions(graphs)
+def test_every_scored_node_is_asked(built_graphs: Path) -> None:
+    found = questions(built_graphs)
     assert {question.about["id"] for question in found} == {
-        row["key"] for row in rows(graphs, "questions", "test") if not row["banned"]
+        row["key"] for row in rows(built_graphs, "questions", "test") if not row["banned"]
     }
     assert {question.kind for question in found} == {"node_yes_no", "node"}
 
 
-def test_settings_are_chosen_by_pattern(suite: Path) -> None:
-    assert {"clean", "jpeg-1", "jpeg-3", "random_noun"} <= {each.about["setting"] for each in questions(suite)}
-    chosen = questions(suite, settings=["clean", "jpeg-*"])
+def test_settings_are_chosen_by_pattern(built_suite: Path) -> None:
+    assert {"clean", "jpeg-1", "jpeg-3", "random_noun"} <= {each.about["setting"] for each in questions(built_suite)}
+    chosen = questions(built_suite, settings=["clean", "jpeg-*"])
     names = {question.about["setting"] for question in chosen}
     assert {"clean", "jpeg-1", "jpeg-3"} <= names
     assert all(name == "clean" or name.startswith("jpeg-") for name in names)
     assert "random_noun" not in names
-    found = questions(suite, settings=["clean", "jpeg-3"], limit=2)
+    found = questions(built_suite, settings=["clean", "jpeg-3"], limit=2)
     assert [question.about["setting"] for question in found] == ["clean"] * 2 + ["jpeg-3"] * 2
     with pytest.raises(UsageError, match="matches no setting"):
-        questions(suite, settings=["clean", "blur-*"])
+        questions(built_suite, settings=["clean", "blur-*"])
 
 
-def test_a_caption_is_predicted_by_its_id_and_nothing_is_guessed(suite: Path) -> None:
-    question = questions(suite, settings=["clean"], limit=1)[0]
+def test_a_caption_is_predicted_by_its_id_and_nothing_is_guessed(built_suite: Path) -> None:
+    question = questions(built_suite, settings=["clean"], limit=1)[0]
     assert question.predicted("(B)") == {"answer": question.option_ids[1], "raw": "(B)"}
     assert question.predicted(question.options[2]) == {"answer": question.option_ids[2], "raw": question.options[2]}
     assert question.predicted("A or B") == {"answer": "unreadable: A or B", "raw": "A or B"}

@@ -146,6 +146,23 @@ def test_heads_and_layers() -> None:
             one.probe("all", **wrong)
 
 
+def test_every_head_has_a_mask_of_its_own() -> None:
+    from stressreel.evaluation.probes.interception import Grid, Operation
+    from stressreel.evaluation.probes.quadrants import quadrants_of
+    from stressreel.evaluation.probes.reports import LayerTally
+
+    scores = torch.randn(1, 2, 4, 4, generator=torch.Generator().manual_seed(0))
+    scores[0, 1, :, 3] = torch.finfo(scores.dtype).min  # hidden from the second head only
+    labels = np.array([[V, V, T, T]])
+    average = Operation(quadrants_of("crossmodal"), "average", heads=None, hidden_below=None, measure=False)
+    grid = Grid.of((labels, labels), scores.device)
+    after = average(scores, scores.softmax(-1), grid, LayerTally("layer"))
+    rows, columns = labels[:, None], labels[:, None]
+    seen = (scores > torch.finfo(scores.dtype).min / 2).numpy()
+    expected = short_circuit(scores.softmax(-1).numpy(), rows, columns, "crossmodal", seen)
+    assert np.abs(after.numpy() - expected).max() < 1e-6
+
+
 def test_what_cannot_be_reached_is_refused() -> None:
     one = case("t5")
     given = {name: one.inputs[name] for name in ("input_ids", "attention_mask")}
