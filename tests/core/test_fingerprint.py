@@ -74,28 +74,6 @@ def test_the_fingerprint_is_frozen() -> None:
     assert BASE.hexdigest() == sha256(text({"version": 2, "tables": parts}))
 
 
-@pytest.mark.parametrize(
-    "tables",
-    [
-        [(KINDS, "train", MANY[:5]), (WORDS, "test", ROWS[:3])],
-        [(KINDS, "train", MANY[::-1]), (WORDS, "test", ROWS[:3])],
-        [(KINDS, "test", MANY), (WORDS, "test", ROWS[:3])],
-        [(KINDS, "train", MANY)],
-        *(
-            [(KINDS, "train", [MANY[0] | change, *MANY[1:]]), (WORDS, "test", ROWS[:3])]
-            for change in ({"name": None}, {"length_s": 5e-324}, {"words": None}, {"answer": 1})
-        ),
-        [(KINDS, "train", MANY), (WORDS, "test", [ROWS[0] | {"sha256": "1"}, *ROWS[1:3]])],
-    ],
-)
-def test_content_order_split_and_table_matter(tables: list[Table]) -> None:
-    assert of_tables(*tables).hexdigest() != BASE.hexdigest()
-
-
-def test_video_bytes_are_not_hashed() -> None:
-    assert plain_json(WORDS, ROWS[0]) == plain_json(WORDS, ROWS[0] | {"video": {"bytes": b"x", "path": "y"}})
-
-
 @given(st.lists(st.integers(1, 3), min_size=1, max_size=5), st.integers(0, 14))
 def test_the_rows_alone_give_it_again_and_a_change_shows_in_its_unit(sizes: list[int], changed: int) -> None:
     rows = [ROWS[0] | {"id": str(n)} for n in range(sum(sizes))]

@@ -22,28 +22,6 @@ def test_the_hash_is_that_of_identity_and_units() -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
-    [
-        replace(PLAN, builder="causal"),
-        replace(PLAN, identity={"settings": {"seed": 1}, "version": "1.0.0"}),
-        replace(PLAN, units=(UNIT,)),
-        replace(PLAN, units=(OTHER, UNIT)),
-        *(
-            replace(PLAN, units=(replace(UNIT, **change), OTHER))
-            for change in (
-                {"id": "00000003"},
-                {"split": "test"},
-                {"source_id": "CCCCC"},
-                {"payload": {"out_a": 1.501, "others": ["c000"]}},
-            )
-        ),
-    ],
-)
-def test_the_hash_changes_with_everything_that_decides_the_content(other: Plan) -> None:
-    assert other.hash != PLAN.hash
-
-
-@pytest.mark.parametrize(
     ("splits", "order"),
     [
         (["test", "train", "test"], ("train", "test")),

@@ -56,16 +56,6 @@ def path_of(said: dict[str, str]) -> QuestionPath:
     return question_path(figure_one(), "root", said)
 
 
-def test_every_question_stands_below_its_parents() -> None:
-    path = path_of(SAID)
-    rows, hidden = layers(path)
-    assert hidden == 0
-    level = {place: number for number, row in enumerate(rows) for place in row}
-    assert sorted(level) == list(range(10))
-    assert rows[0] == [9]
-    assert all(level[parent] < level[child] for parent, _, children in path.edges for child in children)
-
-
 @pytest.mark.parametrize("children", [1, IN_A_ROW, IN_A_ROW + 1, 23])
 def test_wide_graphs_are_broken_into_rows(children: int) -> None:
     rows, hidden = layers(question_path(wide(children), "p", {}))

@@ -3,13 +3,11 @@
 import io
 import json
 import runpy
-import shutil
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from commands import Ran, run
 
@@ -148,18 +146,3 @@ def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(
     assert done.err.startswith("Error: ")
     assert done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.full
-def test_an_empty_table_is_said(recipes: dict[str, Path], tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    shutil.copytree(recipes["clavi"], out)
-    for shard in (out / "questions").glob("train-*"):
-        pq.write_table(pq.read_table(shard).slice(0, 0), shard)
-    info = json.loads((out / "build.json").read_text())
-    info["counts"]["questions"]["train"] = 0
-    (out / "build.json").write_text(json.dumps(info))
-    done = start("clavi", out, "--to", tmp_path / "to")
-    assert (done.code, done.out) == (1, "")
-    assert "table questions, split train: no rows." in done.err
-    assert not (tmp_path / "to").exists()

@@ -84,32 +84,12 @@ def test_it_is_listed_builds_loads_and_has_a_card(command: Command, built: Path)
     assert (built / "README.md").read_text("utf-8") == before
 
 
-@pytest.mark.full
-def test_it_resumes_with_the_same_content(command: Command, built: Path, tmp_path: Path) -> None:
-    again = tmp_path / "out"
-    arguments = ("build", "backwards", "--captions", "sample", "--limit", 2, "--out", again)
-    command(*arguments, "--dry-run")
-    assert not again.exists()
-    command(*arguments)
-    assert "already" in command(*arguments).err.lower() + command(*arguments).out.lower()
-    fingerprints = [json.loads((out / "build.json").read_text("utf-8"))["fingerprint"] for out in (built, again)]
-    assert fingerprints[0] == fingerprints[1]
-
-
 def test_it_verifies_and_is_not_fooled(command: Command, built: Path, tmp_path: Path) -> None:
     command("verify", built)
     changed = shutil.copytree(built, tmp_path / "out")
     shard = next((changed / "videos").glob("*.parquet"))
     shard.write_bytes(shard.read_bytes()[:-1000])
     command("verify", changed, code=1)
-
-
-@pytest.mark.full
-def test_it_is_compared_with_another_build(command: Command, built: Path, tmp_path: Path) -> None:
-    assert command("diff", built, built).out.startswith("The same content")
-    given = ("--captions", "sample", "--limit", 1, "--out", tmp_path / "out")
-    command("build", "backwards", *given)
-    assert command("diff", built, tmp_path / "out", code=1).out.startswith("questions: 2 gone; videos: 2 gone.\n")
 
 
 def test_its_answers_are_scored_and_it_is_exported(command: Command, built: Path, tmp_path: Path) -> None:

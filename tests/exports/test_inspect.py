@@ -14,7 +14,7 @@ from typing import Any
 import av
 import numpy as np
 import pytest
-from commands import refuses, run
+from commands import run
 from endpoint import running
 from inspect_logs import eval_file, sample
 from PIL import Image
@@ -223,28 +223,3 @@ def test_inspect_runs_and_right_answers_are_right(
         found = scores(outputs[name], tmp_path / "logs", *(("--config", table) if table else ()))
         assert found["headline"][SCORES[name]]["value"] == 1.0
         assert found["answers"]["unreadable"] == 0
-
-
-@pytest.mark.full
-def test_repeats_are_refused_and_converted_logs_say_the_same(
-    exported: Callable[..., Path], outputs: dict[str, Path], inspect: dict[str, str], tmp_path: Path
-) -> None:
-    logs, converted = tmp_path / "logs", tmp_path / "converted"
-    evaluate(
-        inspect, exported("inspect", "clavi"), logs, lambda request, before: "no", "--epochs", "2", "-T", "frames=1"
-    )
-    done = run("stressreel", "score", outputs["clavi"], "--predictions", logs, "--json")
-    refuses(done, "114 ids are given more than once")
-    partial = scores(outputs["clavi"], logs, "--partial")
-    assert partial["answers"]["doubled"] == 114
-    for more in ("convert", "--to", "json"), ("convert-chunked",):
-        shutil.rmtree(converted, ignore_errors=True)
-        done = subprocess.run(
-            [PYTHON, "-m", "inspect_ai", "log", *more, str(logs), "--output-dir", str(converted)],
-            env=inspect,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        assert scores(outputs["clavi"], converted, "--partial")["headline"] == partial["headline"]

@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from commands import refuses, run
@@ -106,19 +105,6 @@ def test_missing_and_truncated_shards_are_said(
     assert not (tmp_path / "tasks").exists()
     shard.write_bytes(whole[:-100])
     refuses(run(*export), f"{table}/{shard.name} cannot be read", "it is damaged or not a shard of this build")
-
-
-@pytest.mark.full
-def test_a_table_that_a_harness_cannot_hold_is_not_exported(outputs: dict[str, Path], tmp_path: Path) -> None:
-    out = shutil.copytree(outputs["clavi"], tmp_path / "out")
-    path = next((out / "questions").glob("test-*.parquet"))
-    table = pq.read_table(path)
-    rows = pa.array([0] * table.num_rows, pa.int32())
-    column = pa.DictionaryArray.from_arrays(rows, pa.array(["x" * (1_200_000_000 // table.num_rows)]))
-    pq.write_table(table.append_column("more", column), path, compression="zstd", store_schema=False)
-    for harness in HARNESSES:
-        refuses(run("stressreel", "export", harness, out, "--to", tmp_path / harness), "questions/test-00000-of-00001")
-        assert not (tmp_path / harness).exists()
 
 
 def test_questions_whose_clips_were_skipped_are_left_out_and_counted(outputs: dict[str, Path], tmp_path: Path) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from endpoint import Body, Endless, Endpoint, Status, running
 from stressreel.core.errors import BuildError
 from stressreel.language.cast import Cast
 from stressreel.negatives.confusion import Confusion, Unconfused
@@ -21,68 +18,14 @@ RIGHT = "Tom was hitting Jerry."
 GOOD = {"State": "Tom was not hitting Jerry.", "Exchange": "Jerry was hitting Tom."}
 
 
-DRIPPING = object()
-
-
-class Server(ThreadingHTTPServer):
-    """Gives the replies of a list, then those of GOOD, and keeps what it was asked."""
-
-    replies: list[object]
-    asked: list[dict[str, object]]
-    keys: list[str | None]
-
-
 @contextmanager
-def served(*replies: object) -> Iterator[tuple[str, Server]]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            server = self.server
-            assert isinstance(server, Server)
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            server.asked.append(body)
-            server.keys.append(self.headers.get("Authorization"))
-            word = body["messages"][0]["content"].split()[0]
-            reply = server.replies.pop(0) if server.replies else GOOD[word]
-            if isinstance(reply, str) and reply.startswith("http://"):
-                self.send_response(302)
-                self.send_header("Location", reply)
-                self.end_headers()
-                return
-            if reply is DRIPPING:
-                self.send_response(200)
-                self.end_headers()
-                with suppress(OSError):
-                    for _ in range(500):
-                        self.wfile.write(b" ")
-                        time.sleep(0.02)
-                return
-            if isinstance(reply, int):
-                self.send_response(reply)
-                self.end_headers()
-                return
-            text = (
-                reply
-                if isinstance(reply, bytes)
-                else json.dumps({"choices": [{"message": {"role": "assistant", "content": reply}}]}).encode()
-            )
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(text)))
-            self.end_headers()
-            self.wfile.write(text)
-
-        def log_message(self, *arguments: object) -> None:
-            """Describe nothing."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    server.replies, server.asked, server.keys = list(replies), [], []
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/v1", server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def served(*replies: object) -> Iterator[tuple[str, Endpoint]]:
+    """Run an endpoint that sends the replies of a list, then those of GOOD."""
+    left = list(replies)
+    with running(
+        lambda request, before: left.pop(0) if left else GOOD[request["messages"][0]["content"].split()[0]]
+    ) as endpoint:
+        yield endpoint.url, endpoint
 
 
 def test_both_ways_and_no_second_question(tmp_path: Path) -> None:
@@ -92,39 +35,48 @@ def test_both_ways_and_no_second_question(tmp_path: Path) -> None:
             "negation": Confusion(GOOD["State"], "negation"),
             "swap": Confusion(GOOD["Exchange"], "swap"),
         }
-        assert len(server.asked) == 2
+        assert len(server.requests) == 2
         assert ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path) == found
-        assert len(server.asked) == 2
+        assert len(server.requests) == 2
         ask(RIGHT, ChatEndpoint(url, "another", wait_s=0), CAST, tmp_path)
-        assert len(server.asked) == 4
+        assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("first", [500, 503, 429, b"no json", b'{"choices": []}', b'{"choices": [{"message": {}}]}'])
+@pytest.mark.parametrize(
+    "first",
+    [
+        *(Status(500), Status(503), Status(429)),
+        *(Body(text) for text in (b"no json", b'{"choices": []}', b'{"choices": [{"message": {}}]}')),
+    ],
+)
 def test_a_fault_is_tried_again(first: object, tmp_path: Path) -> None:
     with served(first) as (url, server):
         found = ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
         assert isinstance(found["negation"], Confusion)
-        assert len(server.asked) == 3
+        assert len(server.requests) == 3
 
 
 def test_a_refused_key_is_not_tried_again(tmp_path: Path) -> None:
-    with served(401) as (url, server):
+    with served(Status(401)) as (url, server):
         with pytest.raises(BuildError, match="HTTP 401"):
             ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
-        assert len(server.asked) == 1
+        assert len(server.requests) == 1
 
 
 def test_a_redirect_takes_the_key_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
-    with served() as (other, thief), served(f"{other}/chat/completions") as (url, _):
+    with (
+        served() as (other, thief),
+        served(Status(302, headers=(("Location", f"{other}/chat/completions"),))) as (url, _),
+    ):
         with pytest.raises(BuildError, match="HTTP 302"):
             ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
-        assert thief.keys == []
+        assert thief.requests == []
 
 
 def test_an_answer_that_drips_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stressreel.negatives.llm.TRIES", 1)
-    with served(DRIPPING) as (url, _), pytest.raises(BuildError, match="no whole answer within"):
+    with served(Endless(pause=0.02)) as (url, _), pytest.raises(BuildError, match="no whole answer within"):
         ask(RIGHT, ChatEndpoint(url, "m", timeout_s=0.2, wait_s=0), CAST, tmp_path)
 
 
@@ -133,17 +85,17 @@ def test_bad_answers_are_asked_for_again_and_then_refused(tmp_path: Path) -> Non
         found = ask(RIGHT, ChatEndpoint(url, "m", wait_s=0), CAST, tmp_path)
         assert found["negation"] == Unconfused("negation", "it is not one line of text")
         assert isinstance(found["swap"], Confusion)
-        assert [body["seed"] for body in server.asked] == [0, 1, 0, 1]
+        assert [body["seed"] for body in server.requests] == [0, 1, 0, 1]
 
 
 def test_the_key_goes_to_the_server_and_nowhere_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STRESSREEL_LLM_KEY", "very-secret")
-    with served(500, 500, 500, 500) as (url, server):
+    with served(*[Status(500)] * 4) as (url, server):
         endpoint = ChatEndpoint(url, "m", wait_s=0)
         with pytest.raises(BuildError) as caught:
             ask(RIGHT, endpoint, CAST, tmp_path)
         ask(RIGHT, endpoint, CAST, tmp_path)
-        assert set(server.keys) == {"Bearer very-secret"}
+        assert server.keys == {"Bearer very-secret"}
     assert "very-secret" not in f"{caught.value} {endpoint!r} {endpoint.name}"
     assert all(b"very-secret" not in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
 
@@ -155,7 +107,7 @@ def test_a_damaged_memory_is_asked_for_again(tmp_path: Path) -> None:
         for path in tmp_path.rglob("*.json"):
             path.write_text("{", encoding="utf-8")
         assert ask(RIGHT, endpoint, CAST, tmp_path) == found
-        assert len(server.asked) == 4
+        assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
-from stressreel.negatives import matching
 from stressreel.negatives.matching import CandidateSets, match_sets
 
 ROWS, OFFERED, OPTIONS, NUMBERS = 60, 12, 5, 3
@@ -32,30 +30,6 @@ def test_right_options_come_to_look_like_wrong_ones() -> None:
     some = [question(n) for n in range(ROWS)]
     assert differ(some, [one.start for one in some]) > 0.8
     assert differ(some, match_sets(some, seed=0, kind="answer")) < 0.1
-
-
-@pytest.mark.full
-def test_conjunctions_are_matched_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Right options are large in both numbers or in neither, in most sets, which no mean tells."""
-
-    def both(number: int) -> CandidateSets:
-        rng = np.random.default_rng(number)
-        shown = np.sign(rng.standard_normal((OFFERED, OPTIONS, 2)))
-        shown[: OFFERED - 2, 0, 1] = shown[: OFFERED - 2, 0, 0]
-        return replace(question(number), cues=shown)
-
-    some = [both(n) for n in range(ROWS)]
-
-    def together(chosen: list[int]) -> float:
-        shown = np.stack([one.cues[number] for one, number in zip(some, chosen, strict=True)])
-        found = (shown.prod(2) > 0).astype(float)
-        return abs(float((found[:, 0] - found[:, 1:].mean(1)).mean()))
-
-    assert together([one.start for one in some]) > 0.35
-    matched = together(match_sets(some, seed=0, kind="answer"))
-    monkeypatch.setattr(matching, "CONJUNCTIONS", 0)
-    unmatched = together(match_sets(some, seed=0, kind="answer"))
-    assert matched < unmatched / 2
 
 
 def test_texts_that_come_again_are_as_often_right() -> None:

@@ -91,13 +91,6 @@ def test_the_right_answer_in_another_spelling_is_never_taken(copy: str) -> None:
     assert len(ids(found)) == 4
 
 
-def test_a_paraphrase_is_never_taken_and_neither_is_an_option_twice() -> None:
-    questions = circle(1, 0.8, 0.7, 0.6, 0.5, 0.4)
-    texts = unit([[1, 0, 0], [0.95, 0.3, 0], [0.5, 0.8, 0], [0.5, 0.8, 0.1], [0.5, 0, 0.8], [0.4, -0.6, 0.6]])
-    found = mine(items(6), questions, texts, MiningSettings(num_options=4))[0]
-    assert ids(found) == ["q002", "q004", "q005"]  # q003 says what q002 says, q001 what is right
-
-
 def test_the_pool_is_widened_step_by_step_and_this_is_told() -> None:
     n = 40
     questions = circle(1, *np.linspace(0.89, 0.1, n - 1))

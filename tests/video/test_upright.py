@@ -2,18 +2,12 @@ import av
 import numpy as np
 import pytest
 from av.video.frame import PictureType
-from av.video.reformatter import ColorPrimaries, ColorRange, ColorTrc
+from av.video.reformatter import ColorRange
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from stressreel.video.decode import decode, upright
 from stressreel.video.index import index_frames
 
-HDR = {  # as a phone records it: BT.2020, hybrid log-gamma
-    "color_range": int(ColorRange.MPEG),
-    "colorspace": 9,
-    "color_primaries": int(ColorPrimaries.BT2020),
-    "color_trc": int(ColorTrc.ARIB_STD_B67),
-}
 RAMP = np.tile(np.arange(256, dtype=np.uint8), (16, 1))
 SMOOTH = np.tile(np.arange(128, dtype=np.uint8) + 64, (8, 1))
 
@@ -96,17 +90,6 @@ def test_ten_bits_become_eight(bars):
     shown = upright(deep)
     assert shown.format.name == "yuv420p"
     assert all(np.abs(narrow - wide / 4).max() <= 1 for narrow, wide in zip(bars.arrays(shown), values, strict=True))
-
-
-@pytest.mark.parametrize(
-    ("pix_fmt", "size", "rotation"),
-    [("yuv420p", (96, 64), 90), ("yuv420p10le", (96, 64), 270), ("yuv444p", (97, 65), 0)],
-)
-def test_colour_tags_survive(tmp_path, bars, look, pix_fmt, size, rotation):
-    how = look(pix_fmt=pix_fmt, rotation=rotation, tags=HDR)
-    [raw] = frames(bars.write(tmp_path / "a.mp4", frames=1, size=size, look=how))
-    for frame in (raw, upright(raw)):
-        assert {name: int(getattr(frame, name)) for name in HDR} == HDR
 
 
 def test_rgb_does_not_call_its_yuv_rgb(bars):

@@ -117,13 +117,6 @@ def test_is_the_definition(name, number):
             check(name, level, frame)
 
 
-@pytest.mark.parametrize("radius", [1, 5, 9, 20])
-@pytest.mark.parametrize("sigma", [0.1, 0.5])
-def test_other_radii_of_defocus(radius, sigma):
-    for frame in pictures((45, 50, 1)):
-        check("defocus", (radius, sigma), frame)
-
-
 @pytest.mark.parametrize("draw", [0, 0.5, 0.5 + 1e-9, 2 / 3, 1 - 2**-53])
 def test_every_direction_of_motion(draw):
     for frame in pictures((50, 60, 3)):

@@ -138,14 +138,6 @@ def test_another_version_sends_what_changed_and_deletes_what_is_gone(pusher: Pus
     assert pusher.repository.tags == {"v1.0.0": first.commit, "v2.0.0": done.commit}
 
 
-def test_tables_of_an_earlier_version_go(pusher: Pusher) -> None:
-    about = {**info(), "counts": {**info()["counts"], "pairs": {"test": 1}}}
-    pusher({**FIRST, "pairs/test-00000-of-00001.parquet": b"pairs"}, about)
-    done = pusher(FIRST, info("2" * 64), Target("org/data", "v2"))
-    assert pusher.holds(FIRST, info("2" * 64))
-    assert done.deleted == 1
-
-
 def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
     first = pusher()
     with pytest.raises(HubError, match=r"already has the tag v1\.0\.0, for other content .* a higher --version"):
