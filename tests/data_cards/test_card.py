@@ -168,6 +168,8 @@ def test_the_sample_is_not_charades(output, tmp_path):
     assert "license: cc0-1.0" in sample
     assert "license_link" not in sample
     assert "third party" not in sample
+    foreign = {**SAMPLE.as_json(), "license": {"license": "other", "license_name": "für alle"}}
+    assert "license_name: für alle" in render_card(output.path, output.info | {"source": foreign})
     assert "This is not Charades." not in card(output)
     assert "a third party in any form" in card(output)
 

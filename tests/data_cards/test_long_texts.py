@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 from matplotlib.figure import Figure
 from stressreel.data_cards.plots import _png, _short
-from stressreel.data_cards.sheets import Sheet, shortened
+from stressreel.data_cards.sheets import Sheet, fitted, shortened
 
 LONG = "wide " * 100_000
 
@@ -31,4 +32,5 @@ def test_sheets() -> None:
     other.text(0, 0, LONG[:5000])
     other.wrapped(0, 16, LONG[:5000], 200)
     assert sheet.png() == other.png()
+    assert fitted(np.zeros((100, 200, 3), np.uint8), 50) == (50, 25)
     assert shortened(LONG, 100) == shortened(LONG[:100], 100)

@@ -14,7 +14,7 @@ from stressreel.corruptions.text.result import TextResult
 from stressreel.corruptions.text.synonyms import embedding_neighbours, wordnet_synonyms
 from stressreel.corruptions.text.tables import read_table
 from stressreel.corruptions.text.tools import Tools
-from stressreel.language.wordnet import POSES, WordNet
+from stressreel.language.wordnet import POSES, WordNet, load_wordnet
 from stressreel.language.words import tokenize
 
 TABLE = read_table("swap_text")
@@ -61,6 +61,12 @@ def test_later_masks_see_earlier_suggestions() -> None:
 
 
 # What WordNet says
+
+
+def test_words_of_several_parts_of_speech_are_most_often_of_the_wanted_one() -> None:
+    found = multi_pos_words(load_wordnet(), "n")
+    assert "output" in found
+    assert not {"walk", "man"} & set(found)  # "walk" is more often a verb, "man" only a noun
 
 
 def ready(name: str) -> None:

@@ -147,6 +147,7 @@ def test_answers_are_judged_where_there_are_some() -> None:
     said = judged(items, Predictions(Path("p.jsonl"), rows))
     assert {name: (each.choice, each.verdict) for name, each in said.items()} == {"x": (1, "wrong"), "y": (1, "right")}
     assert judged(items, Predictions(Path("p.jsonl"), [{"id": "other", "answer": "yes"}])) == {}
+    assert judged(items, Predictions(Path("p.jsonl"), rows[:1])).keys() == {"x"}
     assert judged(items, None) == {}
 
 
