@@ -79,16 +79,3 @@ def test_a_file_of_somebody_else_is_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"contains files that were not written by an export: t/b"):
         open_folder(tmp_path, MADE_BY, force=False).announce({"t/a": {}, "t/b": {}})
     assert (tmp_path / "t" / "b").read_text() == "mine"
-
-
-def test_nothing_is_removed_through_a_link(tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    outside.mkdir()
-    (outside / "a").write_text("theirs")
-    folder = tmp_path / "files"
-    begin(folder, {"t/a": {}})
-    (folder / "t" / "a").unlink()
-    (folder / "t").rmdir()
-    (folder / "t").symlink_to(outside, target_is_directory=True)
-    open_folder(folder, MADE_BY, force=False).finish()
-    assert (outside / "a").read_text() == "theirs"

@@ -24,51 +24,34 @@ ATTACK = (
 )
 
 
-@pytest.fixture(scope="module")
-def outputs(
-    built: Path, build_once: Callable[..., Path], request: pytest.FixtureRequest
-) -> Callable[[str], tuple[Path, Callable[[Forgery], None]]]:
-    def clavi(forged: Forgery) -> None:
-        for row in forged.rows("pairs"):
-            row |= {name: ATTACK for name in ("phrase_a", "phrase_b", "phrase_c")}
-        for row in forged.rows("questions"):
-            row["question"] = ATTACK
+TEXTS = {"phrase_a", "phrase_b", "phrase_c", "question", "caption", "original", "reason"}
+CAUSAL = {"answer", "explanation", "options", "explanation_options"}  # where both are texts
 
-    def causal(forged: Forgery) -> None:
-        for table in ("ud", "un", "causal_confusion", "open_ended"):
-            for row in forged.rows(table):
-                row["question"] = ATTACK
-                row |= {name: ATTACK for name in ("answer", "explanation") if name in row}
-                row |= {name: [ATTACK] * len(row[name]) for name in ("options", "explanation_options") if name in row}
 
-    def perturbed(forged: Forgery) -> None:
-        for row in forged.rows("random_noun"):
-            row |= {"caption": ATTACK, "original": ATTACK}
-
-    def decomp(forged: Forgery) -> None:
-        for row in forged.rows("questions"):
-            row["question"] = ATTACK
-            row["reason"] = row["reason"] and ATTACK
-
-    def get(name: str) -> tuple[Path, Callable[[Forgery], None]]:
-        if name == "clavi":
-            return built, clavi
-        if name == "causal":
-            return request.getfixturevalue("built_causal"), causal
-        if name == "decomp":
-            return build_once("build-decomp", "--charades", "sample", "--embed", "no"), decomp
-        given = ("--msrvtt", "sample", "--modality", "text", "--text-perturbations", "random_noun")
-        return build_once("build-perturbed", *given, "--tagger", "pattern"), perturbed
-
-    return get
+def attacked(forged: Forgery) -> None:
+    """Put the attack into all texts of rows that users may write."""
+    for row in forged.rows():
+        for name in (TEXTS | (CAUSAL if "qid" in row else set())) & row.keys():
+            if isinstance(row[name], list):
+                row[name] = [ATTACK] * len(row[name])
+            elif isinstance(row[name], str) and row[name]:
+                row[name] = ATTACK
 
 
 @pytest.mark.parametrize("name", ["clavi", "causal", "decomp", "perturbed"])
-def test_cards(outputs: Callable[[str], tuple[Path, Callable[[Forgery], None]]], tmp_path: Path, name: str) -> None:
-    path, change = outputs(name)
+def test_cards(
+    built: Path, build_once: Callable[..., Path], request: pytest.FixtureRequest, tmp_path: Path, name: str
+) -> None:
+    texts = ("--msrvtt", "sample", "--modality", "text", "--text-perturbations", "random_noun", "--tagger", "pattern")
+    path = {
+        "clavi": lambda: built,
+        "causal": lambda: request.getfixturevalue("built_causal"),
+        "decomp": lambda: build_once("build-decomp", "--charades", "sample", "--embed", "no"),
+        "perturbed": lambda: build_once("build-perturbed", *texts),
+    }[name]()
 
     def forged(content: Forgery) -> None:
-        change(content)
+        attacked(content)
         content.info["command"] += f"\n```\n{ATTACK}"
         content.info["tools"][ATTACK] = ATTACK
         content.info["inputs"][ATTACK] = "0" * 64

@@ -25,25 +25,8 @@ from stressreel.evaluation.metrics.references import read_generated, read_refere
 PYTHON = os.environ.get("STRESSREEL_LMMS_PYTHON", sys.executable)
 NAMES = ("clavi", "causal", "perturbed")
 ODD = [
-    "A",
-    "(b)",
-    "B.",
-    "A or B",
-    "A and C",
-    "Answer: C",
-    "I cannot tell.",
-    "None of the above",
-    "no idea",
-    "",
-    "E",
-    "Z",
-    "yes",
-    "No, it was before.",
-    "yes and no",
-    "1",
-    "2.0",
-    "The answer is (A) because B is wrong",
-    "a",
+    *("A", "(b)", "B.", "A or B", "A and C", "Answer: C", "I cannot tell.", "None of the above", "no idea", "", "E"),
+    *("Z", "yes", "No, it was before.", "yes and no", "1", "2.0", "The answer is (A) because B is wrong", "a"),
     "unreadable: a",
 ]
 

@@ -80,17 +80,6 @@ def test_the_commands_that_are_printed_name_split_table_and_folder(outputs: dict
         ("clavi", "questions", "test"),
         ("causal", "clips", "clips"),
         ("perturbed", "random_noun", "test"),
-        *(
-            pytest.param(*each, marks=pytest.mark.full)
-            for each in (
-                ("clavi", "questions", "train"),
-                ("clavi", "videos", "test"),
-                ("causal", "causal_confusion", "test"),
-                ("causal", "open_ended", "validation"),
-                ("perturbed", "clean", "test"),
-                ("perturbed", "jpeg", "test"),
-            )
-        ),
     ],
 )
 def test_missing_and_truncated_shards_are_said(

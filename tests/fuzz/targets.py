@@ -6,8 +6,6 @@ folder that is damaged, a copy of the same path among the good files; `GOOD` is 
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import os
 import shutil
@@ -25,7 +23,6 @@ sys.path.append(str(Path(__file__).parents[1] / "support"))
 
 LOADERS = """
 read_charades_files IN/charades
-read_signed IN/signature
 read_published_graphs IN/hierarchies
 read_questions_of_videos IN/agqa/test_balanced.txt
 read_scene_graphs IN/agqa/AGQA_test_stsgs.pkl
@@ -166,13 +163,6 @@ def read_charades_files(folder: Path) -> None:
     from stressreel.annotations.charades_sta import read_charades_sta
 
     read_charades_sta(folder, read_charades(folder))
-
-
-def read_signed(folder: Path) -> None:
-    from stressreel.core.output import FinishedOutput
-    from stressreel.exports.hub.signature import check_signature
-
-    check_signature(FinishedOutput(folder, {}))
 
 
 def read_published_graphs(folder: Path) -> None:
@@ -352,12 +342,6 @@ def _agqa(good: Path) -> None:
     }
     alone = {"type": "Object Exists", "answer": "yes", "key": "A-2", "question": phone}
     _write({"A.json": {"A-1": graph}, "isolated.json": [alone]}, good / "hierarchies")
-    names = [f"questions/{number}.parquet" for number in range(3)]
-    _write(dict.fromkeys((name.split("/")[1] for name in names), ""), good / "signature" / "questions")
-    resources = [{"name": name, "digest": hashlib.sha256().hexdigest()} for name in names]
-    payload = base64.b64encode(json.dumps({"predicate": {"resources": resources}}).encode()).decode()
-    bundle = {"verificationMaterial": {"publicKey": {"hint": "0"}}, "dsseEnvelope": {"payload": payload}}
-    _write({"model.sig": bundle}, good / "signature")
 
 
 def _predictions(folder: Path) -> None:
