@@ -179,6 +179,8 @@ def json_value(content: bytes, rng: Rng) -> bytes:
     lines = text.split("\n") if "\n{" in text.rstrip() and not text.startswith("{\n") else [text]
     at = pick(rng, [number for number, line in enumerate(lines) if line.strip()])
     value = json.loads(lines[at])
+    if rng.random() < 0.1:
+        value = _value(rng)
     inner = value
     while isinstance(inner, dict | list) and inner:
         key = pick(rng, inner if isinstance(inner, dict) else range(len(inner)))
