@@ -149,7 +149,7 @@ def _class_of_noun(place: _Place) -> str:
         return "JJ"
     foods = place.order or follows in words_of("order_nouns")
     if word == "ground" and ((foods and (noun_follows or after == "JJ")) or held == "freshly"):
-        return "VBN"
+        return "JJ"
     if not known and word.endswith("s") and held in words_of("people") and (place.governs or after == "TO"):
         return "VBZ"  # "the person straighens the pillows"
     if not known and before == "TO" and (after == "RP" or follows in words_of("particles")):
@@ -251,7 +251,7 @@ def _class_of_modifier(place: _Place) -> str:
     if not known <= {"NOUN", "VERB", "PROPN"} or word in ("like", "bit", "till", "that") or word in NOT_NOUNS:
         return ""
     if word == "ground" and (noun_follows or after == "JJ"):
-        return "VBN"
+        return "JJ"
     if word.endswith(("ing", "ed")):
         return ""
     if known == {"VERB"}:
