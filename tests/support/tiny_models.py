@@ -7,6 +7,9 @@ import string
 from pathlib import Path
 from typing import Any
 
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+PIECES = [*SPECIAL, "a", "man", "dog", "sings", "##s", "woman", "horse", "rides", "!"]
+LIKELIEST = ["##s", "!", "[SEP]", "woman", "horse", "dog"]  # the first three are not whole words
 VISION = ("<|vision_start|>", "<|vision_end|>", "<|image_pad|>", "<|video_pad|>")
 TEMPLATE = (
     "{% for m in messages %}{% for c in m['content'] %}{% if c['type'] == 'image' %}IMAGE"
@@ -176,6 +179,25 @@ def write_smolvlm(folder: Path, seed: int = 0) -> Path:
         pad_token_id=1,
     )
     return _save(transformers.SmolVLMForConditionalGeneration, config, folder, seed, torch)
+
+
+def write_mlm(folder: Path) -> Path:
+    """Save a BERT without knowledge, whose output bias makes some pieces likely everywhere."""
+    import torch
+    import transformers
+
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
+    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    model = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=len(PIECES), **shape))
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.zero_()
+        for rank, piece in enumerate(LIKELIEST):
+            model.cls.predictions.bias[PIECES.index(piece)] = 10 - rank
+    model.save_pretrained(folder)
+    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
+    return folder
 
 
 def _text(tokenizer: Any) -> dict[str, int]:

@@ -13,33 +13,19 @@ from stressreel.corruptions.text import tools as module
 from stressreel.corruptions.text.engine import corrupt_text
 from stressreel.corruptions.text.tools import MLM, Tools
 from stressreel.language import hub
+from tiny_models import write_mlm
 
 MLM_NEEDED, TRANSLATION_NEEDED = (text_corruptions()[name] for name in ("mlm_suggestion", "back_trans"))
 EMBEDDINGS_NEEDED = replace(MLM_NEEDED, needs=("embeddings",))
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-PIECES = [*SPECIAL, "a", "man", "dog", "sings", "##s", "woman", "horse", "rides", "!"]
-LIKELIEST = ["##s", "!", "[SEP]", "woman", "horse", "dog"]  # the first three are not whole words
 PAIRS = {"a dog sings": "ein hund singt", "a man rides": "ein mann reitet"}
 BACK = {"ein hund singt": "a hound sings", "ein mann reitet": "a guy rides"}
 
 
 @pytest.fixture(scope="session")
 def mlm(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A BERT without knowledge, whose output bias makes some pieces likely everywhere."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("mlm")
-    (folder / "vocab.txt").write_text("\n".join(PIECES) + "\n")
-    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
-    model = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=len(PIECES), **shape))
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-        for rank, piece in enumerate(LIKELIEST):
-            model.cls.predictions.bias[PIECES.index(piece)] = 10 - rank
-    model.save_pretrained(folder)
-    transformers.BertTokenizer(str(folder / "vocab.txt")).save_pretrained(folder)
-    return str(folder)
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    return str(write_mlm(tmp_path_factory.mktemp("mlm")))
 
 
 @pytest.fixture(scope="session")
