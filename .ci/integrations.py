@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -103,8 +103,8 @@ COMMANDS = (
 )  # fmt: skip
 
 
-def faults(environment: Environment, installed: set[str], places: dict[str, object]) -> tuple[int, list[str]]:
-    """Run the commands in an environment; return how many succeeded, and the faults.
+def faults(environment: Environment, installed: set[str], places: dict[str, object]) -> tuple[int, int, list[str]]:
+    """Run the commands in an environment; return how many succeeded, how many named an extra, and the faults.
 
     Args:
         environment: Environment to test.
@@ -115,7 +115,8 @@ def faults(environment: Environment, installed: set[str], places: dict[str, obje
     made = environment.folder / "made"
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(str(places["clavi"]), made / "copy")
-    for number, (extra, command) in enumerate(COMMANDS):
+    commands = [each for each in COMMANDS if each[0] or not installed]  # an extra changes nothing for the core's
+    for number, (extra, command) in enumerate(commands):
         here = {"to": made / str(number), "name": f"{environment.folder.name}-{number}", "copy": made / "copy"}
         words = [word.format(**places, **here) for word in shlex.split(command)]
         done = environment.run(environment.bin / words[0], *words[1:])
@@ -129,7 +130,7 @@ def faults(environment: Environment, installed: set[str], places: dict[str, obje
             found.append(f"fails, with every extra it needs: {said}")
         elif not named or named & installed:
             found.append(f"names {', '.join(named) or 'no extra'}: {said}")
-    return succeeded, found
+    return succeeded, len(commands) - succeeded - len(found), found
 
 
 def closure(extra: str) -> set[str]:
@@ -166,8 +167,8 @@ def try_extra(
     installed = set() if name == "core" else closure(name)
     constraints = () if name in UNPINNED else ("-c", ROOT / "constraints.txt")
     install(environment, wheel, (f"stressreel[{','.join(sorted(installed))}]",), *constraints)
-    succeeded, found = faults(environment, installed, places)
-    return (environment.size(), succeeded, len(COMMANDS) - succeeded - len(found), len(found)), found
+    succeeded, refused, found = faults(environment, installed, places)
+    return (environment.size(), succeeded, refused, len(found)), found
 
 
 def try_harness(environment: Environment, name: str, wheel: Path) -> tuple[tuple[object, ...], list[str]]:
@@ -245,7 +246,7 @@ def main() -> int:
     subprocess.run(command, check=True)
     (wheel,) = wheels.glob("stressreel-*.whl")
     asked, failed = options.names or known, False
-    with made_places(work) as places:
+    with made_places(work) if set(asked) - set(HARNESSES) else nullcontext({}) as places:
         for names, heading in ((alone, EXTRAS_TABLE), (HARNESSES, HARNESSES_TABLE)):
             print(f"\n{heading}", flush=True)
             for name in (name for name in names if name in asked):

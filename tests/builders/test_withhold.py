@@ -255,3 +255,10 @@ def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path
         stressreel.build("clavi", out=tmp_path / "out", withhold="test", progress=False, **given)
         public = open_output(tmp_path / "out.withheld" / "public")
         assert public.info["counts"] == {"questions": {"test": 38}, "videos": {"test": 2}}
+    for share in ("1/2", "2/2"):  # the process that ends last writes them
+        assert not (tmp_path / "shared.withheld").exists()
+        given |= {"limit": 3, "shard": share}
+        stressreel.build("clavi", out=tmp_path / "shared", withhold="test", progress=False, **given)
+    again = stressreel.withhold(tmp_path / "shared", to=tmp_path / "again")
+    shared = open_output(tmp_path / "shared.withheld" / "public")
+    assert shared.info["fingerprint"] == open_output(again.public).info["fingerprint"]
