@@ -92,6 +92,9 @@ class Tools:
             found |= {"tagger": self.tagger.name, "lemminflect": version("lemminflect")}
         if "embeddings" in needs:
             glove = {"glove": glove_hash(self.glove)} if self.glove else None
+            if not glove:
+                named = " and ".join(each.name for each in corruptions if "embeddings" in each.needs)
+                _check_installed(named, "sentence_transformers")
             found["embeddings"] = glove or {"sbert": sbert_files(self.sbert).identity()}
         if "mlm" in needs:
             found["mlm"] = self._mlm_files().identity()
