@@ -31,6 +31,7 @@ from matrix import ROOT, Environment
 
 sys.path.insert(0, str(ROOT / "tests" / "support"))
 
+UV = Path(sys.executable).with_name("uv")  # unpacks a package once for all environments
 OTHERS = ("all", "docs", "bench", "dev")  # extras that are not tried alone
 UNPINNED = ("video",)  # their packages do not fit the torch of constraints.txt everywhere
 NAMED = re.compile(r"pip install 'stressreel\[(\w+)\]'")
@@ -152,14 +153,14 @@ def install(environment: Environment, wheel: Path, packages: tuple[str, ...], *c
         constraints: Options of pip.
     """
     done = environment.folder / "installed"
-    pip = (environment.bin / "python", "-m", "pip", "install", "-q")
+    pip = (UV, "pip", "install", "-q", "--python", environment.bin / "python")
     if not done.exists():
-        environment.call(environment.python, "-m", "venv", "--clear", environment.folder / "venv")
+        environment.call(UV, "venv", "-q", "--clear", "--python", sys.executable, environment.folder / "venv")
         asked = [re.sub(r"^(stressreel\S*)", rf"\1 @ {wheel.as_uri()}", package) for package in packages]
         environment.call(*pip, *constraints, *asked)
         done.touch()
     elif any(package.startswith("stressreel") for package in packages):
-        environment.call(*pip, "--no-deps", "--force-reinstall", wheel)
+        environment.call(*pip, "--no-deps", "--reinstall", wheel)
 
 
 def try_extra(
@@ -169,14 +170,16 @@ def try_extra(
     installed = set() if name == "core" else closure(name)
     constraints = () if name in UNPINNED else ("-c", ROOT / "constraints.txt")
     install(environment, wheel, (f"stressreel[{','.join(sorted(installed))}]",), *constraints)
+    size = environment.size()  # before any bytecode is written
     succeeded, refused, found = faults(environment, installed, places)
-    return (environment.size(), succeeded, refused, len(found)), found
+    return (size, succeeded, refused, len(found)), found
 
 
 def try_harness(environment: Environment, name: str, wheel: Path) -> tuple[tuple[object, ...], list[str]]:
     """Run the tests of a harness; return the cells of its table row and the faults."""
     packages, variable, tests = HARNESSES[name]
     install(environment, wheel, packages)
+    size = environment.size()
     python, variables = Path(sys.executable), {**os.environ, variable or "_": str(environment.bin / "python")}
     if not variable:  # the tests run in the environment itself, and compare with lmms-eval where that is
         python = environment.bin / "python"
@@ -185,11 +188,11 @@ def try_harness(environment: Environment, name: str, wheel: Path) -> tuple[tuple
     command = [str(python), "-m", "pytest", "-q", "-m", "", "-p", "no:cacheprovider", "--timeout", "1800", tests]
     done = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True)
     result = next((line for line in reversed(done.stdout.splitlines()) if line.strip()), "no result")
-    listed = json.loads(environment.call(environment.bin / "python", "-m", "pip", "list", "--format", "json"))
+    listed = json.loads(environment.call(UV, "pip", "list", "--python", environment.bin / "python", "--format", "json"))
     versions = {row["name"].replace("-", "_"): row["version"] for row in listed}
     shown = ", ".join(f"{package} {versions[package]}" for package in SHOWN if package in versions)
     found = [f"{tests}: {done.stdout[-4000:]}{done.stderr[-2000:]}"] if done.returncode else []
-    return (shown, environment.size(), result.strip("= ")), found
+    return (shown, size, result.strip("= ")), found
 
 
 @contextmanager
