@@ -153,9 +153,9 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
 def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
     if output.withheld.get("split") == split:
         raise InputError(
-            f"{output.path}: which captions belong to which clips of {split} is withheld, so no choice of captions can be "
-            "offered: four distractors and the correct caption would reveal it. Send similarities of all clips and captions "
-            "(`stressreel score PRIVATE --similarity DIR`)."
+            f"{output.path}: which captions belong to which clips of {split} is withheld, so no choice of captions can "
+            "be offered: four distractors and the correct caption would reveal it. Send similarities of all clips and "
+            "captions (`stressreel score PRIVATE --similarity DIR`)."
         )
     captions = read_captions(output, split)
     groups: dict[str, list[Setting]] = {}
