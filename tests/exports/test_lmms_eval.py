@@ -243,7 +243,7 @@ def test_lmms_eval_runs_and_its_logs_are_scored(
             f"no lmms-eval ({done.stderr.strip().splitlines()[-1]}): see CONTRIBUTING.md, STRESSREEL_LMMS_PYTHON"
         )
     found, logs, cache = tasks(name), tmp_path / "logs", tmp_path / "cache"
-    shutil.copytree(found.folder, tmp_path / "moved")
+    shutil.copytree(found.folder, tmp_path / "moved", ignore=shutil.ignore_patterns("__pycache__"))
     for path in (tmp_path / "moved").iterdir():
         assert str(found.folder) not in path.read_text()
     done = subprocess.run(
