@@ -84,7 +84,7 @@ COMMANDS = (
     ("perturb", "build-perturbed --msrvtt sample --perturbations mpeg2 --severity 1 --limit 1 --out {to}"),
     ("text", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1"
      " --text-perturbations typos,swap_syn_wordnet --out {to}"),
-    ("sbert", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1 --out {to}"),
+    ("sbert", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1 --dry-run --out {to}"),
     ("text", "build-clavi --charades sample --source sta --no-render --out {to}"),
     ("text", "stressreel data show"),
     ("sbert", "build-causal --annotations sample --tagger pattern --no-render --out {to}"),
