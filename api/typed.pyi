@@ -171,6 +171,7 @@ def build_clavi(
     max_pairs_per_video: int | None = None,
     strict: bool = False,
     order: Literal['any', 'balanced', 'pairs'] = 'any',
+    relations: str | Sequence[str] = ('sequence',),
     cuts: Literal['release', 'balanced'] = 'release',
     wording: Literal['paper', 'natural'] = 'paper',
     paraphrases: int = 1,
@@ -226,6 +227,8 @@ def build_clavi(
         strict: Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.
         order: Drop pairs until every phrase class (verb, or Charades class) comes first as often as second
             (balanced), or until this holds for every two classes (pairs).
+        relations: Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B),
+            separated by commas.
         cuts: balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that
             the number of cuts does not distinguish them.
         wording: Questions as in the paper, or in natural English, each in a wording sampled from several.

@@ -13,7 +13,7 @@ from ...data_cards.statistics import Distribution
 from .figures import durations_png, kind_png, swap_png, types_png
 from .pairs import MARGIN_S, SPARE_S, Limits
 from .plan import load_notes
-from .settings import settings_of
+from .settings import RELATIONS, settings_of
 from .statistics import PHRASE_BASELINES, ClaviStatistics, PhraseCues, measure_clavi
 
 BASELINES = {
@@ -65,6 +65,12 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
         },
         "hours": fsum(measured.videos_s) / 3600,
         "rendered": "videos" in info["counts"],
+        "asked": {
+            relation: slots
+            for relation in RELATIONS
+            if (slots := [slot for slot in measured.slots if slot.relation == relation])
+        },
+        "related": settings_of(info).relations != RELATIONS[:1],
         "recut": info["settings"].get("cuts", "release") == "release",
         "pairs": sum(measured.pairs.values()),
         "videos": 2 * sum(measured.pairs.values()),

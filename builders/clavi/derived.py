@@ -26,6 +26,7 @@ from ..runtime.decoded import ShownFrames
 from ..runtime.derived import Derivation, Derived
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
+from .relations import candidate_relation, piece_cuts, violated
 from .render import FRAMES, SHARED, ClaviBuilder
 from .settings import ClaviSettings, settings_of
 from .sources import collection_of
@@ -72,7 +73,8 @@ def derive_pair(
     """Rederive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
     cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
     if settings.selects:
-        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b)
+        sequence = candidate_relation(candidate) == "sequence"
+        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b) if sequence else piece_cuts(candidate.a, candidate.b)
         digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
         digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later digits if the first ones are taken
         name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")
@@ -92,7 +94,12 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
     a, b, limits = candidate.a, candidate.b, Limits.of(settings)
     if collection_of(settings).same(a.action, b.action):
         yield f"A and B are the same action, {a.action.phrase!r}"
-    if settings.selects and not (limits.lasts(a) and limits.lasts(b) and limits.hold(a, b)):
+    relation = candidate_relation(candidate)
+    if relation == "sequence":
+        outside = not (limits.lasts(a) and limits.lasts(b) and limits.hold(a, b))
+    else:
+        outside = bool(a.start_s >= b.start_s or violated(a, b, limits))
+    if settings.selects and (outside or relation not in settings.relations):
         yield "A and B are outside the limits of length and distance"
     verbs, objects = {*pair["source_verbs"]}, {*pair["source_objects"]}
     if not {a.action.verb, b.action.verb} <= verbs:

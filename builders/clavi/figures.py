@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ...core.errors import InputError
@@ -14,6 +15,7 @@ from ...data_cards.sheets import LINE, Picture, Sheet, fitted, shortened
 from ...data_cards.statistics import Distribution
 from ...video.pyav import to_rgb
 from ...video.thumbnails import UNDECODABLE, frames_of
+from .relations import PIECES, relation_of
 from .statistics import PartCounts, TypeCount
 
 if TYPE_CHECKING:
@@ -21,7 +23,11 @@ if TYPE_CHECKING:
 
 BAR_IN = 0.185
 STRIP, STRIP_CELL, LABEL, MARGIN, BAR = 10, 96, 40, 10, 10  # frames per strip, then pixels
-SHOWN = ("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b")
+SHOWN = (
+    *("pair_id", "phrase_a", "phrase_b", "out_a", "in_a", "in_b", "out_b"),
+    *("start_a_s", "end_a_s", "start_b_s", "end_b_s"),
+)
+COLOURS = {"A": BLUE, "B": ORANGE, "AB": INK, "filler": GREY}
 MOST_BARS = 160
 MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered output may claim thousands
 
@@ -117,18 +123,19 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
     pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
     videos = sorted(chosen_rows(output.shards("videos"), "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
     edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
-    a, filler, b = (
-        (f"A: {pair['phrase_a']}", edges[1], BLUE),
-        ("", edges[2] - edges[1], GREY),
-        (f"B: {pair['phrase_b']}", edges[3] - edges[2], ORANGE),
-    )
+    relation = relation_of(pair)
+    named = {"A": f"A: {pair['phrase_a']}", "B": f"B: {pair['phrase_b']}", "AB": "A and B", "filler": ""}
+    lengths = [stop - start for start, stop in pairwise(edges)]
+    pieces_of_v = [
+        (named[name], seconds, COLOURS[name]) for name, seconds in zip(PIECES[relation], lengths, strict=True)
+    ]
     strips = [frames_along(row, STRIP) for row in videos]
     width, height = fitted(strips[0][0], STRIP_CELL)
     long = STRIP * (width + 2) - 2
     step = height + BAR + LINE + MARGIN
     sheet = Sheet(LABEL + long + MARGIN, MARGIN + 2 * step + LINE)
     for number, (name, frames, pieces) in enumerate(
-        zip(("V", "V′"), strips, ((a, filler, b), (b, filler, a)), strict=True)
+        zip(("V", "V′"), strips, (pieces_of_v, pieces_of_v[::-1]), strict=True)
     ):
         top = MARGIN + number * step
         sheet.text(MARGIN, top, name, bold=True)
@@ -140,7 +147,8 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
             sheet.block(left, top + height + 2, max(right - left - 1, 1), BAR, colour)
             sheet.text(left, top + height + BAR + 3, shortened(words, right - left - 4), colour=INK)
             begin += seconds
-    words = f"pair {pair_id}: {edges[3]:.1f} s, from left to right; grey: the filler between A and B"
+    words = f"pair {pair_id}: {edges[3]:.1f} s, from left to right"
+    words += "; grey: the filler between A and B" if relation == "sequence" else ""
     sheet.text(LABEL, MARGIN + 2 * step - 2, words, colour=PALE)
     return sheet.png()
 

@@ -11,12 +11,13 @@ from ...data_cards.gallery.answers import Answers, JudgedAnswer, judged, said_of
 from ...data_cards.gallery.exhibits import Exhibit, ExhibitQuestion, Facet, Film, Gallery
 from ...evaluation.metrics.inputs import ALL, read_columns, read_whole
 from .items import items
+from .relations import PIECES, relation_of
 from .scores import RELEASED_Q, RELEASED_Q_PRIME, VARIANT_STEP
 from .scores import VARIANTS as SHORT
 from .tables import ANSWERS, PAIRS, QUESTIONS, VARIANTS, VIDEOS
 
 FILM_COLUMNS = ("video_id", "pair_id", "variant", "sha256")
-CONTROLS = ("E-NC", "BA-NC")
+CONTROLS = ("E-NC", "BA-NC", "W-NC")
 FACETS = (Facet("split", "Split"), Facet("class", "Action"), Facet("source", "Source"))
 ASKED_FACETS = (
     Facet("type", "Type"),
@@ -62,7 +63,7 @@ def _exhibit(
         {"split": [split], "class": [phrases["A"], phrases["B"]], "source": [pair["source_id"]]},
         "complement",
         {
-            "phrases": phrases,
+            "phrases": phrases | ({} if relation_of(pair) == "sequence" else {"AB": "A and B at the same time"}),
             "variants": [
                 {
                     "name": variant,
@@ -100,10 +101,11 @@ def _class(pair: Row, letter: str) -> str:
 
 
 def _pieces(pair: Row, variant: str) -> list[dict[str, Any]]:
-    """Return the pieces of a video in order with their start and stop: A, filler and B, or B first in V′."""
+    """Return the pieces of a video in order with their start and stop: those of V, or in reverse in V′."""
     unit = "" if pair["out_a_frame"] is None else "_frame"
     out_a, in_a, in_b, out_b = (pair[f"{edge}{unit}"] for edge in ("out_a", "in_a", "in_b", "out_b"))
-    pieces = [("A", in_a - out_a), ("filler", in_b - in_a), ("B", out_b - in_b)]
+    lengths = (in_a - out_a, in_b - in_a, out_b - in_b)
+    pieces = list(zip(PIECES[relation_of(pair)], lengths, strict=True))
     found, start = [], type(out_a)(0)
     for name, length in pieces if variant == VARIANTS[0] else pieces[::-1]:
         if length > 0:

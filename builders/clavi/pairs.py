@@ -139,7 +139,7 @@ def released_pairs(
             counts["pairs_left_out_recurring"] += 1
         else:
             near = [s.action for s in video.segments if low <= s.start_s < high or low <= s.end_s < high]
-            others = _others(video, [a.action, b.action, *near], same)
+            others = other_actions(video, [a.action, b.action, *near], same)
             if any(action.usable for action in others):
                 yield Candidate(video, a, b, tuple(action.key for action in others))
             else:
@@ -164,7 +164,7 @@ def paper_pairs(
         if any(s is not a and s is not b and (same(s.action, a.action) or same(s.action, b.action)) for s in near):
             counts["pairs_left_out_recurring"] += 1
             continue
-        others = _others(video, [s.action for s in near], same)
+        others = other_actions(video, [s.action for s in near], same)
         yield Candidate(video, a, b, tuple(action.key for action in others))
 
 
@@ -193,7 +193,7 @@ def _ordered(
                 counts["pairs_out_of_reach"] += 1
 
 
-def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:
+def other_actions(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction) -> list[Action]:
     """Return the actions of a video that are not excluded, in order and without repetition."""
     others: list[Action] = []
     for segment in video.segments:
@@ -205,7 +205,7 @@ def _others(video: AnnotatedVideo, excluded: Sequence[Action], same: SameAction)
 def pair_key(candidate: Candidate) -> str:
     """Return the text whose hash is the pair's id: source and segments."""
     a, b = candidate.a, candidate.b
-    times = [_ms(a.start_s), _ms(a.end_s), _ms(b.start_s), _ms(b.end_s)]
+    times = [milliseconds(a.start_s), milliseconds(a.end_s), milliseconds(b.start_s), milliseconds(b.end_s)]
     return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
 
 
@@ -234,8 +234,8 @@ def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
     Reference:
         Appendix B.1; the distributions are fitted to the release.
     """
-    start_a, end_a = _ms(candidate.a.start_s), _ms(candidate.a.end_s)
-    start_b, end_b = _ms(candidate.b.start_s), _ms(candidate.b.end_s)
+    start_a, end_a = milliseconds(candidate.a.start_s), milliseconds(candidate.a.end_s)
+    start_b, end_b = milliseconds(candidate.b.start_s), milliseconds(candidate.b.end_s)
     gap, margin, length = start_b - end_a, int(MARGIN_S * 1000), int(candidate.video.length_s * 1000)
     first, second, share = rng_for(seed, "clavi", "extension", candidate.id).random(3).tolist()
     oa = int(first * min(margin, start_a, gap // 2))
@@ -258,5 +258,6 @@ def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Act
     return apart[int(rng_for(seed, "clavi", "control", candidate.id).random() * len(apart))]
 
 
-def _ms(seconds: float) -> int:
+def milliseconds(seconds: float) -> int:
+    """Return a time in whole milliseconds."""
     return round(seconds * 1000)

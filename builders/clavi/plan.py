@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,10 @@ from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...templates import load_natural, table_hashes
 from .controls import Controls
-from .pairs import RULES, Candidate, Cuts, Limits, draw_control, draw_cuts, with_ids
+from .pairs import RULES, Candidate, Cuts, Limits, draw_control, with_ids
 from .questions import DEFAULT
+from .questions import TABLES as QUESTION_TABLES
+from .relations import cuts_of, overlapping_pairs
 from .sameness import Sameness, content_words
 from .segments import COUNTS, segment_pairs
 from .selection import balanced, balanced_by_pair, balanced_over_videos, spread_over_videos, without_recurrences
@@ -82,7 +84,7 @@ def plan_clavi(
         candidates = _rebuilt(videos, released, actions or {})
         cuts = {pair.id: Cuts(*pair.cuts_ms) for pair in released}
     elif settings.collection == "charades":
-        candidates = with_ids(_kept(_of_charades(videos, settings, counts), settings, counts))
+        candidates = with_ids(_of_charades(videos, settings, counts))
     else:
         candidates, drawn = _of_segments(videos, controls, settings, sameness or Sameness(), counts)
     candidates.sort(key=lambda candidate: candidate.id)
@@ -96,12 +98,15 @@ def plan_clavi(
         if control is None:
             counts[WITHOUT_CONTROL] += 1
             continue
-        borders = cuts.get(candidate.id) or draw_cuts(candidate, settings.seed)
+        borders = cuts.get(candidate.id) or cuts_of(candidate, settings.seed)
         payload = planned_columns(candidate, borders, control, settings)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))
-    natural = ("clavi_natural",) if settings.wording == "natural" else ()
-    tables = table_hashes(*TABLES.get(settings.collection, ("clavi", "clavi_events")), *natural)
+    used = {*TABLES.get(settings.collection, ("clavi", "clavi_events"))}
+    used |= {QUESTION_TABLES[relation] for relation in settings.relations}
+    if settings.wording == "natural":
+        used.add("clavi_natural")
+    tables = table_hashes(*used)
     tables |= collection_of(settings).wording()
     return Plan(
         builder="clavi",
@@ -126,10 +131,17 @@ def _remedies(settings: ClaviSettings) -> dict[str, str]:
 
 
 def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    same, limits = collection_of(settings).same, Limits.of(settings)
-    select = RULES[settings.rules or "released"]
-    candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
-    return without_recurrences(candidates, same, counts) if settings.strict else candidates
+    """Select pairs of each relation; the order of a container and its content is not balanced."""
+    same, limits, rules = collection_of(settings).same, Limits.of(settings), settings.rules or "released"
+    selected: list[Candidate] = []
+    for relation in settings.relations:
+        select = RULES[rules] if relation == "sequence" else partial(overlapping_pairs, relation)
+        candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
+        if settings.strict:
+            candidates = without_recurrences(candidates, same, counts)
+        evened = replace(settings, order="any") if relation == "contain" else settings
+        selected += _kept(candidates, evened, counts)
+    return selected
 
 
 def _of_segments(

@@ -13,17 +13,18 @@ from ...annotations.charades import class_actions
 from ...annotations.clavi import read_released
 from ...core.errors import InputError, UsageError
 from ...core.files import sha256_file
-from ...core.plan import Plan, noted
+from ...core.plan import Plan, Unit, noted
 from ...core.version import tool_versions
 from ...language.embeddings import sbert_files
 from ...negatives.embeddings_cache import embed
-from ...templates import load_classes, load_questions
+from ...templates import load_classes
 from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
 from .plan import WITHOUT_CONTROL, plan_clavi
+from .questions import templates_of
 from .render import ClaviBuilder, pair_footage
 from .sameness import Sameness, embedded
 from .settings import ClaviSettings, decided
@@ -233,6 +234,11 @@ def annotation_folders(path: Path) -> list[Path]:
     return list(dict.fromkeys([path, *(file.parent for file in found if file)]))
 
 
+def question_count(units: Sequence[Unit], settings: ClaviSettings) -> int:
+    """Return the number of questions about the videos of pairs."""
+    return 2 * settings.paraphrases * sum(len(templates_of(unit.payload, settings)) for unit in units)
+
+
 def describe(
     plan: Plan,
     settings: ClaviSettings,
@@ -241,18 +247,18 @@ def describe(
 ) -> str:
     """Return the text of a dry run: pairs, videos and questions."""
     lines = ["Plan (nothing was written):"]
-    per_video = len(load_questions()) * settings.paraphrases
     width = max(map(len, [*plan.splits, "train"])) + 1
     for split in plan.splits:
         units = [unit for unit in plan.units if unit.split == split]
         sources = len({unit.source_id for unit in units})
-        videos = 2 * len(units)
+        videos, questions = 2 * len(units), question_count(units, settings)
         lines.append(
             f"  {split:<{width}}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
-            f"{videos * per_video:,} questions"
+            f"{questions:,} questions"
         )
     total = len(plan.units)
-    lines.append(f"  {'all':<{width}}{total:>7,} pairs, {2 * total:,} videos, {2 * total * per_video:,} questions")
+    questions = question_count(plan.units, settings)
+    lines.append(f"  {'all':<{width}}{total:>7,} pairs, {2 * total:,} videos, {questions:,} questions")
     lines += [f"  {line}" for line in noted(plan)]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])

@@ -1,4 +1,4 @@
-"""The 19 questions about a video."""
+"""The questions about a video."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from ...core.schema import Row
 from ...core.seeds import rng_for
 from ...language.inflection import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
+from .relations import is_default, is_late, relation_of
 from .settings import ClaviSettings
 from .tables import VARIANTS
 
 LETTERS = "ABC"
+TABLES = {"sequence": "clavi", "overlap": "clavi_overlap", "contain": "clavi_contain"}
 DEFAULT = ClaviSettings()
 
 
-def templates_of(pair: Mapping[str, Any]) -> tuple[QuestionTemplate, ...]:
-    """Return the question templates of a pair: for phrases with subjects if it has them, else for gerunds."""
+def templates_of(pair: Mapping[str, Any], settings: ClaviSettings = DEFAULT) -> tuple[QuestionTemplate, ...]:
+    """Return the question templates of a pair, by relation; for phrases with subjects, those of `clavi_events`."""
+    if not is_default(settings):
+        return load_questions(TABLES[relation_of(pair)])
     return load_questions("clavi_events" if pair.get("asked_a") else "clavi")
 
 
@@ -32,7 +36,11 @@ def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str,
     """Return the gerund ("x"), base form ("x_base") and past ("x_past") of A, B and C for `--wording natural`."""
     if settings.source == "sta":
         return {letter: forms_of(phrase) for letter, phrase in phrases_of(pair)[0].items()}
-    return {letter: load_natural().phrases[pair[f"class_{letter.lower()}"]] for letter in LETTERS}
+    known = load_natural().phrases
+    return {
+        letter: known.get(pair[f"class_{letter.lower()}"], {"x": phrase})
+        for letter, phrase in phrases_of(pair)[0].items()
+    }
 
 
 @lru_cache(maxsize=1 << 14)
@@ -70,20 +78,23 @@ def worded(template: QuestionTemplate, pair: Mapping[str, Any], settings: ClaviS
 
 
 def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings = DEFAULT) -> Iterator[Row]:
-    """Yield the 19 questions about one video, once for each paraphrase.
+    """Yield the questions about one video (19 for a sequence), once for each paraphrase.
 
     Args:
         pair: `pair_id`, `source_id`, `phrase_a`, `phrase_b`, `phrase_c`; for phrases with subjects also `asked_a` etc.;
-            for `--wording natural` also `class_a` etc.
+            for `--wording natural` also `class_a` etc.; for `--relations` also the times and borders.
         variant: 0 for V, 1 for V′.
         settings: Wording and number of paraphrases of the build, and its seed.
     """
-    templates = templates_of(pair)
+    templates = templates_of(pair, settings)
     number = {template.id: position for position, template in enumerate(templates)}
     video, other = (f"{pair['pair_id']}_{1 + v}" for v in (variant, 1 - variant))
     for paraphrase in range(settings.paraphrases):
         first = paraphrase * len(templates)
         for position, template in enumerate(templates, first):
+            answered = template
+            if template.type == "TH" and template.complement and is_late(pair):
+                answered = templates[number[template.complement]]
             opposite = f"{video}_{first + number[template.complement]:02d}" if template.complement else None
             yield {
                 "question_id": f"{video}_{position:02d}",
@@ -91,9 +102,9 @@ def question_rows(pair: Mapping[str, Any], variant: int, settings: ClaviSettings
                 "pair_id": pair["pair_id"],
                 "source_id": pair["source_id"],
                 "question": worded(template, pair, settings, paraphrase),
-                "answer": template.answers[variant],
+                "answer": answered.answers[variant],
                 "type": template.type,
-                "type_id": template.type_ids[variant],
+                "type_id": answered.type_ids[variant],
                 "subset": template.subset,
                 "variant": VARIANTS[variant],
                 "complement_question_id": opposite,

@@ -133,7 +133,7 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
     edges = ("out_a", "in_a", "in_b", "out_b")
     out_a, in_a, in_b, out_b = (index.first_at(Fraction(round(pair[name] * 1000), 1000)) for name in edges)
     length = index.seconds(index.num_frames)
-    if length + SHORTFALL_S < Fraction(pair["end_b_s"]) or not out_a < in_a <= in_b < out_b:
+    if length + SHORTFALL_S < Fraction(max(pair["end_a_s"], pair["end_b_s"])) or not out_a < in_a <= in_b < out_b:
         raise VideoError(
             "too_short",
             f"{index.path.name}: the video shows {index.num_frames} frames in {float(length):.2f} s; "

@@ -20,9 +20,11 @@ from ...evaluation.metrics.inputs import ALL, ScoreOptions, positions, read_colu
 from ...evaluation.metrics.predictions import MISSING, Predictions, join
 from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring
+from .settings import RELATION_STEP, RELATIONS
 
 NO, YES = 0, 1
-TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
+SEQUENCE_TYPES = ("E", "E-NC", "BE", "BA", "BA-NC")
+TYPES = (*SEQUENCE_TYPES, "W", "W-NC", "AW", "SB", "TH")
 VARIANTS = {"original": "V", "complement": "V′"}
 WORDINGS = ("Q", "Q′", "-")
 RELEASED_Q, RELEASED_Q_PRIME = (0, 4, 8), (5, 9)
@@ -45,6 +47,7 @@ class Questions:
         answer: 0 for no, 1 for yes.
         type: Index in `TYPES`.
         variant: 0 for V, 1 for V′.
+        relation: Index in `RELATIONS`.
         wording: Index in `WORDINGS`: Q is true of V (or an E question), Q′ is its opposite; neither for E-NC and BA-NC.
         flips: Whether the answer differs between V and V′ (the complement subset).
         complement: Index of Q′ for the same video, or -1.
@@ -57,6 +60,7 @@ class Questions:
     answer: NDArray[np.int64]
     type: NDArray[np.intp]
     variant: NDArray[np.intp]
+    relation: NDArray[np.int64]
     wording: NDArray[np.intp]
     flips: NDArray[np.bool_]
     complement: NDArray[np.intp]
@@ -68,7 +72,8 @@ def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
     sources, source = by_source([str(name) for name in columns["source_id"]])
-    in_v = np.array(columns["type_id"], np.int64) % VARIANT_STEP
+    type_id = np.array(columns["type_id"], np.int64)
+    in_v = type_id % VARIANT_STEP
     return Questions(
         ids=ids,
         sources=sources,
@@ -76,6 +81,7 @@ def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
         answer=np.array(columns["answer"], np.int64),
         type=positions(columns["type"], TYPES, "type"),
         variant=positions(columns["variant"], list(VARIANTS), "variant"),
+        relation=type_id // RELATION_STEP,
         wording=np.where(np.isin(in_v, RELEASED_Q), 0, np.where(np.isin(in_v, RELEASED_Q_PRIME), 1, 2)),
         flips=np.array([name == "complement" for name in columns["subset"]], np.bool_),
         complement=np.array([place.get(name, -1) for name in columns["complement_question_id"]], np.intp),
@@ -87,7 +93,7 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     """Sum correct answers by source video.
 
     Picks are 0 for no, 1 for yes, -1 if unreadable (counted as wrong), and -2 if missing (excluded, with every couple
-    that contains it).
+    that contains it). Cells of relations other than sequences are separate, and absent without such questions.
     """
     right = (picks == questions.answer).astype(np.float64)
     there = picks != MISSING
@@ -96,15 +102,21 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     def add(name: str, chosen: NDArray[np.bool_], values: Floats) -> None:
         cells[name] = (questions.source[chosen], values[chosen])
 
-    add("all", there, right)
+    sequence = questions.relation == 0
+    add("all", there & sequence, right)
     for name, answer in (("yes", YES), ("no", NO)):
-        add(name, there & (questions.answer == answer), right)
+        add(name, there & sequence & (questions.answer == answer), right)
     for number, kind in enumerate(TYPES):
-        add(kind, there & (questions.type == number), right)
+        if kind in SEQUENCE_TYPES or (questions.type == number).any():
+            add(kind, there & (questions.type == number), right)
     for letter, link in (("V", questions.counterpart), ("T", questions.complement)):
         # Each couple is counted at its first question.
         couple = (link > np.arange(len(link))) & there & there[link]
         both = right * right[link]
+        for number, relation in enumerate(RELATIONS[1:], 1):
+            if (questions.relation == number).any():
+                add(f"CAcc_{letter} {relation}", couple & questions.flips & (questions.relation == number), both)
+        couple &= sequence
         add(f"CAcc_{letter}", couple, both)
         add(f"CAcc_{letter} control", couple & ~questions.flips, both)
         add(f"CAcc_{letter} complement", couple & questions.flips, both)
@@ -125,9 +137,11 @@ def measure(means: Means) -> dict[str, Floats]:
     """Return CLAVI's scores as a function of the means of `count`'s cells.
 
     CAcc_V is the share of questions answered correctly about both V and V′, CAcc_T the share of (Q, Q′) with two
-    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T.
+    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T. All refer to sequences, except "CAcc_V overlap"
+    etc., which are those of the complement questions of other relations, if there are any.
     """
-    names = [f"CAcc_{letter}{part}" for part in ("", " control", " complement") for letter in "VT"]
+    parts = ("", " control", " complement", *(f" {relation}" for relation in RELATIONS[1:]))
+    names = [name for part in parts for letter in "VT" if (name := f"CAcc_{letter}{part}") in means]
     headline = {"balanced accuracy": (means["yes"] + means["no"]) / 2, "accuracy": means["all"]}
     return headline | {name: means[name] for name in names}
 
@@ -136,7 +150,7 @@ def tables(counted: Tally) -> tuple[Table, ...]:
     """Return accuracies by type, the consistent accuracies with the controls of Table 3, and the paper's Table 15."""
     totals = counted.totals()
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
-    by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES)
+    by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES if kind in means)
     fine = []
     for cell in counted.cells:
         if "|" in cell:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ...core.errors import UsageError
-from ...core.options import NAME, BuildSettings, option, read_settings
+from ...core.options import NAME, BuildSettings, comma_separated, option, read_settings
 from ...video.presets import CRF, PRESET, Preset
 
 COLLECTIONS = ("charades", "causalchaos", "youcook2", "segments")
@@ -16,6 +16,8 @@ SHORTEST_S, LONGEST_S, SPAN_S = 4.0, 36.0, 90.0
 BALANCED_GAP_S = 2.5  # leaves a filler of at least 0.5 s, as the extensions take at most 80 % of the gap
 LONGEST_TIME_S = 1e6  # maximum value of options
 MOST_PARAPHRASES = 3
+RELATIONS = ("sequence", "overlap", "contain")
+RELATION_STEP = 32  # between the type ids of two relations
 SAMPLE = "sample"
 
 
@@ -37,6 +39,14 @@ def of_others(settings: Any) -> bool:
 def selected(settings: Any) -> bool:
     """Return whether pairs are selected rather than given."""
     return not settings.pairs
+
+
+def read_relations(given: Any) -> tuple[str, ...]:
+    """Return comma-separated relations in their usual order; raise ValueError if one does not exist."""
+    names = comma_separated(given)
+    if unknown := [name for name in names if name not in RELATIONS]:
+        raise ValueError(f"names no relation with {', '.join(unknown)}. Relations: {', '.join(RELATIONS)}")
+    return tuple(name for name in RELATIONS if name in names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,6 +159,16 @@ class ClaviSettings(BuildSettings):
         "until this holds for every two classes (pairs).",
         record="changed",
         counts=selected,
+    )
+    relations: tuple[str, ...] = option(
+        RELATIONS[:1],
+        "Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B), separated by commas.",
+        read=lambda given: read_relations(given),
+        write=",".join,
+        names=lambda: RELATIONS,
+        shown="sequence",
+        record="changed",
+        counts=lambda settings: selected(settings) and of_charades(settings),
     )
     cuts: Literal["release", "balanced"] = option(
         "release",

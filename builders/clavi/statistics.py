@@ -14,12 +14,14 @@ from ...core.schema import Row
 from ...data_cards.statistics import Distribution
 from ...evaluation.blind.question_only import fit_logistic, words_of
 from ...templates import load_natural, load_questions
-from .questions import DEFAULT, natural_forms, phrases_of
-from .settings import ClaviSettings, settings_of
+from .questions import DEFAULT, TABLES, natural_forms, phrases_of
+from .relations import relation_of
+from .settings import RELATION_STEP, RELATIONS, ClaviSettings, settings_of
 from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
 LETTERS = "abc"
+ORDERED = ("BE", "BA", "BA-NC", "AW", "SB")
 PAIR_COLUMNS = (
     *("pair_id", "source_id", "subject", "out_a", "in_a", "in_b", "out_b"),
     *(f"{edge}_{letter}_s" for edge in ("start", "end") for letter in "ab"),
@@ -27,7 +29,7 @@ PAIR_COLUMNS = (
 )
 QUESTION_COLUMNS = (
     *("question_id", "pair_id", "source_id", "question", "answer", "type", "subset", "variant", "template_id"),
-    *("complement_question_id", "counterpart_question_id"),
+    *("type_id", "complement_question_id", "counterpart_question_id"),
 )
 VIDEO_COLUMNS = ("duration_s", "fps", "width", "height")
 PhraseFeatures = Callable[[Row, str], Sequence[str]]
@@ -66,6 +68,7 @@ class QuestionSlot(NamedTuple):
         wording: The question with `{A}`, `{B}`, `{C}` in place of the actions.
         complement: Number of Q′, or None.
         yes: Share of "yes" in (V, V′).
+        relation: Relation of the pairs that have the question.
     """
 
     number: str
@@ -74,6 +77,7 @@ class QuestionSlot(NamedTuple):
     complement: str | None
     per_video: float
     yes: tuple[float, float]
+    relation: str = "sequence"
 
 
 class BlindScore(NamedTuple):
@@ -181,6 +185,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
     every = [row for rows in pairs.values() for row in rows]
     asked = [row for rows in questions.values() for row in rows]
     restore_phrases(asked, every, settings_of(output.info))
+    example = next((row for row in every[::-1] if relation_of(row) == "sequence"), every[-1])
     videos = list(output.whole("videos", VIDEO_COLUMNS)) if "videos" in output.info["counts"] else []
     subjects = {split: {row["subject"] for row in rows} for split, rows in pairs.items()}
     places = Counter(chain.from_iterable(subjects.values()))
@@ -195,7 +200,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         videos_s=tuple(row["duration_s"] for row in videos) or tuple(planned),
         unfilled=sum(row["in_a"] == row["in_b"] for row in every),
         kinds=count_kinds(every),
-        example={name: every[-1][name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
+        example={name: example[name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
         audit=audit_blind(questions, recut=output.info["settings"].get("cuts", "release") == "release"),
@@ -241,7 +246,7 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row], settings: Cl
     known: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
     for pair in pairs:
         phrases, asked = phrases_of(pair)
-        texts = [(phrases[letter], asked[letter]) for letter in phrases]
+        texts: list[tuple[str, ...]] = [(phrases[letter], asked[letter]) for letter in phrases]
         if settings.wording == "natural":
             texts = [mentions(forms) for forms in natural_forms(pair, settings).values()]
         forms = [(text, letter) for letter, those in zip(phrases, texts, strict=True) for text in those if text]
@@ -262,24 +267,34 @@ def mentions(forms: Mapping[str, str]) -> tuple[str, ...]:
 def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
     """Return the questions about every video, from rows processed by `restore_phrases`."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
-    wordings: dict[str, Counter[str]] = {}
-    videos, of_a_video = set(), len(load_questions())
+    wordings: dict[tuple[str, str], Counter[str]] = {}
+    videos: dict[str, set[str]] = {}
     for row in questions:
+        relation = RELATIONS[row["type_id"] // RELATION_STEP % len(RELATIONS)]
+        of_a_video = len(load_questions(TABLES[relation]))
         link = row["complement_question_id"] or ""
-        number, opposite = (f"{int(name[-2:]) % of_a_video:02d}" if name else "" for name in (row["question_id"], link))
-        key = (number, row["type"], row["template_id"], opposite)
+        number, opposite = (_slot_number(name, of_a_video) for name in (row["question_id"], link))
+        key = (relation, number, row["type"], row["template_id"], opposite)
         counts.setdefault(key, Counter())[row["variant"], row["answer"]] += 1
-        wordings.setdefault(key[0], Counter())[row["wording"]] += 1
-        videos.add(row["question_id"][:-3])
+        wordings.setdefault(key[:2], Counter())[row["wording"]] += 1
+        videos.setdefault(relation, set()).add(row["question_id"][:-3])
     slots = []
-    for (number, kind, _, link), found in sorted(counts.items()):
-        wording = _main_wordings(wordings[number])
+    ordered = sorted(counts.items(), key=lambda item: (RELATIONS.index(item[0][0]), item[0]))
+    for (relation, number, kind, _, link), found in ordered:
+        wording = _main_wordings(wordings[relation, number])
         v, v_prime = (
             found[variant, YES] / (found[variant, YES] + found[variant, NO] or 1)
             for variant in ("original", "complement")
         )
-        slots.append(QuestionSlot(number, kind, wording, link or None, found.total() / len(videos), (v, v_prime)))
+        per_video = found.total() / len(videos[relation])
+        slots.append(QuestionSlot(number, kind, wording, link or None, per_video, (v, v_prime), relation))
     return tuple(slots)
+
+
+def _slot_number(question_id: str, of_a_video: int) -> str:
+    """Return the last two digits of an id, without those that count paraphrases."""
+    digits = question_id[-2:]
+    return f"{int(digits) % of_a_video:02d}" if digits.isdecimal() else digits
 
 
 def _main_wordings(counts: Counter[str]) -> str:
@@ -378,7 +393,7 @@ def _guess_from_order(known: Sequence[Row], asked: Sequence[Row], *, recut: bool
     """Predict answers from which of the two actions usually comes first and, with `recut`, whether the video was recut.
 
     The frequency with which an action is first is learnt from the BE questions about V; ties are resolved
-    alphabetically. E questions are answered by their wording.
+    alphabetically. Questions that name no order (E, W, TH) are answered by their wording.
     """
     beginnings = [row for row in known if (row["template_id"], row["variant"]) == ("BE-beginning", "original")]
     elsewhere = _count_elsewhere(beginnings, lambda row: row["phrases"])
@@ -389,10 +404,10 @@ def _guess_from_order(known: Sequence[Row], asked: Sequence[Row], *, recut: bool
 
     guesses = []
     for row, guess in zip(asked, _most_frequent(known, asked, LEARNT["question"])[0], strict=True):
-        if not row["type"].startswith("E"):
+        if row["type"] in ORDERED:
             late = [lateness(phrase, row["source_id"]) for phrase in row["phrases"]]
             begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
-            opposite = row["template_id"] in ("BE-end", "BA-after")
+            opposite = row["template_id"] in ("BE-end", "BA-after", "SB-after")
             guess = YES if begins ^ opposite ^ (recut and row["variant"] == "complement") else NO
         guesses.append(guess)
     return guesses

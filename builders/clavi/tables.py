@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...core.schema import Column, Config, Public
-from .settings import ClaviSettings, settings_of
+from .settings import RELATIONS, ClaviSettings, settings_of
 
 VARIANTS = ("original", "complement")
 ANSWERS = ("no", "yes")
@@ -117,6 +117,37 @@ NATURAL = {
     **{f"phrase_{letter}": "wording in the questions, in the gerund" for letter in "abc"},
 }
 
+RELATED = {
+    "question_id": "`<video_id>_<number>`; numbers start at 00 and depend on the relation and the wordings",
+    "type": "`E`, `BE`, `BA` for sequences; `W` (while), `AW` (already … when), `SB` (start before or after) for "
+    "overlaps; `W`, `TH` (third) for actions that contain another; `-NC`: negative control",
+    "type_id": "0 to 31 for sequences, 32 to 63 for overlaps, 64 to 95 for contained actions; plus 16 in V′",
+    "subset": "`control` (E, W, NC) or `complement` (BE, BA, AW, SB, TH)",
+    "complement_question_id": "Q′: the question with the opposite time about the same video; null for E and W",
+    "template_id": "wording in `templates/clavi.yaml`, `clavi_overlap.yaml` or `clavi_contain.yaml`",
+    **{
+        name: f"{what} in seconds of the source"
+        for name, what in zip(
+            ("out_a", "in_a", "in_b", "out_b"),
+            (
+                "start of the first piece",
+                "start of the middle piece",
+                "start of the last piece",
+                "end of the last piece",
+            ),
+            strict=True,
+        )
+    },
+    **{
+        name: f"first source frame {what}"
+        for name, what in zip(
+            ("out_a_frame", "in_a_frame", "in_b_frame", "out_b_frame"),
+            ("of the first piece", "of the middle piece", "of the last piece", "after the last piece"),
+            strict=True,
+        )
+    },
+}
+
 
 PUBLIC = {
     # Types, templates, subsets and links tell Q from Q′ and V from V′; `pairs` and source ids tell the actions.
@@ -138,6 +169,8 @@ def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
     meanings = {} if settings.collection == "charades" else dict(MEANINGS)
     if settings.wording == "natural":
         meanings |= NATURAL
+    if settings.relations != RELATIONS[:1]:
+        meanings |= RELATED
     found = []
     for table in (QUESTIONS, VIDEOS, PAIRS) if settings.render else (QUESTIONS, PAIRS):
         columns = table.columns + (pair_columns(settings.collection) if table is PAIRS else ())

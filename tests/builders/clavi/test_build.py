@@ -215,7 +215,7 @@ TEN_S = index(list(range(100)), 100)
 
 
 def unit(out_a: float, in_a: float, in_b: float, out_b: float, end_b_s: float | None = None) -> Unit:
-    cuts = {"out_a": out_a, "in_a": in_a, "in_b": in_b, "out_b": out_b, "end_b_s": end_b_s or out_b}
+    cuts = {"out_a": out_a, "in_a": in_a, "in_b": in_b, "out_b": out_b, "end_a_s": in_a, "end_b_s": end_b_s or out_b}
     return Unit("9b71c4ad", "train", "AAAAA", cuts)
 
 

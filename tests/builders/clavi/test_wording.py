@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from changed import derived
 from scipy.stats import chi2_contingency
-from stressreel.builders.clavi.questions import forms_of, question_rows
+from stressreel.builders.clavi.questions import TABLES, forms_of, question_rows
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.statistics import count_slots, restore_phrases
 from stressreel.core.options import settled
@@ -19,6 +19,10 @@ from stressreel.core.schema import Row
 from stressreel.templates import load_classes, load_natural, load_questions
 
 NATURAL = ClaviSettings(charades="sample", wording="natural")
+OPPOSITES = (
+    *(("BE-beginning", "BE-end"), ("BA-before", "BA-after")),
+    *(("SB-before", "SB-after"), ("TH-first", "TH-last")),
+)
 OPPOSITE = {"before": "after", "after": "before", "beginning": "end", "end": "beginning", "begin": "end"}
 
 
@@ -40,14 +44,17 @@ def test_every_class_has_a_phrase_and_every_template_has_frames() -> None:
     natural = load_natural()
     assert list(natural.phrases) == list(load_classes().classes)
     assert len({forms["x"] for forms in natural.phrases.values()}) == 157
-    assert {template.template_id for template in load_questions()} == natural.frames.keys()
-    for one, other in (("BE-beginning", "BE-end"), ("BA-before", "BA-after")):
+    asked = [each for table in TABLES.values() for each in load_questions(table)]
+    assert {template.template_id for template in asked} == natural.frames.keys()
+    assert min(map(len, natural.frames.values())) >= 3
+    for one, other in OPPOSITES:
         for first, second in zip(natural.frames[one], natural.frames[other], strict=True):
             differing = [pair for pair in zip(first.split(), second.split(), strict=True) if pair[0] != pair[1]]
             assert [(a.strip(",?").lower(), b.strip(",?").lower()) for a, b in differing] in (
                 [("beginning", "end")],
                 [("begin", "end")],
                 [("before", "after")],
+                [("first", "last")],
             )
 
 

@@ -1,0 +1,239 @@
+"""`--relations`: every answer is recomputed from the frames of V and V′."""
+
+from __future__ import annotations
+
+import csv
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from changed import derived, put
+from stressreel.annotations.actions import Action, AnnotatedVideo, Segment
+from stressreel.annotations.samples.cache import cached_sample
+from stressreel.builders.clavi import scores
+from stressreel.builders.clavi.pairs import Candidate, Limits, same_key
+from stressreel.builders.clavi.plan import plan_clavi, planned_columns
+from stressreel.builders.clavi.questions import question_rows
+from stressreel.builders.clavi.relations import candidate_relation, cuts_of, overlapping_pairs, violated
+from stressreel.builders.clavi.render import ClaviBuilder
+from stressreel.builders.clavi.settings import ClaviSettings, decided
+from stressreel.core.errors import UsageError
+from stressreel.core.plan import Unit
+from stressreel.core.schema import Row
+from stressreel.evaluation.metrics.bootstrap import estimates
+from stressreel.video.index import FrameIndex
+
+ALL = ClaviSettings(charades="sample", relations=("sequence", "overlap", "contain"))
+INDEX = FrameIndex(
+    Path("AAAAA.mp4"), np.arange(600), 600, Fraction("1/10"), Fraction(0), np.empty(0, dtype=np.int64)
+)  # 60 s
+NATURAL = replace(ALL, wording="natural", paraphrases=3)
+
+
+def action(key: str) -> Action:
+    return Action(key, key, f"doing {key}", f"verb {key}", frozenset([key]))
+
+
+def video(*spans: tuple[str, float, float]) -> AnnotatedVideo:
+    segments = tuple(Segment(action(key), start, end) for key, start, end in spans)
+    return AnnotatedVideo("AAAAA", "train", "SUBJ", 60.0, segments, frozenset(), frozenset(), {})
+
+
+def random_pairs(count: int) -> Iterator[Candidate]:
+    """Pairs whose times satisfy the rules, half of them overlaps."""
+    rng = np.random.default_rng(37)
+    found = Counter[str]()
+    while found.total() < 2 * count:
+        start, first, second, end = sorted(rng.uniform(0, 59, 4).round(2).tolist())
+        relation = ("overlap", "contain")[found["overlap"] >= count]
+        ends = {"overlap": (second, end), "contain": (end, second)}[relation]
+        a, b = Segment(action("a"), start, ends[0]), Segment(action("b"), first, ends[1])
+        if not violated(a, b, Limits()):
+            found[relation] += 1
+            yield Candidate(video(), a, b, (), id=f"{found.total():08x}")
+
+
+def shown(candidate: Candidate, settings: ClaviSettings) -> tuple[dict[str, Any], list[list[set[str]]]]:
+    """The columns of a pair, and the actions visible in each frame of V and of V′."""
+    pair = planned_columns(candidate, cuts_of(candidate, 0), action("c"), settings)
+    edits = ClaviBuilder(settings).edits(INDEX, Unit(candidate.id, "train", "AAAAA", pair))
+    segments = {"a": candidate.a, "b": candidate.b}
+    return pair, [
+        [
+            {key for key, segment in segments.items() if segment.start_s <= frame / 10 < segment.end_s}
+            for piece in edit
+            for frame in piece
+        ]
+        for edit in edits
+    ]
+
+
+def is_true(question: str, frames: list[set[str]]) -> bool:
+    """Whether a question's answer is yes, from the actions of every frame."""
+    times = {key: [n for n, visible in enumerate(frames) if key in visible] for key in "abc"}
+    kind = re.sub(r"doing [abc]", "…", question)
+    x, y = (times[key] for key in re.findall(r"doing ([abc])", question))
+    if kind == "Was the person … while …?":
+        return bool({*x} & {*y})
+    if kind == "Was the person already … when they started …?":
+        return bool(x and y) and y[0] in x and x[0] < y[0]
+    if match := re.fullmatch(r"Did … start (before|after) … started\?", kind):
+        return bool(x and y) and (x[0] < y[0] if match[1] == "before" else x[0] > y[0])
+    match = re.fullmatch(r"Did … happen in the (first|last) third of …\?", kind)
+    assert match, question
+    third = (y[-1] + 1 - y[0]) / 3
+    low = y[0] if match[1] == "first" else y[-1] + 1 - third
+    inside = [low <= n and n + 1 <= low + third for n in x]
+    assert all(inside) or not any(inside)
+    return all(inside)
+
+
+@pytest.mark.parametrize("cuts", ["release", "balanced"])
+def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
+    settings = decided(replace(ALL, cuts=cuts))
+    asked = Counter[str]()
+    for candidate in random_pairs(60):
+        pair, frames = shown(candidate, settings)
+        assert Counter(map(frozenset, frames[0])) == Counter(map(frozenset, frames[1]))
+        assert (frames[0] == frames[1]) is False
+        for variant in (0, 1):
+            for row in question_rows(pair, variant, settings):
+                asked[row["type"], row["answer"]] += 1
+                assert is_true(row["question"], frames[variant]) == (row["answer"] == "yes"), (row, candidate)
+    assert all(asked[kind, "yes"] == asked[kind, "no"] > 0 for kind in ("AW", "SB", "TH"))
+    assert (asked["W", "no"], asked["W-NC", "yes"]) == (0, 0)
+
+
+@pytest.mark.parametrize("settings", [ALL, NATURAL], ids=["paper", "natural"])
+def test_complement_questions_flip_between_videos_and_between_q_and_its_opposite(settings: ClaviSettings) -> None:
+    natural = {"class_a": "c008", "class_b": "c020", "class_c": "c095"}
+    for candidate in random_pairs(5):
+        pair = shown(candidate, ALL)[0] | natural
+        rows = {row["question_id"]: row for v in (0, 1) for row in question_rows(pair, v, settings)}
+        for row in rows.values():
+            other = rows[row["counterpart_question_id"]]
+            flips = row["subset"] == "complement"
+            assert flips is (row["type"] in ("AW", "SB", "TH"))
+            assert (other["question"], other["counterpart_question_id"]) == (row["question"], row["question_id"])
+            assert (other["answer"] != row["answer"]) is flips
+            assert abs(row["type_id"] - other["type_id"]) in (15, 16, 17)
+            assert row["type_id"] >= 32
+            is_q = row["type_id"] % 16 in (4, 8)
+            if flips:
+                opposite = rows[row["complement_question_id"]]
+                assert opposite["complement_question_id"] == row["question_id"]
+                assert opposite["answer"] != row["answer"]
+                assert (row["answer"] == "yes") is (is_q == (row["variant"] == "original"))
+
+
+def test_every_pair_is_selected_or_counted_under_one_rule() -> None:
+    rng = np.random.default_rng(1)
+    for relation in ("overlap", "contain"):
+        counts, kept = Counter[str](), 0
+        for _ in range(1000):
+            times = np.sort(rng.uniform(0, 60, (4, 2)).round(1), axis=1).tolist()
+            spans = [(str(key), *pair) for key, pair in zip(rng.choice(list("abcd"), 4), times, strict=True)]
+            for candidate in overlapping_pairs(relation, video(*spans), same_key, Limits(), counts):
+                kept += 1
+                assert candidate_relation(candidate) == relation
+                assert violated(candidate.a, candidate.b, Limits()) == ""
+        left_out = sum(count for name, count in counts.items() if "left_out" in name)
+        assert kept > 10, relation
+        assert kept + left_out == counts[f"pairs_{relation}"]
+
+
+@pytest.mark.parametrize(
+    ("spans", "reason"),
+    [
+        ((("a", 5, 15), ("b", 10, 20)), ""),
+        ((("a", 5, 15), ("b", 13.1, 20)), "short_piece"),
+        ((("a", 5, 8.9), ("b", 6, 20)), "too_short_or_long"),
+        ((("a", 5, 15), ("a", 10, 20)), "same_action"),
+        ((("a", 5, 15), ("b", 10, 20), ("a", 21.9, 30)), "recurring"),
+        ((("a", 5, 15), ("b", 10, 20), ("a", 22, 30)), ""),
+        ((("a", 5, 35), ("b", 8, 14.5)), ""),
+        ((("a", 5, 35), ("b", 8, 14.6)), "middle_third"),
+        ((("a", 5, 35), ("b", 25.5, 32)), ""),
+        ((("a", 5, 35), ("b", 25.4, 32)), "middle_third"),
+    ],
+)
+def test_reasons(spans: tuple[tuple[str, float, float], ...], reason: str) -> None:
+    counts = Counter[str]()
+    relation = "contain" if spans[1][2] < spans[0][2] else "overlap"
+    found = [c for c in overlapping_pairs(relation, video(*spans), same_key, Limits(), counts) if c.a.start_s == 5]
+    assert len(found) == (not reason)
+    assert {name for name in counts if "left_out" in name} == ({f"overlapping_left_out_{reason}"} if reason else set())
+
+
+def test_pairs_of_every_relation_are_planned_with_their_borders() -> None:
+    read = [video(("a", 5, 15), ("b", 10, 20), ("c", 24, 30))]
+    pool = {"train": [action(key) for key in "abcdef"]}
+    plans = {r: plan_clavi(read, pool, decided(replace(ALL, rules="paper", relations=r))) for r in ((), ALL.relations)}
+    borders = ("out_a", "in_a", "in_b", "out_b")
+    found = {tuple(unit.payload[name] for name in borders) for unit in plans[ALL.relations].units}
+    assert len(found) == 3
+    assert (5, 10, 15, 20) in found
+    assert plans[()].units == ()
+    assert plans[ALL.relations].notes["pairs_overlap"] == 1
+
+
+def test_scores_of_other_relations_are_separate() -> None:
+    rows: list[Row] = []
+    for number, candidate in enumerate(random_pairs(6)):
+        pair = shown(candidate, ALL)[0] | {"source_id": f"S{number % 7}"}
+        rows += [row for variant in (0, 1) for row in question_rows(pair, variant, ALL)]
+    sequence = shown(Candidate(video(), Segment(action("a"), 5, 10), Segment(action("b"), 14, 20), (), "f" * 8), ALL)[0]
+    rows += [row for variant in (0, 1) for row in question_rows(sequence, variant, ALL)]
+    for row in rows:
+        row["answer"] = ("no", "yes").index(row["answer"])
+    questions = scores.questions_from({name: [row[name] for row in rows] for name in scores.COLUMNS})
+    blind = np.where(questions.variant == 1, questions.answer[questions.counterpart], questions.answer)
+    per_relation = {"CAcc_V overlap", "CAcc_V contain", "CAcc_T overlap", "CAcc_T contain"}
+    for picks, values in ((questions.answer, (1, 1, 1)), (blind, (0, 0.5, 11 / 19))):
+        counted = scores.count(questions, picks)
+        found = {name: each.value for name, each in estimates(counted, scores.measure).items()}
+        assert per_relation <= found.keys()
+        assert (found["CAcc_V overlap"], found["CAcc_T contain"], found["CAcc_V"]) == pytest.approx(values)
+        types = {row[0]: row[2] for row in scores.tables(counted)[0].rows}
+        assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
+    alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
+    assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()
+
+
+@pytest.fixture(scope="module")
+def out(build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Overlaps and contained actions, added to the sample; read only."""
+    folder = tmp_path_factory.mktemp("charades") / "annotations"
+    shutil.copytree(cached_sample("charades"), folder, ignore=shutil.ignore_patterns("*.mp4"))
+    path = folder / "Charades_v1_train.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows[:3]:
+        row["actions"] = "c008 0 9;c020 4 13" if row is rows[0] else "c059 0 20;c008 3 5.5"
+        row["length"] = "30.0"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    flags = ("--no-render", "--shortest", 2, "--relations", "overlap,contain")
+    return build_once("build-clavi", "--charades", folder, *flags)
+
+
+@pytest.mark.parametrize("name", ["start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b"])
+def test_another_time_is_found(out: Path, name: str) -> None:
+    assert derived(out) == []
+    assert derived(out, put(f"pairs.{name}"))
+
+
+def test_a_relation_that_does_not_exist_is_refused() -> None:
+    from stressreel import build_clavi
+
+    with pytest.raises(UsageError, match=r"names no relation with before\. Relations: sequence, overlap, contain"):
+        build_clavi(charades="sample", relations="overlap,before", dry_run=True)
