@@ -92,7 +92,7 @@ COMMANDS = (
     ("models", "build-perturbed --msrvtt sample --modality text --tagger pattern --text-perturbations mlm_suggestion"
      " --mlm {mlm} --limit 1 --out {to}"),
     ("score", "stressreel score text-shift {perturbed}"),
-    ("captions", "stressreel score open-ended {causal} --predictions {sentences} --split test"),
+    ("captions", "stressreel score open-ended {causal} --predictions {sentences} --split test --no-sbert"),
     ("ask", "stressreel ask {clavi} --endpoint {endpoint} --model m --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel ask {clavi} --transformers {model} --send frames --frames 1 --limit 1 --to {to}.jsonl"),
     ("probes", "stressreel probe {clavi} --transformers {model} --frames 1 --limit 1 --to {to}"),
