@@ -113,14 +113,6 @@ def test_a_finished_build_is_left_alone(sample: Path, four_pairs: Path) -> None:
     assert before == {path: path.stat().st_mtime_ns for path in four_pairs.rglob("*.parquet")}
 
 
-@pytest.mark.parametrize("fresh", [(), ("--fresh",)])
-def test_foreign_folder_stays_as_it_is(sample: Path, tmp_path: Path, fresh: tuple[str, ...]) -> None:
-    (tmp_path / "thesis.tex").write_text("years of work")
-    done = run("build-clavi", "--charades", sample, "--out", tmp_path, "--no-render", *fresh)
-    refuses(done, "thesis.tex", "Nothing was changed")
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
-
-
 @pytest.mark.parametrize(("name", "content"), [("plan.json", "{"), ("journal.jsonl", "x\n{}\n")])
 def test_damaged_state(sample: Path, tmp_path: Path, name: str, content: str) -> None:
     arguments = ("--charades", sample, "--out", tmp_path / "o", "--no-render", "--limit", 2)
@@ -149,13 +141,11 @@ def test_disk_that_takes_no_more(sample: Path, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--charades", "sample"), "--out"),
-        (("--charades", "sample", "--out", "x", "--crf", 99), "--crf"),
         (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
         (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
         (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is not a share such as 3/50"),
         (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would discard"),
         (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
-        (("--out", "x"), "--charades"),
     ],
 )
 def test_wrong_usage(arguments: tuple[object, ...], said: str, tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ def test_every_condition_is_asked_and_compared(built: Path, model: Path, tmp_pat
     done = probe(built, model, tmp_path / "p")
     assert done.code == 0, done.err
     names = ["baseline", "language-only", "video-only", *(f"{s}-{o}" for o in ("average", "knockout") for s in SHORT)]
+    assert [name for name in names if name not in done.out] == []
     found = json.loads((tmp_path / "p" / "probe.json").read_text())
     (table,) = found["tables"]
     assert [row["condition"] for row in table["conditions"]] == names

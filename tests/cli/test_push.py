@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import stressreel
 from commands import info, refuses, run, run_process
 from hub import TOKEN, Hub, connected, running
 from stressreel.annotations.charades import CHARADES
@@ -58,6 +59,7 @@ def test_a_dry_run_lists_what_would_go_and_asks_nobody(
     assert ".build" not in done.out
     assert "to org/clavi, private if it is new, tag v1.2.0\nlicence: the built-in sample" in done.out
     assert "\nok    load_dataset" in done.out
+    assert f"{stressreel.push(written, 'org/clavi', dry_run=True)}\n" == done.out
     assert hub.requests == []
 
 
