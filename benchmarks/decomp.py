@@ -5,9 +5,8 @@
     python benchmarks/decomp.py --kinds 20000       # composition of the graphs, compared to the authors' figures
 
 The rows are synthetic, in AGQA 2.0's layout, with the template frequencies of its test questions and 236 rows per
-video. Measured are parsing, decomposition with answers and rows, and the whole command from file to Parquet in a
-separate process; the rest of the command is reading, hashing and packing. Peak memory is that of the command. Times are
-CPU times.
+video. The script measures parsing, decomposition with answers and rows, and the whole command in a separate process,
+which also reads, hashes and packs. Peak memory is that of the command; times are CPU times.
 """
 
 from __future__ import annotations
@@ -49,9 +48,9 @@ SHARES = {
     **{"actLengthShorterVerify": 3176, "actLongest": 289, "actShortest": 16, "actTime": 21708, "relTime": 21018},
     **{"objTime": 44836},
 }
-# Further shares among them: questions that name a part of the video, and of these the parts between two actions;
-# objects described by another question with and without such a part, and of these the first or last ones; actions that
-# are the longest or shortest, or whose object is described.
+# Further shares: questions about a part of the video, and of these about parts between two actions; objects given by
+# reference, in questions with and without such a part, and of these the first or last ones; actions that are the
+# longest or shortest, or whose object is given by reference.
 LOCALIZED, BETWEEN = 0.80, 0.24
 LOCALIZED_EDGES = {"": 0.91, "Verify": 0.75, "Choose": 0.75}  # of the edges with a localized first or last object
 INDIRECT, INDIRECT_ALONE, EDGE = 0.32, 0.14, 0.75
@@ -183,7 +182,7 @@ def measure(path: Path) -> tuple[float, float, float]:
         root = Root(key, row["question"], parse_program(row["program"]), row["answer"], "")
         videos.setdefault(row["video_id"], []).append(root)
     parsed = time.process_time() - begun
-    gc.freeze()  # the command holds one video's rows at a time, and here all are in memory
+    gc.freeze()  # the command keeps one video's rows in memory, this script all
     begun, sub_questions = time.process_time(), 0
     for video, roots in videos.items():
         graphs = graphs_of(video, roots, None)
@@ -213,7 +212,7 @@ def print_kinds(count: int) -> None:
         graph = decompose_with_edges(parse_program(str(row["program"])))
         sizes.append(len(graph.steps) - 1)
         groups = [_short(kinds[step.kind].group) for step in graph.steps]
-        root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # the drafts name it so
+        root = {"Relation Exists": "Interaction"}.get(groups[-1], groups[-1])  # as in the drafts
         totals[root] += 1
         below = {group for group, step in zip(groups, graph.steps[:-1], strict=False) if not kinds[step.kind].banned}
         holding[root].update(below)

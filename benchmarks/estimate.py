@@ -3,7 +3,7 @@
     python benchmarks/estimate.py clip.mp4 other.mp4
     python benchmarks/estimate.py clip.mp4 -- --severity 3    # options after -- are passed to the build
 
-CPU time counts, not wall time. `costs.yaml` has the factors that estimates apply.
+Times are CPU times. The factors used by estimates are in `costs.yaml`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def compare(clips: Sequence[str], more: Sequence[str]) -> None:
             (folder / "c.csv").write_text(f"video,caption\n{path.name},a clip\n")
             given = ["--captions", folder / "c.csv", "--workers", 1, *more]
             asked, printed = command(*given, "--dry-run")
-            said = foretold(given)
+            estimate = dry_run_estimate(given)
             spent, _ = command(*given, "--out", folder / "out", "--no-progress")
             sizes: dict[str, float] = defaultdict(float)
             worst = []
@@ -61,23 +61,23 @@ def compare(clips: Sequence[str], more: Sequence[str]) -> None:
                 for row in rows:
                     size = len(row["video"]["bytes"])
                     sizes[table.name] += size
-                    worst.append((said.parts[table.name, row["severity"]].size / size, table.name, row["severity"]))
+                    worst.append((estimate.parts[table.name, row["severity"]].size / size, table.name, row["severity"]))
         print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU; largest errors: ", end="")
         worst.sort()
         print(", ".join(f"{name} {severity} x{ratio:.2f}" for ratio, name, severity in (*worst[:3], *worst[-3:])))
         for table, size in sizes.items():
-            ratios[table].append(f"{sum(c.size for (t, _), c in said.parts.items() if t == table) / size:.2f}")
+            ratios[table].append(f"{sum(c.size for (t, _), c in estimate.parts.items() if t == table) / size:.2f}")
         whole = sum(sizes.values())
-        ratios["all sizes"].append(f"{said.total.size / whole:.2f} of {whole / 1e6:.0f} MB")
-        ratios["CPU"].append(f"{said.total.cpu_s / spent:.2f} of {spent:.0f} s")
+        ratios["all sizes"].append(f"{estimate.total.size / whole:.2f} of {whole / 1e6:.0f} MB")
+        ratios["CPU"].append(f"{estimate.total.cpu_s / spent:.2f} of {spent:.0f} s")
     print(f"\nestimated / real\n{'':18}" + "".join(f"{Path(clip).name[:22]:>24}" for clip in clips))
     for name in (CLEAN, *visual_corruptions(), "all sizes", "CPU"):
         if name in ratios:
             print(f"{name:18}" + "".join(f"{ratio:>24}" for ratio in ratios[name]))
 
 
-def foretold(given: Iterable[object]) -> BuildEstimate:
-    """Return the estimate that a dry run with these arguments makes."""
+def dry_run_estimate(given: Iterable[object]) -> BuildEstimate:
+    """Return the estimate of a dry run with these arguments."""
     params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
     estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate
     assert estimate_of is not None

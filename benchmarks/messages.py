@@ -1,4 +1,4 @@
-"""List every text that users read: help, errors, notes, progress and printed lines, with the place of each.
+"""List every text shown to users: help, errors, notes, progress and printed lines, with its location.
 
     python benchmarks/messages.py                        # the whole package
     python benchmarks/messages.py evaluation language    # some folders or files
@@ -51,11 +51,9 @@ def called(node: ast.Call) -> str:
 
 
 def messages(tree: ast.Module, *, commands: bool) -> Iterator[tuple[int, str, str]]:
-    """Yield the line, kind and text of every message in a module.
+    """Yield line, kind and text of every message in a module.
 
-    Args:
-        tree: Syntax tree of the module.
-        commands: Whether public functions are commands, whose docstrings are shown as help.
+    `commands` is true if public functions are commands, whose docstrings are shown as help.
     """
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):

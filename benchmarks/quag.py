@@ -1,12 +1,12 @@
 """Measure the cost of QUAG as ratios of time, memory and FLOPs: medians of interleaved runs.
 
-python benchmarks/quag.py [--rounds 5] [--layers 2]
+    python benchmarks/quag.py [--rounds 5] [--layers 2]
 
 Models are random and of realistic width: BERT base with 256 video and 32 text tokens, and a causal one (Qwen2, width
 896) with 1,000 and 60. Each has only `--layers` layers, since the cost per layer is the same. Memory is the peak of
 torch's CPU allocations during a run (by its profiler). FLOPs are those of matrix products, counted by torch; those of
 attention include its projections. CPU time is more reliable than wall time on a busy machine; set OMP_NUM_THREADS=1,
-since idle threads count too.
+since idle threads are counted too.
 """
 
 from __future__ import annotations

@@ -30,14 +30,11 @@ from stressreel.negatives.confusion import Confusion
 
 @dataclass(frozen=True)
 class Made:
-    """An output with its input.
+    """An input and its output, or the reason why the rule rejected it.
 
     Attributes:
         id: Question and column, or file and line.
         way: Kind of confusion, or "phrase".
-        given: The input.
-        output: The output, or "" if the rule refused the input.
-        refused: Reason for the refusal.
     """
 
     id: str

@@ -55,13 +55,7 @@ MEMORY = 100_000_000
 
 @dataclass(frozen=True)
 class Work:
-    """Units that compute for some time, encode a clip, or do nothing.
-
-    Attributes:
-        seconds: CPU time per unit.
-        clips: Whether units encode a clip.
-        rendered: Whether units are rendered or only produce rows.
-    """
+    """Units that compute for `seconds`, encode a clip, or, if not `rendered`, only produce rows."""
 
     seconds: float = 0.0
     clips: bool = False
@@ -140,7 +134,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
 
 
 def measure_units(given: argparse.Namespace) -> dict[str, Any]:
-    """Measure the overhead of the executor alone, by rendering units without a journal."""
+    """Measure the overhead of an executor by rendering units without a journal."""
     name = given.executors[0]
     cpus = {"inline": 1, "processes": given.workers, "ray": given.nodes}[name]
     builder, plan = Work(given.seconds if given.what == "work" else 0.0), plan_of(given.units)
@@ -189,7 +183,7 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
-    """Measure the driver's part: making, hashing and ordering a plan, and reading the receipts of all units."""
+    """Measure the driver: creating and hashing a plan, and reading the receipts of all units."""
     found: dict[str, Any] = {"units": given.units}
     began = time.monotonic()
     plan = plan_of(given.units)
@@ -228,7 +222,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_paper(given: argparse.Namespace) -> dict[str, Any]:
-    """Distribute the units of YouCook2-P over machines by estimated cost; no videos are needed."""
+    """Simulate the distribution of YouCook2-P over machines by estimated cost, without videos."""
     settings = settled(PerturbedSettings(youcook2=given.youcook2))
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
@@ -252,7 +246,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def makespan(units: Sequence[Unit], cpus: int) -> float:
-    """Return the finishing time if each unit, in this order, goes to the first free CPU."""
+    """Return the finishing time if each unit, in the given order, is assigned to the first free CPU."""
     free = [0.0] * cpus
     for unit in units:
         heapq.heapreplace(free, free[0] + unit.cost)
@@ -268,7 +262,7 @@ def spent_cpu() -> float:
     for number in sorted(parts):  # children have higher process ids, unless the numbering restarted
         if int(parts[number][1]) in below:
             below.add(number)
-            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # also of its finished children
+            total += sum(map(int, parts[number][11:15])) / os.sysconf("SC_CLK_TCK")  # includes its finished children
     return total
 
 

@@ -1,9 +1,9 @@
 """Measure the time and memory of `stressreel score` on 114,342 CLAVI answers and on 126 matrices of similarities.
 
-python benchmarks/score.py --charades DIR
+    python benchmarks/score.py --charades DIR
 
 The outputs are built by the real commands without videos. The suite's 35 text perturbations are declared in its
-build.json; their tables hold only the column `changed`, which retrieval reads.
+build.json; their tables contain only the column `changed`, which retrieval reads.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Answer causal questions without video: the option that SBERT finds most similar to the question.
+"""Answer causal questions without video, by choosing the option whose SBERT embedding is closest to the question.
 
     python examples/causal.py out/causal --to nearest.jsonl
     stressreel score out/causal --predictions nearest.jsonl --config ud --out nearest-ud  # the first division
     stressreel score out/causal --predictions nearest.jsonl --config causal_confusion --out nearest-confusion
 
-Explanations are compared to the question with the chosen answer. The file answers the questions of
-all tables, named in its field `config`.
+Explanations are compared to the question followed by the chosen answer. The field `config` of a prediction names the
+table of its question.
 """
 
 from __future__ import annotations

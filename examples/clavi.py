@@ -4,9 +4,9 @@
     stressreel score out/clavi --predictions predictions/question_only.jsonl
     stressreel score out/clavi --predictions predictions/frame_difference.jsonl
 
-`question_only` gives the most frequent answer in train for each question template, or "no" on a tie. `frame_difference`
-fits a ridge regression on train, with the template and the motion over time as features. It can see the cuts of V′, but
-not the actions.
+`question_only` predicts the most frequent answer in train for each question template, or "no" on a tie.
+`frame_difference` is a ridge regression fitted on train, with the template and the motion over time as features. It can
+detect the cuts of V′, but not the actions.
 """
 
 from __future__ import annotations

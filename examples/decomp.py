@@ -4,9 +4,9 @@
     stressreel score out/decomp --predictions predictions/question_only.jsonl
     stressreel score out/decomp --predictions predictions/frame_difference.jsonl
 
-`question_only` gives the most frequent training answer to questions with the same words, or else of the same kind.
-`frame_difference` compares the motion in each eighth of the videos: it gives the most frequent training answer to
-questions of the same kind and options about the videos with the most similar motion. Neither sees the actions.
+`question_only` predicts the most frequent training answer to questions with the same words, or else of the same kind.
+`frame_difference` predicts the most frequent training answer to questions of the same kind and options about the videos
+with the most similar motion in each eighth. Neither recognizes actions.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def profile(video: bytes) -> Floats:
 
 
 def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[str]:
-    """Answer by the questions of the same kind and options about the training videos with the most similar motion."""
+    """Answer like questions of the same kind and options about the training videos with the most similar motion."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     asked: dict[Hashable, Rows] = defaultdict(list)

@@ -54,18 +54,11 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
         raise InputError(f"{output.path}, {where}: no {lacks}.{hint}")
 
 
-def small_frames(
-    video: bytes, first: int = 0, stop: int | None = None, width: int = WIDTH, height: int = HEIGHT
-) -> NDArray[np.uint8]:
-    """Decode the frames from `first` up to but not including `stop`, as uint8 of shape (frames, height, width, 3)."""
-    found = []
+def small_frames(video: bytes) -> NDArray[np.uint8]:
+    """Decode all frames as uint8 of shape (frames, 24, 32, 3)."""
     with av.open(io.BytesIO(video)) as container:
-        for number, frame in enumerate(container.decode(video=0)):
-            if stop is not None and number >= stop:
-                break
-            if number >= first:
-                found.append(frame.to_ndarray(format="rgb24", width=width, height=height))
-    return np.stack(found)
+        decoded = container.decode(video=0)
+        return np.stack([frame.to_ndarray(format="rgb24", width=WIDTH, height=HEIGHT) for frame in decoded])
 
 
 def chosen_frames(video: bytes, numbers: Ints, width: int, height: int) -> NDArray[np.uint8]:

@@ -3,9 +3,9 @@
     python examples/perturbed.py out/perturbed --train out/clavi --to similarity
     stressreel score out/perturbed --similarity similarity
 
-Clips are described by their colours and the location of motion. A ridge regression maps these to the embeddings of
-SBERT. It is fitted on CLAVI's original videos, whose first and last actions are annotated, and applied to every setting
-of the suite. The suite and CLAVI have no videos in common in the built-in samples.
+Clips are represented by their colours and the location of motion. A ridge regression, fitted on the annotated actions
+of CLAVI's original videos, maps these features to SBERT embeddings in every setting of the suite. The built-in samples
+of the suite and of CLAVI have no videos in common.
 """
 
 from __future__ import annotations

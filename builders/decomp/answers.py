@@ -1,8 +1,7 @@
-"""Answers to all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
+"""Answer all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
 
-The answers of children follow logically from that of their parent (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5). If
-two sources contradict each other, neither is used. `docs/decomp.md` lists our choices where the papers leave a case
-open.
+The answers of children follow logically from that of their parent (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5).
+Answers that contradict each other are not used. `docs/decomp.md` lists our choices where the papers leave a case open.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ Implied = tuple[int, str, str]  # node, answer, and the rule that implies it
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two sources that contradict each other.
+    """Two answers that contradict each other.
 
     Attributes:
         kind: "recomputed" if the graph contradicts AGQA's answer to a root; "against_root" and "against_graph" if an
@@ -44,9 +43,9 @@ class VideoAnswers:
     """Answers to all questions about one video.
 
     Attributes:
-        sources: Source of each answer: "root", "graph" or the rule that implies it; missing for unanswered questions.
+        sources: Source of each answer: "root", "graph" or the rule that implies it.
         conflicts: Contradictions, in the order of the questions' notation.
-        recomputed: The graph's answers to roots, if it decides them; the root keeps its own answer.
+        recomputed: The graph's answers to roots, which keep their own answers.
     """
 
     answers: Mapping[Question, Answer]
@@ -57,20 +56,17 @@ class VideoAnswers:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Nodes whose answers depend on each other by a rule: the parent, followed by its children."""
+    """Questions whose answers depend on each other by a rule: the parent, followed by its children."""
 
     rule: str
     nodes: tuple[int, ...]
 
 
 def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
-    """Answer the questions of all graphs of one video: by AGQA, by its scene graph, and by inference.
+    """Answer the questions of all graphs of one video, merging equal questions.
 
-    Inference proceeds in rounds, each of which derives all consequences of the known answers at once, so that the order
-    of questions has no effect. Questions with contradicting answers are not used in inference.
-
-    Equal questions of all graphs are merged. AGQA's answers to the roots (`given`, in lower case) are kept even if
-    others contradict them.
+    Inference proceeds in rounds that derive all consequences of the known answers at once, so the order of questions
+    has no effect. AGQA's answers to the roots (`given`, in lower case) are kept even if others contradict them.
     """
     return _Inference(steps, given, graph).result()
 
@@ -115,7 +111,7 @@ class _Inference:
         return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
-        """Register the dependencies on the answer to a question."""
+        """Register the rules by which a question depends on others."""
         for rule, children in step.rules:
             link = _Link(rule, (number, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
@@ -130,7 +126,7 @@ class _Inference:
                 self.referring[thing].append(number)
 
     def look_up(self, number: int, question: Question) -> None:
-        """Record the root's own answer, or the graph's."""
+        """Record AGQA's answer to a root, or the graph's answer."""
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
@@ -149,12 +145,12 @@ class _Inference:
                 self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
 
     def accept(self, implied: set[Implied]) -> list[int]:
-        """Record inferred answers; return the questions that are newly answered."""
+        """Record inferred answers; return the newly answered questions."""
         changed = []
         contradicted = set()
         for number, value, rule in sorted(implied):
             claims = self.claims[number]
-            # "Before or after" is only asked if the other side is certain, or does not exist.
+            # "Before or after" is asked only if the other side is certain or does not exist.
             sure = value != NO or rule == "Choose"
             if value in claims or (not sure and self.is_open(number)):
                 continue
@@ -164,8 +160,8 @@ class _Inference:
                 self.conflicts.append(Conflict(self.steps[number].question, kind, (source, rule), (first, value)))
                 contradicted.add(number)
             elif sure or self.reasons[number] not in _NOWHERE:
-                # An inferred "no" is not an answer about a part of the video that does not exist; but it contradicts
-                # an inferred "yes".
+                # An inferred "no" does not answer a question about a part of the video that does not exist, but it
+                # contradicts an inferred "yes".
                 changed.append(number)
             claims[value] = rule
         for number in changed:
@@ -175,14 +171,14 @@ class _Inference:
         return [number for number in changed if self.values[number] is not None]
 
     def is_open(self, number: int) -> bool:
-        """Return whether incomplete annotations leave the answer open, so that "no" cannot be implied either."""
+        """Return whether incomplete annotations leave the answer open, so that "no" cannot be inferred either."""
         asked = isinstance(
             self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
         )
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def implied(self, number: int) -> Iterator[Implied]:
-        """Yield all consequences of an answer combined with the other known answers."""
+        """Yield all consequences of an answer, given the other known answers."""
         question = self.steps[number].question
         value = self.values[number]
         if value is None:
@@ -193,7 +189,7 @@ class _Inference:
             yield from _LINKS[link.rule](self, link)
 
     def implied_by_name(self, question: Question, value: str) -> Iterator[Implied]:
-        """Yield the consequences of an answer that is an object or action."""
+        """Yield the consequences of an answer that names an object or action."""
         therefore: list[Question] = []
         match question:
             case ask.ObjectsOf(relation, window) | ask.EdgeObject(_, relation, window):
@@ -215,7 +211,7 @@ class _Inference:
                 yield self.numbers[each], YES, "answer"
 
     def implied_by_reference(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
-        """Yield the consequences for a question whose reference has been resolved to an object."""
+        """Yield the consequences of resolving the reference in a question to an object."""
         question = self.steps[node].question
         if not isinstance(question, ask.Interaction | ask.ObjectExists):
             return
@@ -231,7 +227,7 @@ class _Inference:
         yield from _same(self, link)
 
     def name_of(self, part: Object | Action) -> str | None:
-        """Return the name of an object or action; for a reference, the answer to its question if known."""
+        """Return the name of an object or action; for a reference, the answer to its question, if known."""
         if isinstance(part, str):
             return part
         number = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
@@ -274,7 +270,7 @@ def _localized(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, everywhere, action = link.nodes
     value = known.values[parent]
     # AGQA only asks about the time of an action that happens, and the graph found the answer at that time;
-    # but a "no" implied by another answer says nothing about the action.
+    # but an inferred "no" does not imply anything about the action.
     if known.asks_for_action(action) and value is not None and (value != NO or parent in known.given):
         yield action, YES, link.rule
     if value == YES:
@@ -294,7 +290,7 @@ def _between(known: _Inference, link: _Link) -> Iterator[Implied]:
 
 
 def _edge(known: _Inference, link: _Link) -> Iterator[Implied]:
-    # A single object is both first and last. A single action in a part of the video may begin or end outside it.
+    # A single object is both first and last; a single action in a part of the video may start or end outside it.
     parent, child = link.nodes
     value, other, asked = known.values[child], known.values[parent], known.steps[parent].question
     if value is None or (isinstance(asked, ask.EdgeAction) and asked.window != VIDEO):
@@ -307,7 +303,7 @@ def _edge(known: _Inference, link: _Link) -> Iterator[Implied]:
 def _both(known: _Inference, link: _Link) -> Iterator[Implied]:
     parent, one, other = link.nodes
     if one == other:
-        return  # nothing implies "a but not a", and it implies nothing
+        return  # "a but not a" is neither implied nor implies anything
     found = conjunction(link.rule.lower(), known.values[one], known.values[other])
     if found is not None:
         yield parent, found, link.rule

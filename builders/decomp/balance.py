@@ -1,8 +1,8 @@
 """Pair videos in which a question has different answers, so that its text does not reveal the answer.
 
-AGQA balances by removing frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two
-possible answers is asked about two videos of a split that differ in the answer, so that a question-only model is
-correct half of the time. Open questions are removed until no answer in a group is more frequent than the others.
+AGQA removes frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two possible
+answers is asked about two videos of a split that differ in the answer, so that a question-only model is correct half of
+the time. Open questions are removed until no answer in a group is more frequent than the others.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .programs.questions import VIDEO, Need, Question, needs_of, notation, windo
 from .views import View
 
 TRIES = 20
-"""Number of videos that are tried for the other answer."""
+"""Maximum number of videos tried for the other answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +33,10 @@ class AskedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Partners:
-    """The videos of a split, indexed by their actions, objects and relations.
+    """Index of the videos of a split by their actions, objects and relations.
 
     Attributes:
-        having: Numbers of the videos that contain a given element, ascending.
+        having: Numbers of the videos that contain an element, ascending.
         bits: The same sets as integer bit masks.
     """
 
@@ -46,7 +46,7 @@ class Partners:
     seed: int
 
     def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
-        """Yield the other videos that satisfy all needs of a question, from a position sampled by the question.
+        """Yield other videos that contain everything a question mentions, starting at a random position.
 
         `free` is a bit mask of the videos that may receive another question.
         """
@@ -68,13 +68,10 @@ class Partners:
     def pair(
         self, number: int, asked: AskedQuestion, others: Iterable[int]
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
-        """Return a question for two videos in which it has different answers.
+        """Return a question for two videos in which it has different answers, or None.
 
-        A question for an object becomes a choice between the two videos' answers. At most `TRIES` of the candidate
-        videos `others` are tried.
-
-        Returns:
-            The question for both videos; None if no other video was found.
+        At most `TRIES` of the candidate videos `others` are tried. A question for an object becomes a choice between
+        the two videos' answers.
         """
         question, answer = asked.question, asked.answer
         for other in islice(others, TRIES):
@@ -92,7 +89,7 @@ class Partners:
         return None
 
     def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
-        """Return a choice between two objects, whose order does not depend on the video."""
+        """Return a choice between two objects, in an order that is independent of the video."""
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
@@ -116,13 +113,10 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
 def thin(
     asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
 ) -> list[AskedQuestion]:
-    """Remove open questions until no answer in a group is more frequent than allowed.
+    """Remove open questions until no answer in a group is more frequent than allowed, preserving their order.
 
-    `most` is the maximum frequency of an answer: that of the "second" most frequent or of the "middle" answer in the
-    group. Groups with a single answer are removed, as the question reveals it.
-
-    Returns:
-        The remaining questions, in the same order.
+    The maximum frequency, `most`, is that of the "second" most frequent or of the "middle" answer in the group. Groups
+    with a single answer are removed, as the question reveals it.
     """
     questions = list(asked)
     groups: dict[Hashable, dict[str, list[AskedQuestion]]] = defaultdict(lambda: defaultdict(list))
@@ -143,7 +137,7 @@ def thin(
 
 
 def content_of(asked: AskedQuestion) -> Hashable:
-    """Return the part of an open question that is most informative about the answer."""
+    """Return the part of an open question that reveals most about the answer."""
     match asked.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
             return type(asked.question), relation

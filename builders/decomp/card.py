@@ -1,4 +1,4 @@
-"""Fields for the card of question graphs, whose text is in `card.md.j2`."""
+"""Prepare the fields of the card of question graphs; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ BASELINES = {
 CONSTANT_HEADINGS = {"accuracy": "accuracy", "CA": "CA", "IC (defined)": "IC, over the counters that apply"}
 MORE_REASONS = {"not_published": "The published graph has no answer."}
 NOTES = {
-    "questions_held_out": "questions left out of train, because their composition or number of steps is held out",
-    "questions_no_partner": "questions left out, because no other video has the other answer",
-    "questions_thinned": "questions left out, because their answer is too frequent",
-    "questions_over_most_per_video": "questions left out, because their video has enough (`--max-questions-per-video`)",
+    "questions_held_out": "questions omitted from train, because their composition or number of steps is held out",
+    "questions_no_partner": "questions omitted, because no other video has the other answer",
+    "questions_thinned": "questions omitted, because their answer is too frequent",
+    "questions_over_most_per_video": "questions omitted, because their video has enough (`--max-questions-per-video`)",
     "intervals_of_classes_left_out": "annotated intervals of the 16 classes that AGQA does not have",
     "videos_without_questions": "annotated videos without questions",
     "isolated_roots": "roots of `isolated.json`",
@@ -44,7 +44,7 @@ def card() -> Card:
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
-    """Return sentences on the best blind baseline for every template."""
+    """Describe the best blind baseline for every template."""
     found = []
     for template, shares in measured.blind.items():
         best = max(shares, key=lambda name: shares[name])

@@ -1,4 +1,4 @@
-"""Locate the videos of question graphs that the dataset does not contain."""
+"""Locate the videos of question graphs, which are not part of the dataset."""
 
 from __future__ import annotations
 

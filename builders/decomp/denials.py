@@ -1,9 +1,9 @@
 """Decide whether a missing annotation means "no".
 
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
-the person touches and their relative positions. Neither rules out that an object is present, as unused objects were not
-annotated. A relation is also not denied during an action that entails it (`doubtful` in `agqa_making.yaml`: throwing a
-pillow implies holding it) or resembles it. Annotated times may be off by a second.
+the person touches and their relative positions. Neither excludes the presence of an object, as unused objects were not
+annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
+`agqa_making.yaml`: throwing a pillow implies holding it). Annotated times may be off by a second.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ COMPLETE = ("agqa", "drawn")
 
 
 class Denials:
-    """Rules on the relations and actions that a graph denies, with cached look-ups."""
+    """Which relations and actions a graph denies, with cached look-ups."""
 
     def __init__(
         self, graph: SceneGraph, relations: Mapping[str, Mapping[str, Frames]], held: Mapping[str, Frames]
     ) -> None:
-        """Index a graph, with the frames in which each relation holds to each object, and to any object."""
+        """Index a graph, given the frames in which each relation holds to each object and to any object."""
         self.graph, self.relations, self.held = graph, relations, held
         self.complete = graph.provenance in COMPLETE
-        # For each relation and object, the frames in which the relation holds or an action with its verb happens.
+        # For each relation and object, the frames in which the relation holds or an action with its verb happens
         self.done: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
         for relation, objects in graph.relations.items():
             for name, frames in objects.items():
@@ -46,7 +46,7 @@ class Denials:
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
         """Return whether a missing annotation means that a relation or object is absent.
 
-        `relation` None stands for the presence of an object; `thing` is None for all objects, `ANYTHING` for an unnamed
+        `relation` is None for the presence of an object; `thing` is None for all objects and `ANYTHING` for an unnamed
         one.
         """
         if self.complete:
@@ -67,7 +67,7 @@ class Denials:
         return bool(objects.get(named)) or not (held or any(objects.get(name) for name in alike))
 
     def allow_action(self, phrase: str, frames: Frames) -> bool:
-        """Return whether an action without an object does not happen if it is not annotated."""
+        """Return whether an unannotated action without an object does not happen."""
         others = load_rules().doubtful_actions.get(phrase, frozenset())
         part = self.widened(frames)
         return self.complete or not any(bits & part for verb in others for bits in self.done.get(verb, {}).values())
@@ -79,7 +79,7 @@ class Denials:
         return self.graph.provenance == "action_genome" and load_agqa().relation(relation).family != "verb"
 
     def widened(self, frames: Frames) -> Frames:
-        """Return frames together with all others within the time margin."""
+        """Add all frames within the time margin of the given ones."""
         found = self._widened.get(frames)
         if found is None:
             found, left = 0, frames
@@ -92,7 +92,7 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """Return the frames within the time margin of each frame."""
+        """Frames within the time margin of each frame."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 
@@ -100,10 +100,8 @@ class Denials:
         """Return whether other annotations make an unannotated relation likely in a part of the video.
 
         Opening a bag implies holding it, but opening a door does not. Therefore only objects count to which some action
-        has the relation, and objects that look similar.
-
-        If `thing` is set, only this object and those of similar appearance count; `besides` is an object that does not
-        count.
+        has the relation, and objects that look similar. If `thing` is set, only this object and similar ones count;
+        `besides` is an object that does not count.
         """
         rules = load_rules()
         others = rules.doubtful.get(relation, frozenset())
@@ -122,10 +120,7 @@ class Denials:
 
 @cache
 def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects to which actions have a relation, similar-looking objects, and `ANYTHING`.
-
-    The result is empty if no action has the relation.
-    """
+    """Return the objects to which actions have a relation, similar ones and `ANYTHING`, or an empty set."""
     known, alike = load_agqa().actions.values(), load_rules().alike
     found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
     return frozenset(found).union({ANYTHING}, *(alike[name] for name in found)) if found else frozenset()

@@ -1,4 +1,4 @@
-"""Verify question graphs: recompute the consequences of the roots' programs, and find contradictions."""
+"""Verify question graphs: recompute what the roots' programs determine, and find contradictions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ IMPLYING = ("Interaction", "After", "Before", "While")  # rules with any number 
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Recompute all graphs from the roots' programs; for published graphs, check only the shape."""
+    """Recompute all graphs from the roots' programs; check only the shape of published graphs."""
     settings = settings_of(output.info)
     making = MakingOptions(seed=settings.seed) if settings.collection == "charades" else None
     annotated = making is not None or any(name.endswith(".pkl") for name in output.info["inputs"])
@@ -63,10 +63,10 @@ def _root(row: Row) -> Root:
 
 
 def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated: bool) -> Row:
-    """Return the columns of a question's row that programs determine and, without annotations, the roots' answers.
+    """Return the columns of a question's row that can be recomputed.
 
-    `making` contains the limits used to generate the roots, which affect wording and flags; `annotated` indicates
-    whether answers are determined by scene graphs.
+    `making` contains the limits used to generate the roots, which affect wording and flags; `annotated` is true if
+    scene graphs determine the answers.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
     kept = {name: value for name, value in row.items() if name not in unknown}
@@ -93,7 +93,7 @@ def wrongly_answered(row: Row) -> Iterator[str]:
 
 
 def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
-    """Yield the defects of a graph in its nodes, the order of children, depth or template."""
+    """Yield defects of a graph in its nodes, the order of children, depth or template."""
     try:
         check_graph(question_graph_from_row(graph), {key: node_from_row(row) for key, row in video.questions.items()})
     except InputError as error:
@@ -107,7 +107,7 @@ def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
 
 
 def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
-    """Yield every question whose answer contradicts those of its children.
+    """Yield the questions whose answers contradict those of their children.
 
     With `given`, the roots are AGQA's, which may contradict each other.
     """
@@ -125,7 +125,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
 
 
 def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
-    """Describe the contradiction between the answers of a parent and its ordered children; "" if there is none."""
+    """Describe the contradiction between the answers of a parent and its ordered children, or return ""."""
     answer, answers = parent["answer"], [row["answer"] for row in children]
     if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
         return ""

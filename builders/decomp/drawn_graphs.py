@@ -1,4 +1,4 @@
-"""Scene graphs of the animated videos, derived from the animation itself."""
+"""Derive the scene graphs of animated videos from the animation."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ from ...templates.agqa import load_agqa
 
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
-    """Return the scene graph of a sample video.
-
-    The graph has a frame every half second from 0, and is exact: everything that it does not contain is false.
-    """
+    """Return the scene graph of a sample video, with a frame every half second; it is complete."""
     words, times = load_agqa().by_class, frame_times(video.length_s)
     spans = []
     for cue in video.actions:
@@ -48,7 +45,7 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
 
 
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
-    """Yield additional facts: relation, object and frame number."""
+    """Yield further facts as relation, object and frame number."""
     table = _table()
     for number, time in enumerate(times):
         for name in sorted(held_at(video.actions, time)):

@@ -1,8 +1,8 @@
-"""Rules on the questions that may be asked about a video: AGQA's rules, and ours for incomplete annotations.
+"""Decide which questions may be asked about a video, by AGQA's rules and ours for incomplete annotations.
 
-Grunde-McLaughlin et al. 2021, supplement, and the benchmark's generator: a question is dropped if its answer is not
-unique, depends on times that are too close, is obvious, or is contained in the question. The answer "no" requires more
-than a missing annotation: no similar-looking object, and no action that implies the relation.
+As in Grunde-McLaughlin et al. 2021 (supplement) and the benchmark's generator, a question is dropped if its answer is
+ambiguous, depends on times that are too close, is obvious, or is contained in the question. For the answer "no", a
+missing annotation is not sufficient: there must be no similar-looking object, and no action that implies the relation.
 """
 
 from __future__ import annotations
@@ -36,11 +36,7 @@ _WINDOW_STEPS = {"video": 0, "before": 2, "after": 2, "while": 2, "between": 3}
 
 
 def judge(view: View, question: Question) -> str | None:
-    """Answer a question if it may be asked about the video.
-
-    Returns:
-        The answer by `graph_answers`; None if there is none, or if a rule drops the question.
-    """
+    """Return the answer to a question (see `graph_answers`), or None if there is none or a rule drops the question."""
     value = view.answer(question).value
     if value is None or steps_of(question) > MOST_STEPS:
         return None
@@ -49,7 +45,7 @@ def judge(view: View, question: Question) -> str | None:
 
 @lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
-    """Count the reasoning steps like AGQA: those of the template, the window and the references."""
+    """Count reasoning steps as AGQA does: those of the template, the window and the references."""
     window = window_of(question)
     actions = (*actions_in(question), *window.actions)
     references = sum(not isinstance(thing, str) for thing in objects_in(question))
@@ -68,7 +64,7 @@ class _Judge:
     # Parts of questions.
 
     def may_ask_object(self, thing: Object, relation: str, window: Window) -> str | None:
-        """Return the name of an object if questions may ask about it; else None."""
+        """Return the name of an object, or None if questions may not ask about it."""
         name = self.view.thing(thing)
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
             return None
@@ -80,7 +76,7 @@ class _Judge:
         return None if name in self.things_of(window) else name
 
     def sure_reference(self, thing: ask.Reference) -> bool:
-        """Return whether a human would identify the same object."""
+        """Return whether people would identify the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation == INTERACTING:
             return False
@@ -130,7 +126,7 @@ class _Judge:
         return self.view.missing(name, part[1], window == VIDEO)
 
     def may_interact(self, question: ask.Interaction) -> str | None:
-        """Return the object if questions may ask about the relation to it; else None."""
+        """Return the object of a relation, or None if questions may not ask about it."""
         name = self.may_ask_object(question.object, question.relation, question.window)
         if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
             return None
@@ -270,7 +266,7 @@ class _Judge:
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
-        """Return whether the relation or action is certainly absent on the other side of the action as well."""
+        """Return whether the relation or action is also certainly absent on the other side of the action."""
         other = Window("after" if side.word == "before" else "before", side.actions)
         asked = question.asked
         if isinstance(asked, ask.Interaction):
@@ -299,7 +295,7 @@ _RULES: Mapping[type, Callable[[_Judge, Any, str], bool]] = {
 
 @cache
 def _relations_to_one_object() -> frozenset[str]:
-    """Return the relations that only one object can have, which reveals the answer."""
+    """Return the relations that only one object can have, so that they reveal the answer."""
     things: dict[str, set[str]] = {}
     for words in load_agqa().actions.values():
         if words.verb and words.object and not words.loose:

@@ -1,4 +1,4 @@
-"""Gallery of question graphs: one page per root with all its sub-questions."""
+"""Show each root question and its sub-questions on a gallery page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to questions from a video's scene graph alone.
+"""Answer questions from a video's scene graph.
 
 The rules are those of AGQA 2.0 (Grunde-McLaughlin et al. 2021, section 3 and the templates in the supplement): parts of
 the video are sets of annotated frames, and a question without a unique answer has none. `docs/decomp.md` lists our
@@ -55,7 +55,7 @@ class Answer:
 
     Attributes:
         value: "yes" or "no", "before" or "after", an object, or the phrase of an action; None if unknown.
-        reason: Reason why the answer is unknown, a code of `REASONS`; "" if it is known.
+        reason: Code of `REASONS` if the answer is unknown, else "".
     """
 
     value: str | None
@@ -63,10 +63,7 @@ class Answer:
 
 
 def answer(question: Question, graph: SceneGraph) -> Answer:
-    """Answer a question by a graph alone.
-
-    `denials.Denials` decides whether a missing annotation means "no".
-    """
+    """Answer a question; `denials.Denials` decides whether a missing annotation means "no"."""
     return GraphEvaluator(graph).answer(question)
 
 
@@ -78,7 +75,7 @@ class _UndecidedError(Exception):
 
 
 class GraphEvaluator:
-    """Evaluator of questions on one graph, with cached answers."""
+    """Answer questions about one graph, with cached answers."""
 
     def __init__(self, graph: SceneGraph) -> None:
         """Index a video's graph."""
@@ -157,7 +154,7 @@ class GraphEvaluator:
         return [action]
 
     def _parts_of(self, action: Action) -> tuple[str, str] | None:
-        """Return the relation and the object of an action; None if it has none."""
+        """Return the relation and object of an action, or None if it has no object."""
         match action:
             case ask.ToAction(verb, thing):
                 return self.words.relation_of(verb), self._resolve(thing)
@@ -201,12 +198,12 @@ class GraphEvaluator:
         match window.word:
             case "before":
                 begun = _below(self._single(window.actions[0]).frames)
-                # AGQA includes the action's first frame. If the video begins with the action, nothing is before it.
+                # AGQA includes the action's first frame, unless the video starts with the action.
                 return ((begun << 1 | 1) & self.all if begun else 0,)
             case "after":
                 return (self.all & ~_until(self._single(window.actions[0]).frames),)
             case "while":
-                # AGQA uses the first instance, humans all of them; if the results differ, there is no answer.
+                # AGQA uses the first instance, people use all of them; if the results differ, there is no answer.
                 each = [_range(span.frames) for span in self._instances(window.actions[0])]
                 every = _union(each)
                 return (each[0],) if every == each[0] else (each[0], every)
@@ -217,7 +214,7 @@ class GraphEvaluator:
         return (self.all,)
 
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
-        """Judge a part of the video; all its interpretations must have the same outcome."""
+        """Judge a part of the video; all interpretations of the part must have the same result."""
         first, *others = [judge(frames) for frames in self._windows(window)]
         if any(other != first for other in others):
             raise _UndecidedError("several_instances")
@@ -275,7 +272,7 @@ class GraphEvaluator:
     def _having(self, relation: str, part: Frames) -> set[str]:
         """Return the objects that have a relation in some frame.
 
-        "Putting something on a table" does not name the object, which may be any; in this case the result is empty.
+        "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
         found = {name for name, frames in self._looked_for(relation).items() if frames & part}
         if ANYTHING in found:
@@ -352,7 +349,7 @@ class GraphEvaluator:
             when: dict[str, float] = {}
             for span in self._others(question.window, part):
                 at, frame = (span.start, span.frames & -span.frames) if first else (span.end, _top(span.frames))
-                # AGQA's first action of a part starts in it, and its last one ends in it.
+                # AGQA's first action of a part starts in it, and the last one ends in it.
                 if frame & part and self._is_within(question.window, at):
                     at = at if first else -at
                     when[span.phrase] = min(at, when.get(span.phrase, at))
@@ -400,7 +397,7 @@ class GraphEvaluator:
     def _order(self, question: ask.OrderChoose) -> str:
         during = self._single(question.action).frames
         before, after = _below(during), self.all & ~_until(during)
-        other: Frames = 0  # must be absent on the other side too
+        other: Frames = 0  # must also be absent on the other side
         match question.asked:
             case ask.Interaction(relation, thing):
                 frames = self._looked_for(relation).get(self._resolve(thing), 0)
@@ -489,7 +486,7 @@ def _single_name(found: set[str], what: str) -> str:
 
 
 def _least(measures: Mapping[str, float], margin: float) -> str:
-    """Return the name with the smallest measure, provided the margin to all others is exceeded."""
+    """Return the name with the smallest measure if it is smaller than all others by more than the margin."""
     if not measures:
         raise _UndecidedError("no_action")
     (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
@@ -499,7 +496,7 @@ def _least(measures: Mapping[str, float], margin: float) -> str:
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:
-    """Return the outcome of "and" or of "but not" (xor) for two answers; None if they do not determine it."""
+    """Combine two answers by "and" or "but not" (xor); return None if they do not determine the result."""
     refuses = NO if word == "and" else YES
     if first == NO or second == refuses:
         return NO

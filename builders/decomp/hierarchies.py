@@ -24,7 +24,7 @@ DEEPEST = 100  # consecutive rules; published graphs have about ten
 
 @dataclass(frozen=True)
 class PublishedGraphs:
-    """The published graphs of a video, converted to rows.
+    """Published graphs of a video, to be converted to rows.
 
     Attributes:
         hierarchies: The graphs of its roots.
@@ -51,7 +51,7 @@ class PublishedGraphs:
                     yield self._row(node, found if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
-        """Return all graphs, and isolated roots as graphs of one question, by root id."""
+        """Return all graphs by root id; isolated roots become graphs of one question."""
         programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
         graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
         for row in self.isolated:
@@ -123,7 +123,7 @@ def depth_of(count: int, edges: Iterable[Row]) -> int:
 
 
 def _question(program: str) -> Question | None:
-    """Parse a program; return None if it is not one of AGQA's, as published graphs are not validated."""
+    """Parse a program; return None if it is invalid, as published graphs are not validated."""
     try:
         return parse_program(program) if program else None
     except InputError:
@@ -168,8 +168,7 @@ def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, 
         File names and contents: `<video>.json` for each video, then `isolated.json`.
 
     Raises:
-        InputError: Rows are missing, or two questions of a graph have the same text, which identifies questions in this
-            layout.
+        InputError: Rows are missing, or two questions of a graph have the same text, which must be unique here.
     """
     isolated: list[Row] = []
     for video in by_video(output, split, whole=True):

@@ -47,12 +47,12 @@ REMEDIES = {
     "questions_over_most_per_video": "--max-questions-per-video",
     "videos_without_questions": "",
 }
-"""Reasons for which questions and videos are left out, and what changes their number."""
+"""Reasons why questions and videos are omitted, and the options that change their number."""
 
 
 @dataclass(frozen=True)
 class Collection:
-    """The loaded annotations of a collection.
+    """Loaded annotations of a collection.
 
     Attributes:
         source: Source of the videos and questions.
@@ -72,9 +72,7 @@ class Collection:
 
 
 def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
-    """Load questions and annotations, and plan a build.
-
-    The settings must be those returned by `decided`.
+    """Load questions and annotations, and plan a build; `settings` must be returned by `decided`.
 
     Raises:
         UsageError: The collection does not have the requested split.
@@ -157,7 +155,7 @@ def _of_agqa(settings: DecompSettings) -> Collection:
     path = Path(settings.agqa or "")
     files = {split: file for split, file in find_question_files(path, splits).items() if split in splits}
     if not files:
-        raise UsageError(f"--split {settings.split}: {path} holds no questions of that split.")
+        raise UsageError(f"--split {settings.split}: {path} contains no questions of that split.")
     found = find_graph_files(settings.graphs, splits) if settings.graphs else {}
     pickles = {split: file for split, file in found.items() if split in files}
     graphs = {split: open_graphs(file) for split, file in pickles.items()}
@@ -195,7 +193,7 @@ def _of_hierarchies(settings: DecompSettings) -> Collection:
             notes["isolated_roots"] += len(alone)
             units.append(_unit(video, found.split, {"isolated": alone}, settings, 1.0))
     if not units:
-        raise UsageError(f"--split {settings.split}: {folder} holds no hierarchies of that split.")
+        raise UsageError(f"--split {settings.split}: {folder} contains no hierarchies of that split.")
     return Collection(units, PublishedReader(files), AGQA_DECOMP, [folder], hashes, notes)
 
 

@@ -1,4 +1,4 @@
-"""Items of an output of question graphs: the answered questions with two possible answers."""
+"""Represent answered questions with two possible answers as items."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 def items(output: FinishedOutput, config: str, split: str) -> Items:
     """Return the questions of a split that have two possible answers.
 
-    Questions for an object or an action have no options. Only `stressreel score` scores them; predictions for them are
-    ignored here.
+    Predictions for open questions are ignored here; only `stressreel score` scores them.
     """
     rows, _ = read_columns(output, config, COLUMNS, split)
     withheld = bool(output.withheld)

@@ -1,7 +1,7 @@
 """Generate and balance compositional questions about annotated videos (AGQA's 27 templates).
 
 Questions are assigned to videos in rotation, so that all have about the same number. Every random choice has its own
-key, so that neither the order of the videos nor their number changes the wording of a question.
+key, so the wording of a question is independent of the order and number of videos.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from .views import view_of
 
 TWO_ANSWERS = tuple(template for template in TEMPLATES if template not in NAME_TEMPLATES)
 DENIES_OBJECTS = "objExists"
-"""Asks whether an object is there, which Charades' actions never rule out."""
+"""Template that asks whether an object is present, which Charades' actions never exclude."""
 PROPOSALS = 12
 
 
@@ -47,7 +47,7 @@ class MakingOptions:
         held_out: Fraction of compositions excluded from `train`.
         train_steps: Maximum number of reasoning steps of a question in `train`.
         paired: Whether a question with two possible answers requires another video with the other answer. Otherwise
-            questions are balanced by template only, which suits collections of a few videos.
+            questions are only balanced by template, which suits collections of a few videos.
     """
 
     seed: int = 0
@@ -58,17 +58,17 @@ class MakingOptions:
     paired: bool = True
 
     def flags(self, question: Question) -> tuple[bool, bool]:
-        """Return whether a question has a held-out composition, and whether it exceeds the steps allowed in `train`."""
+        """Return whether a question has a held-out composition, and whether it has more steps than `train` allows."""
         parts = compositions_of(question)
         return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
 
 
 @dataclass(frozen=True)
 class MadeQuestions:
-    """The questions of a split.
+    """Questions of a split.
 
     Attributes:
-        questions: Questions by video, in the order of the videos and, within a video, of the templates.
+        questions: Questions by video; within a video, in the order of templates.
         lost: Number of valid questions that were excluded, by reason: "no_partner", "held_out", "thinned" or
             "over_most_per_video".
     """
@@ -80,7 +80,7 @@ class MadeQuestions:
 def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> MadeQuestions:
     """Generate and balance the questions of a split.
 
-    Compositions and steps are only held out of "train". The order of the videos only affects the order of the result.
+    Compositions and steps are only held out of "train". The order of videos only affects the order of the result.
     """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
@@ -132,10 +132,9 @@ class _Maker:
         return not held_out
 
     def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
-        """Sample questions and return those that may be asked about the video, by template and video.
+        """Propose questions and return those that may be asked about each video, by template and video.
 
-        This is most of the work. It uses the view of one video at a time, which is then discarded: few proposals have
-        an answer, and the cached look-ups of the others are not needed again.
+        This is most of the work. It uses the view of one video at a time, whose cached look-ups are then discarded.
         """
         found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
@@ -152,7 +151,7 @@ class _Maker:
         return found
 
     def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Generate open questions; each group is thinned until no answer is more frequent than others."""
+        """Generate open questions; groups are thinned until no answer is more frequent than others."""
         for template, found in answered.items():
             pool = [
                 asked
@@ -220,7 +219,7 @@ class _Maker:
                             self.lost["over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
-        """Yield the questions of a template for each video, from those sampled for all videos."""
+        """Yield the questions of a template for each video, from those proposed for all videos."""
         drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()
@@ -236,7 +235,7 @@ class _Maker:
                     yield asked
 
     def choices(self, number: int, template: str) -> Iterator[Question]:
-        """Yield the sampled questions of a template; for object choices, choices between two videos' answers."""
+        """Yield the proposed questions of a template; for object choices, choices between two videos' answers."""
         views = self.partners.views
         for question in Proposer(views[number], self.making.seed).propose(template, PROPOSALS):
             if template_of(question) == template:
@@ -250,7 +249,7 @@ class _Maker:
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
     def side(self, asked: AskedQuestion) -> Hashable:
-        """Return the side of the answer: "yes" or "no", "before" or "after", the first or the second option."""
+        """Return which of two answers is correct: "yes" or "no", "before" or "after", the first or second option."""
         options = [getattr(asked.question, name, None) for name in ("first", "second")]
         return options.index(asked.answer) if asked.answer in options else asked.answer
 
@@ -267,8 +266,7 @@ def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
 def is_held_out(composition: Composition, share: float, seed: int) -> bool:
     """Return whether a composition is excluded from `train`.
 
-    AGQA 2.0 excludes selected compositions from training (Grunde-McLaughlin et al. 2021, section 3.6); here they are
-    sampled.
+    AGQA 2.0 selects the excluded compositions (Grunde-McLaughlin et al. 2021, section 3.6); here they are sampled.
     """
     drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
     return drawn < share * 2**64

@@ -49,7 +49,7 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
             lines.append(f"    {name:<26}{count:>10,}  {total / max(1, count):6.2f}")
         lines += [f"  {line}" for line in noted(plan)]
         if settings.embed == "no":
-            return "\n".join([*lines, "  the dataset has the videos' ids, not the videos (--embed no)"])
+            return "\n".join([*lines, "  the dataset contains the videos' ids, not the videos (--embed no)"])
         return "\n".join([*lines, *describe_found({unit.source_id for unit in plan.units}, found, looked)])
 
     videos = {name: str(path) for name, path in found.items()}

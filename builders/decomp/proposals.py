@@ -27,14 +27,14 @@ from .programs.questions import (
 from .views import View
 
 INDIRECT_OBJECT, INDIRECT_ACTION = 0.25, 0.15
-"""How often an object is referred to by what is done with it, and an action by its length or its object's reference."""
+"""Probability of an indirect reference to an object (by another relation) or an action (by length or object)."""
 IN_VIDEO = 0.25
-"""Probability that a question is about the whole video where it may be about a part of it."""
+"""Probability that a question that could be about a part of the video is about the whole video."""
 Item = TypeVar("Item")
 
 
 class Proposer:
-    """Sampler of questions about one video, with cached candidates."""
+    """Sample questions about one video, with cached candidates."""
 
     def __init__(self, view: View, seed: int) -> None:
         """Index a video; `seed` is the seed of the dataset."""
@@ -75,7 +75,7 @@ class Proposer:
         return self.part("between", *pair) if pair else VIDEO
 
     def part(self, word: str, *actions: Action) -> Window:
-        """Return a part of the video; equal parts are the same object, because they are looked up often."""
+        """Return a part of the video; equal parts are the same object, because they are often looked up."""
         found = self.windows.get((word, actions))
         if found is None:
             found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
@@ -83,7 +83,7 @@ class Proposer:
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
-        """The ordered pairs of actions that are at least three seconds apart."""
+        """Ordered pairs of actions at least three seconds apart."""
         spans = self.view.single
         return [
             (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
@@ -165,7 +165,7 @@ class Proposer:
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
-            # An interaction that does not hold often holds at another time; other videos determine the case.
+            # The second interaction often holds at another time, so that videos differ in the answer.
             second = self.interaction(VIDEO)
             second = second and ask.Interaction(second.relation, second.object, first.window)
         return ask.Both(word, first, second) if first and second and first != second else None
@@ -277,4 +277,4 @@ _MAKERS: Mapping[str, Callable[[Proposer], Question | None]] = {
     "relTime": lambda of: of.order("relation"),
     "objTime": lambda of: of.order("object"),
 }
-"""How a question of each template is sampled; for a choice of objects, the question that it chooses the answer of."""
+"""Samplers of questions by template; for a choice of objects, of the question that determines the correct one."""

@@ -1,4 +1,4 @@
-"""Readers of a unit's questions and annotations."""
+"""Read the questions and annotations of a unit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .video_graphs import DecomposedVideo, Root, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Reader of generated questions and the scene graph from the unit."""
+    """Read generated questions and the scene graph stored in the unit."""
 
     wording: Wording
 
@@ -38,12 +38,12 @@ def root_as_json(root: Root) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class AgqaReader:
-    """Reader of AGQA questions that uses the file positions stored in each unit.
+    """Read AGQA questions at the file positions stored in the unit.
 
     Attributes:
         files: File of each split.
         stamps: Size and time of these files when they were indexed.
-        graphs: Scene graphs of each split, if specified.
+        graphs: Scene graphs by split; may be empty.
     """
 
     files: Mapping[str, str]
@@ -60,11 +60,7 @@ class AgqaReader:
 
 
 def root_of_row(row: QuestionRow) -> Root:
-    """Return the root for a row of AGQA.
-
-    Raises:
-        InputError: The program cannot be parsed.
-    """
+    """Convert a row of AGQA to a root; raise InputError if the program cannot be parsed."""
     try:
         question = parse_program(row.program)
     except InputError as error:
@@ -77,11 +73,7 @@ def root_of_row(row: QuestionRow) -> Root:
 
 @dataclass(frozen=True)
 class PublishedReader:
-    """Reader of published hierarchies.
-
-    Attributes:
-        files: Files of the videos with hierarchies, by split and id.
-    """
+    """Read published hierarchies; `files` are those of the videos, by split and id."""
 
     files: Mapping[str, str]
 

@@ -1,4 +1,4 @@
-"""Rows of a video's questions and graphs, and unchanged copying of the video."""
+"""Generate the rows of a video's questions and graphs, and copy the video unchanged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,7 @@ from .tables import GRAPHS, QUESTIONS, VIDEOS
 
 @dataclass(frozen=True)
 class DecompBuilder(SourceVideos):
-    """Builder of a plan's question graphs.
-
-    Attributes:
-        videos: Path of each video by id.
-    """
+    """Build the question graphs of a plan; `videos` contains the path of each video by id."""
 
     settings: DecompSettings
     reader: Reader

@@ -1,6 +1,6 @@
-"""Word generated questions in natural past-tense English, with several wordings of each template.
+"""Word generated questions in natural past-tense English, with several wordings per template.
 
-The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that does not depend on the answer.
+The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that is independent of the answer.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ FRONTED = 0.3
 
 
 def word_root(question: Question, *key: Key, seed: int = 0) -> str:
-    """Return the text of a question of one of AGQA's templates.
-
-    Raises:
-        KeyError: The question has no template.
-    """
+    """Return the text of a question of one of AGQA's templates; raise KeyError if it has no template."""
     return _Writer(rng_for(seed, "decomp", "wording", *key)).root(question)
 
 

@@ -35,24 +35,24 @@ def scoring() -> BenchmarkScoring:
 
 
 def node_from_row(row: Row) -> Node:
-    """Return the question of a row."""
+    """Convert a row to a question."""
     return Node(row["key"], row["video_id"], row["question"], row["kind"], row["answer"], row["program"])
 
 
 def question_graph_from_row(row: Row) -> QuestionGraph:
-    """Return the graph of a row."""
+    """Convert a row to a graph."""
     edges = tuple(Edge(edge["parent"], edge["rule"], tuple(edge["children"])) for edge in row["edges"])
     return QuestionGraph(row["root"], row["video_id"], tuple(row["nodes"]), edges)
 
 
 def graphs_of_video(rows: VideoRows) -> VideoGraphs:
-    """Return the graphs of a video's rows."""
+    """Convert a video's rows to its graphs."""
     nodes = {key: node_from_row(row) for key, row in rows.questions.items()}
     return VideoGraphs(rows.video_id, nodes, [question_graph_from_row(row) for row in rows.graphs])
 
 
 def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
-    """Yield the graphs of a split, or of all, one video at a time."""
+    """Yield the graphs of a split, or of all splits, one video at a time."""
     return map(graphs_of_video, by_video(output, None if split == ALL else split))
 
 
@@ -75,7 +75,7 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
     """Score answers to the questions of an output; questions of excluded categories need no prediction.
 
-    Two constant baselines, "yes" and the most frequent answer to each category, are scored as well, since a constant
+    Two constant baselines, "yes" and the most frequent answer to each category, are also scored, since a constant
     answer rarely contradicts itself.
     """
     found = matched(output, config, predictions, options)
@@ -116,10 +116,10 @@ def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tu
     found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule decomposes count for accuracy only."]
     if left_out:
         found.append(
-            f"Left out of accuracy, as all their correct answers are the same: questions of {' and '.join(left_out)}."
+            f"Excluded from accuracy, as all their correct answers are the same: questions of {' and '.join(left_out)}."
         )
     if asked.missing:
-        found.append("Parents and rules that depend on a question without a prediction are left out as well.")
+        found.append("Parents and rules that depend on a question without a prediction are also excluded.")
     if released:
         found.append(
             "Scored like the released scorer: answers are compared verbatim, and questions identified by text."
@@ -128,7 +128,7 @@ def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tu
 
 
 def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
-    """Explain the answer to a root: the correctly answered sub-questions, and contradictions between answers.
+    """Explain the answer to a root: correctly answered sub-questions, and contradictions between answers.
 
     Raises:
         InputError: No root has this key.

@@ -1,4 +1,4 @@
-"""Settings of a build of question graphs."""
+"""Define the options of a build of question graphs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def of_charades(settings: Any) -> bool:
 
 
 def of_programs(settings: Any) -> bool:
-    """Return whether questions are decomposed here, as opposed to published graphs."""
+    """Return whether questions are decomposed here rather than published as graphs."""
     return settings.release_hierarchies is None
 
 
@@ -36,12 +36,7 @@ def folder_or_file(given: Path, folder: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
-    """Settings of a build of question graphs.
-
-    Attributes:
-        embed: Whether the dataset contains the videos; "yes" or "no" after `decided`.
-        collection: One of `COLLECTIONS`; set by `decided`.
-    """
+    """Options of a build of question graphs; `decided` sets `collection` (one of `COLLECTIONS`) and `embed`."""
 
     charades: str | None = option(
         None,
@@ -111,7 +106,7 @@ class DecompSettings(BuildSettings):
 
 
 def decided(settings: DecompSettings) -> DecompSettings:
-    """Return the settings completed by the collection and whether videos are embedded.
+    """Set the collection, and whether videos are embedded.
 
     Raises:
         UsageError: None or several collections are specified.
@@ -128,7 +123,7 @@ def decided(settings: DecompSettings) -> DecompSettings:
 
 
 def settings_of(info: Mapping[str, Any]) -> DecompSettings:
-    """Return the settings of a finished build from its `build.json`."""
+    """Return the settings of a finished build, given its `build.json`."""
     return read_settings(DecompSettings, info["settings"])
 
 

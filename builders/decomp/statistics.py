@@ -1,4 +1,4 @@
-"""Statistics for the card of question graphs."""
+"""Compute statistics for the card of question graphs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class KindCounts:
 
 @dataclass
 class TemplateCounts:
-    """Numbers of a template's roots, and of all their sub-questions."""
+    """Number of a template's roots, and of all their sub-questions."""
 
     roots: int = 0
     sub_questions: int = 0
@@ -50,17 +50,17 @@ class TemplateCounts:
 
 @dataclass
 class DecompStatistics:
-    """Counts for the card.
+    """Statistics for the card.
 
     Attributes:
         kinds: Counts by category, most frequent first.
         rules: Number of compositions by each rule.
         depths: Number of graphs by depth.
-        reasons: Questions without an answer, by reason.
+        reasons: Unanswered questions by reason.
         recomputed: Number of roots that the scene graph answers, and of those with a different answer.
         isolated: Number of roots that no rule decomposes.
         sub_questions: Number of sub-questions in all graphs; a shared one counts once per graph.
-        blind: Accuracy of each blind baseline on the roots of test, by template; trained on train.
+        blind: Accuracy of each blind baseline, trained on train, on the roots of test, by template.
         asked: Number of these roots by template.
         constants: Scores of constant answers.
         example: A graph with its questions, the root last.
@@ -94,7 +94,7 @@ class DecompStatistics:
 
 
 def measure_decomp(output: FinishedOutput) -> DecompStatistics:
-    """Return all counts for the card."""
+    """Compute all statistics for the card."""
     found = DecompStatistics()
     recomputed = differing = 0
     for video in by_video(output):
@@ -129,7 +129,7 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
 
 
 def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, float]]:
-    """Train blind baselines on the roots of train, and return their accuracies on those of test."""
+    """Train blind baselines on the roots of train; return their accuracies on those of test."""
     splits = output.splits(QUESTIONS.name)
     if TRAIN not in splits or TEST not in splits:
         return {}
@@ -153,7 +153,7 @@ def _reads(output: FinishedOutput, split: str) -> list[AnsweredText]:
 
 
 def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
-    """Score constant answers on the split that is scored by default."""
+    """Score constant answers on the default split."""
     split = TEST if TEST in output.splits(QUESTIONS.name) else "all"
     videos, graphs = [], 0
     for video in read_graphs(output, split):

@@ -1,4 +1,4 @@
-"""Tables of question graphs."""
+"""Define the tables of question graphs."""
 
 from __future__ import annotations
 

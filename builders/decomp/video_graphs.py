@@ -1,4 +1,4 @@
-"""The questions and graphs of one video: questions are shared within a video, but never between videos."""
+"""Decompose the questions of a video; sub-questions are shared within a video, but never between videos."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Root:
         text: Text in the source.
         question: Parsed meaning.
         program: Program in AGQA's notation.
-        novel_composition: Whether the question has a composition that never occurs in `train`; None if unknown.
-        more_steps: Whether the question needs more steps than any question in `train`; None if unknown.
+        novel_composition: Whether the question has a composition that never occurs in `train`, if known.
+        more_steps: Whether the question needs more steps than any question in `train`, if known.
     """
 
     key: str
@@ -50,12 +50,7 @@ def natural_order(key: str) -> tuple[str | int, ...]:
 
 @dataclass(frozen=True)
 class DecomposedVideo:
-    """The graphs of a video.
-
-    Attributes:
-        keys: Key of every question; a question of several roots has the key of the first.
-        wording: Wording of sub-questions.
-    """
+    """Graphs of a video; `keys` contains the key of every question, which is that in the first graph containing it."""
 
     video_id: str
     roots: tuple[Root, ...]
@@ -68,7 +63,7 @@ class DecomposedVideo:
         """Yield the rows of config `questions`: the new questions of each graph, children before parents."""
         first = {root.question: root for root in reversed(self.roots)}
         sources = dict(self.answers.sources)
-        for conflict in reversed(self.answers.conflicts):  # of several about a question, the first is reported
+        for conflict in reversed(self.answers.conflicts):  # only the first conflict about a question is reported
             claims = zip(conflict.sources, conflict.values, strict=True)
             sources[conflict.question] = ", ".join(f"{source} {value}" for source, value in claims)
         seen: set[Question] = set()
@@ -120,12 +115,12 @@ class DecomposedVideo:
 
 
 def canonical_id(video_id: str, program: str) -> str:
-    """Return a hash of a question's meaning in a video, which is equal for roots with the same program."""
+    """Return a hash of a question's meaning in a video, equal for roots with the same program."""
     return hashlib.sha256(f"{video_id}\0{program}".encode()).hexdigest()[:16]
 
 
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
-    """Return the possible answers to a question if there are exactly two, named in its text or yes and no; else none.
+    """Return the two possible answers to a question, yes and no or those named in its text; empty if there are others.
 
     `answer` is the answer type of the category: "yes/no", "choice", "object" or "action".
     """

@@ -21,7 +21,7 @@ class VideoRows:
 
 
 def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
-    """Yield the rows of each video. Both tables contain the rows of a video contiguously, in the same order of videos.
+    """Yield the rows of each video; both tables must contain them contiguously, in the same order of videos.
 
     `split` None selects all splits. With `whole`, missing rows are an error.
     """

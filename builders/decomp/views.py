@@ -1,4 +1,4 @@
-"""A video's scene graph for question generation: relations that certainly hold, and those that possibly hold.
+"""View a scene graph with a margin for inaccurate times, to generate questions.
 
 Annotated times are off by about a second. Every part of the video is therefore evaluated twice: a second shorter at
 both ends, and a second longer. A question is generated only if both give the same answer.
@@ -18,7 +18,7 @@ from .graph_answers import Answer, GraphEvaluator
 from .programs.questions import INTERACTING, Action, ExtremeAction, FirstOrLast, Object, Question, ToAction, Window
 
 SureAndPossible = tuple[Frames, Frames]
-"""The frames that are certainly in a part of the video, and those that are possibly in it."""
+"""Frames that are certainly in a part of the video, and those that are possibly in it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class View:
         return ((1 << high) - 1) & ~((1 << low) - 1) if high > low else 0
 
     def span(self, action: Action) -> ActionSpan | None:
-        """Return the only instance of an action that may delimit a part of the video; None if there is none."""
+        """Return the only instance of an action that may delimit a part of the video, or None."""
         if isinstance(action, str):
             return self.single.get(action)
         if isinstance(action, ExtremeAction):
@@ -62,11 +62,11 @@ class View:
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:
-        """Return the name of an object given by name or reference; None if it is unknown."""
+        """Return the name of an object given by name or reference, or None if it is unknown."""
         return thing if isinstance(thing, str) else self.answer(thing).value
 
     def part(self, window: Window) -> SureAndPossible | None:
-        """Return the frames of a part of the video; None if it is too short or unknown."""
+        """Return the frames of a part of the video, or None if it is too short or unknown."""
         if window not in self.parts:
             self.parts[window] = self._part(window)
         return self.parts[window]

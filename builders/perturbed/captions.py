@@ -1,6 +1,6 @@
-"""The text perturbations of MSRVTT-P and YouCook2-P, and their combinations with visual perturbations.
+"""Perturb captions, and combine text with visual perturbations.
 
-Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from .settings import PerturbedSettings
 
 BLOCK = 500
-"""Captions in a unit, which is the most that an interruption loses."""
+"""Captions per unit, which is the maximum that an interruption loses."""
 
 MODELS = ("mlm", "translation")
-"""The needs that are language models; see `TextCorruption.needs`."""
+"""Needs that are language models; see `TextCorruption.needs`."""
 TEXT_COLUMNS = (
     Column("caption_id", "string", "the caption: the id of its clip and its number, from 0"),
     Column("perturbation", "string", "the perturbation, which is the name of the config"),
@@ -46,10 +46,7 @@ def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
-    """Divide the work on captions into units, one per perturbation and block of captions of a split.
-
-    Unit ids start with a dot, which video names never do.
-    """
+    """Divide captions into units by perturbation, split and block; unit ids start with a dot, unlike video names."""
     captions: dict[str, list[list[str]]] = {}
     for clip in clips:
         captions.setdefault(clip.split, []).extend(
@@ -68,26 +65,20 @@ def is_text(unit: Unit) -> bool:
     return "text" in unit.payload
 
 
-def text_recipe(settings: PerturbedSettings, name: str, key: str) -> TextRecipe:
-    """Return the recipe of a perturbation for the caption with id `key`."""
-    return TextRecipe(
-        check_text_name(name), settings.seed, key, settings.caption_style or "declarative", settings.text_mode
-    )
-
-
 def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Facts:
     """Perturb the captions of a unit.
 
     Returns:
-        Under "texts", one pair per caption: (new text, None), or (None, reason why it is unchanged).
+        Facts with "texts", one pair per caption: (new text, None), or (None, reason why it is unchanged).
 
     Raises:
         RuntimeError: A perturbation failed on a caption, which the message quotes.
     """
     texts: list[tuple[str | None, str | None]] = []
+    corruption, style = check_text_name(unit.payload["text"]), settings.caption_style or "declarative"
     for key, _, text in unit.payload["captions"]:
         try:
-            result = text_recipe(settings, unit.payload["text"], key).apply(text, tools)
+            result = TextRecipe(corruption, settings.seed, key, style, settings.text_mode).apply(text, tools)
         except StressreelError:
             raise
         except Exception as error:
@@ -114,7 +105,7 @@ def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
 
 
 def text_tables(names: Sequence[str]) -> dict[str, str]:
-    """Return hashes of the data that determine the words of perturbations: declarations and word tables."""
+    """Return hashes of the declarations and word tables that determine the perturbed captions."""
     if not names:
         return {}
     found = [check_text_name(name) for name in names]
@@ -127,12 +118,12 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
 
 
 def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
-    """Return names of the tools that determine the words, as shown in records and the card.
+    """Describe the tools that determine the perturbed captions, for records and the card.
 
-    Models on the Hub are identified by their revision, a user's folder only by hashes.
+    Models on the Hub are identified by revision, local folders only by hashes.
 
     Raises:
-        InputError: A tool required by a perturbation is missing.
+        InputError: A required tool is missing.
     """
     return {tool: _one_line(found) for tool, found in tools.identity(corruptions).items()}
 
@@ -153,12 +144,12 @@ def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True
     """Return the selected text perturbations in the paper's order.
 
     Args:
-        names: Names, families or "all"; None for all that need no language model, and those whose model is specified.
+        names: Names, families or "all"; by default all that need no language model or whose model is specified.
         tools: The specified tools.
         bias: Whether "all" includes the family `bias`; False for YouCook2-P, whose captions mention no people.
 
     Raises:
-        InputError: A name is unknown.
+        UsageError: A name is unknown.
     """
     given = {"mlm": tools.mlm, "translation": tools.translate}
     suite = [c for c in text_corruptions().values() if bias or c.family != "bias"]

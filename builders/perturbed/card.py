@@ -1,4 +1,4 @@
-"""Fields for the card of a suite of perturbed clips; its text is in `card.md.j2`."""
+"""Prepare the fields of a suite's card; its text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tables import suite_configs, visual_tables
 
 
 class PaperSuite(NamedTuple):
-    """A suite with the paper's numbers of clips, perturbed clips and perturbed captions; 0 if not stated."""
+    """A suite and the paper's numbers of clips, perturbed clips and perturbed captions (0 if not stated)."""
 
     name: str
     paper: tuple[int, int, int] = (0, 0, 0)
@@ -120,7 +120,7 @@ def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
 
 
 def drawn(corruptions: Iterable[VisualCorruption]) -> dict[str, list[str]]:
-    """Group perturbations by random sampling: one value per frame ("frame"), one per clip, or none."""
+    """Group perturbations by their use of random numbers: "frame" (new ones per frame), "clip" or "nothing"."""
     found: dict[str, list[str]] = {"frame": [], "clip": [], "nothing": []}
     for corruption in corruptions:
         kind = "nothing" if not corruption.random else "frame" if corruption.scope == "frame" else "clip"

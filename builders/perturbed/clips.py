@@ -1,4 +1,4 @@
-"""Frames of a suite without stored videos, generated from its recipes on request."""
+"""Generate frames of a suite without stored videos from its recipes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .load import PerturbedClips, load
 
 
 class RecipeClips:
-    """Generator of clip frames from source videos, identical bit for bit to those that a rendered build encodes."""
+    """Generate clip frames from source videos, bit for bit as encoded by a rendered build."""
 
     def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
-        """Locate the source videos of every table to which questions refer.
+        """Locate the source videos of all tables to which questions refer.
 
         Raises:
             UsageError: The folder does not exist.
@@ -39,11 +39,11 @@ class RecipeClips:
         if lost:
             raise InputError(
                 f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}; the first such clip is "
-                f"{lost[0]}. Give the folder that has them with --videos."
+                f"{lost[0]}. Name the folder that contains them with --videos."
             )
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return the frames of a clip under its perturbation.
+        """Return the perturbed frames of a clip.
 
         Raises:
             UsageError: A file is requested.

@@ -34,22 +34,18 @@ MULTIMODAL_CONFIG = Config(
 
 @dataclass(frozen=True)
 class Pair:
-    """A visual and a text perturbation applied together, by name."""
+    """A visual and a text perturbation applied together."""
 
     visual: str
     text: str
 
     def __str__(self) -> str:
-        """Return the name of the pair used in commands and tables."""
+        """Return the name used in commands and tables."""
         return f"{self.visual}:{self.text}"
 
     @classmethod
     def read(cls, text: str) -> Pair:
-        """Parse a pair such as "jpeg:no_verbs".
-
-        Raises:
-            InputError: The text is not a visual and a text perturbation separated by a colon.
-        """
+        """Parse a pair such as "jpeg:no_verbs"; raise UsageError if the text is not such a pair."""
         visual, colon, words = text.strip().partition(":")
         if not colon:
             raise UsageError(f"{text!r} is not a combination. Expected visual:text, such as jpeg:no_verbs.")
@@ -58,7 +54,7 @@ class Pair:
 
 @cache
 def combinations() -> tuple[int, tuple[Pair, ...]]:
-    """Return the severity of the paper's combinations, and its 66 pairs."""
+    """Return the severity of the paper's combinations, and the 66 pairs."""
     path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
     table = yaml.safe_load(path.read_text(encoding="utf-8"))
     return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
@@ -70,7 +66,7 @@ def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
-    """Yield one row per caption of a clip and combination that includes a visual perturbation."""
+    """Yield one row per caption of a clip and combination with a visual perturbation."""
     severity, _ = combinations()
     for text in _texts_with(visual, pairs):
         for number in range(len(clip["captions"])):
@@ -90,7 +86,7 @@ def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> I
 def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the selected combinations.
 
-    `given` contains combinations as visual:text; None selects those of the paper's 66 whose parts are selected.
+    `given` contains combinations as visual:text; the default is those of the paper's 66 whose parts are selected.
 
     Raises:
         InputError: An item is not a combination or has a part that is not selected, or no combination remains.
@@ -99,7 +95,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
         if not pairs:
             raise InputError(
-                "none of the paper's 66 combinations consists of selected perturbations only. Give combinations with "
+                "none of the paper's 66 combinations consists of selected perturbations only. Name combinations with "
                 "--pairs visual:text, or select other perturbations."
             )
     else:

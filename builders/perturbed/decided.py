@@ -1,4 +1,4 @@
-"""Derive a plan's settings from the options of `build-perturbed`, before any file is read."""
+"""Expand the options of `build-perturbed` into the settings of a plan, without reading files."""
 
 from __future__ import annotations
 
@@ -25,22 +25,18 @@ def source_named(settings: PerturbedSettings) -> Source:
 
 
 def has_bias(settings: PerturbedSettings) -> bool:
-    """Return whether the suite has the text family `bias`; YouCook2's captions mention no people."""
+    """Return whether the suite includes the text family `bias`; YouCook2's captions mention no people."""
     return settings.youcook2 is None
 
 
 def tools_named(settings: PerturbedSettings) -> Tools:
-    """Return the tools of text perturbations specified by the settings."""
+    """Return the tools specified by the settings."""
     glove = str(settings.glove) if settings.glove else None
     return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
 
 def decided(settings: PerturbedSettings) -> PerturbedSettings:
-    """Return the settings stored in a plan, with names and families expanded to perturbations in the paper's order.
-
-    Raises:
-        InputError: A name is neither a perturbation nor a combination.
-    """
+    """Expand names and families to perturbations in the paper's order; raise UsageError if a name is unknown."""
     visual = tuple(c.name for c in select_corruptions(settings.perturbations))
     severities = settings.severities
     texts: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Derive every row of a suite again from its clean clips and their captions."""
+"""Verify a suite by deriving its rows from its clean clips and their captions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OF_FILE = ("sha256", "video")
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Yield the rows of the suite, planned again from its clean clips, with captions perturbed again."""
+    """Plan the suite again from its clean clips, perturb captions again, and yield the rows."""
     settings, info = settings_of(output.info), output.info
     clips, places, lengths = dict[str, CaptionedClip](), dict[str, Row](), dict[str, int]()
     for split in output.splits(CLEAN):
@@ -68,7 +68,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 
 
 def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips of the first caption table, leaving their sources empty."""
+    """Yield the clips of the first caption table, with empty sources."""
     for table in tables[:1]:
         for split in output.splits(table):
             found: dict[str, list[str]] = defaultdict(list)
@@ -78,7 +78,7 @@ def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
-    """Describe the tools of a perturbation that are missing or differ from those of the build; "" if there are none."""
+    """Return which tools of a perturbation are missing or differ from those of the build, or ""."""
     corruption = check_text_name(name)
     if {*MODELS} & {*corruption.needs}:  # verification downloads no model
         return "it needs a language model, which is not run again"
@@ -91,7 +91,7 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
-    """Yield the order in which temporal perturbations show clean frames, for clips that are entire sources."""
+    """Yield the order of clean frames in temporal perturbations, for clips that are entire sources."""
     settings = settings_of(output.info)
     for table in settings.perturbations if settings.render else ():
         for split in output.splits(table) if check_name(table).scope == "index" else ():

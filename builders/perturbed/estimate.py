@@ -1,4 +1,4 @@
-"""Estimate the size and time of a suite by encoding parts of its clips unperturbed and applying measured factors."""
+"""Estimate the size and time of a suite from measured factors and parts of clips encoded unperturbed."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Factors:
     """Per-pixel cost of typical content under one perturbation, at the table's crf and preset.
 
     Attributes:
-        key: Bits in keyframes, at the middle severity.
+        key: Bits in keyframes at severity 3.
         later: Bits in other frames.
-        perturb_ns: CPU time of the perturbation, in nanoseconds.
-        encode_ns: CPU time of encoding, in nanoseconds.
-        contents: Exponent of the dependence on the bits of the clean picture: 0 for none, 1 for proportional.
-        lossless: Bits with lossless encoding; None for those of the clean picture.
+        perturb_ns: CPU nanoseconds of the perturbation.
+        encode_ns: CPU nanoseconds of encoding.
+        contents: Exponent of the dependence on the bits of the clean frames: 0 is independent, 1 proportional.
+        lossless: Bits with lossless encoding; defaults to those of the clean frames.
     """
 
     key: float
@@ -60,7 +60,7 @@ class Factors:
 
 @cache
 def factors() -> dict[str, Factors]:
-    """Return the measured factors of `costs.yaml`, by perturbation."""
+    """Load the measured factors of `costs.yaml` by perturbation."""
     rows: dict[str, dict[str, Any]] = _table()["perturbations"]
     return {name: Factors(**row) for name, row in rows.items()}
 
@@ -72,7 +72,7 @@ def _table() -> dict[str, Any]:
 
 
 def suite_footage(plan: Plan) -> list[Footage]:
-    """Return the clips of a plan as footage, each once."""
+    """Return each clip of a plan once, as footage."""
     found = {}
     for unit in plan.units:
         for clip in unit.payload.get("clips", ()):
@@ -87,11 +87,9 @@ def estimate_suite(
 ) -> BuildEstimate:
     """Estimate the videos of a suite.
 
-    Sizes and times of perturbations differ by a factor of up to a hundred and depend on the content. Therefore short,
-    evenly spaced stretches of clips are encoded unperturbed, and measured factors convert their cost to that of each
-    perturbation.
-
-    With `probe`, stretches are encoded; otherwise typical content is assumed.
+    Perturbations differ in size and time by up to a factor of 100, depending on content. Therefore short, evenly spaced
+    stretches are encoded unperturbed, and measured factors convert their cost to that of each perturbation. Without
+    `probe`, nothing is encoded and typical content is assumed.
     """
     parts_of_videos = any(clip["start_s"] is not None for unit in plan.units for clip in unit.payload.get("clips", ()))
     surveyed = survey(suite_footage(plan), sources, "perturbed_parts" if parts_of_videos else "perturbed")
@@ -127,14 +125,14 @@ def estimate_suite(
 
 
 def perturbed_cost(corruption: VisualCorruption, severity: int, clean: Measured, encoding: EncodeSettings) -> Measured:
-    """Return the cost of a perturbed pixel, derived from that of a clean one."""
+    """Return the cost of a perturbed pixel, given that of a clean one."""
     row, table, at = factors()[corruption.name], costs()["clean"], severity - 1
     encode_s = clean.encode_s * row.encode_ns[at] / table["encode_ns"]
     if encoding.lossless:
         if row.lossless:
             return Measured(row.lossless[at], row.lossless[at], encode_s)
         changed = 1.0
-        if corruption.scope == "index":  # the share of frames that differ from the one before
+        if corruption.scope == "index":  # the share of frames that differ from the previous one
             changed = float(np.mean(np.diff(Recipe(corruption, severity, 0, "").index_map(1000)) != 0))
         return Measured(clean.key, clean.later * changed, encode_s)
     typical = usual(encoding).later

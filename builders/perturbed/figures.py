@@ -1,4 +1,4 @@
-"""Figures of a suite: sheets of thumbnails, reproducible byte for byte and without metadata."""
+"""Draw sheets of thumbnails for a suite, reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw one frame of a clip under perturbations (rows) at all severities (columns)."""
+    """Draw one frame of a clip, with a row per perturbation and a column per severity."""
     number = clearest_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
@@ -80,8 +80,8 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
     """Return the number of an early frame in which camera shake is visible at every severity.
 
     The angle of `rotation` and the shift of `translation` are sampled per frame and may be near 0. Their effect is
-    measured as the mean change of a linear gradient; the result is the frame with the largest minimum over severities
-    of this change, relative to its maximum over all frames.
+    measured as the mean change of a linear gradient, relative to its maximum over frames; the frame with the largest
+    minimum over severities is chosen.
     """
     last = min(EARLY, clean["num_frames"] // 2)
     first = 0 if settings.clip_first else clean["first_frame"]
@@ -99,7 +99,7 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw the frames shown at twelve moments of a clip, and a plot of frame number over time."""
+    """Draw the frames displayed at twelve moments of a clip, and plot frame number over time."""
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
@@ -142,13 +142,13 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
-    """Return the rows of the first clip in a table; empty if the table starts with another clip."""
+    """Return the rows of a clip if it is the first in a table, else an empty list."""
     rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
 
 def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
-    """Decode a few RGB frames of a row's video; `numbers` increase and may repeat.
+    """Decode RGB frames of a row's video; `numbers` increase and may repeat.
 
     Raises:
         InputError: The video lacks one of the frames.

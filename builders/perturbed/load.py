@@ -1,4 +1,4 @@
-"""Frames of a suite generated on the fly from its recipes."""
+"""Generate frames of a suite on the fly from its recipes."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from .settings import PerturbedSettings, settings_of
 from .tables import COLUMNS, visual_tables
 
 Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
-"""Frames of a clip: all (None), a number of evenly spread ones, a slice, or positions."""
+"""Frames of a clip: all (None), a number of evenly spaced ones, a slice, or positions."""
 
 
 @dataclass(frozen=True)
 class PerturbedClip:
-    """A row of a suite with the frames of its recipe.
+    """A row of a suite and its frames.
 
     Attributes:
         row: The row of the table, without its video.
@@ -45,11 +45,11 @@ class PerturbedClip:
 
 
 class PerturbedClips(Sequence[PerturbedClip]):
-    """The rows of one table of a suite; frames are generated from the source videos when a row is accessed.
+    """Rows of a table of a suite, whose frames are generated when a row is accessed.
 
     Attributes:
         rows: The rows.
-        missing: Source videos that the folder lacks, whose rows are omitted.
+        missing: Source videos that were not found, whose rows are omitted.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
         frames: Frames = None,
         missing: Sequence[str] = (),
     ):
-        """Store the arguments; instances are created by `load`."""
+        """Store the arguments; use `load` to create instances."""
         self.rows, self.missing = rows, tuple(missing)
         self._name, self._settings, self._videos, self._chosen = name, settings, videos, frames
 
@@ -81,13 +81,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
         return self.made(number, lambda index, clip, row: positions_of(self._chosen, len(clip), row["clip_id"]))
 
     def made(self, number: int, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]) -> PerturbedClip:
-        """Return one row with its frames.
-
-        Args:
-            number: Index of the row.
-            choose: Function that returns frame positions in the clip from the source, the clip's frames in it, and the
-                row.
-        """
+        """Return one row with its frames; `choose` maps source index, frames of the clip and row to positions."""
         row = self.rows[number]
         path = self._videos[row["source_id"]]
         return with_index(path, lambda index: self._made(row, index, choose), remembered_index)
@@ -120,21 +114,19 @@ def load(
     frames: Frames = None,
     allow_missing: bool = False,
 ) -> PerturbedClips:
-    """Open one table of a suite and generate its frames on the fly, bit for bit as encoded by a rendered build.
-
-    With `frames`, only the required frames are decoded and perturbed, from the nearest keyframe on; mpeg1 and mpeg2
-    need all frames from the beginning to the last one.
+    """Open a table of a suite and generate its frames on the fly, bit for bit as encoded by a rendered build.
 
     Args:
-        out: The output of `build-perturbed`, with or without videos.
+        out: Output of `build-perturbed`, with or without videos.
         name: Name of a perturbation, or "clean".
         videos: Folder of the source videos.
-        severity: The only severity to include; None for all.
-        split: The only split to include; None for all.
-        frames: The frames of each clip: all (None); a number n of frames at equal distances from the first to the last,
-            floor(k (length - 1) / (n - 1)), with repetitions if the clip has fewer; a slice; or positions in any order
-            (a list, a range, an array of integers), where negative ones count from the end.
-        allow_missing: Whether to omit rows whose source video is not in the folder; the result's `missing` lists them.
+        severity: Severity to include; default: all.
+        split: Split to include; default: all.
+        frames: Frames of each clip: all (None); a number n of evenly spaced frames, floor(k (length - 1) / (n - 1)),
+            with repetitions if the clip has fewer; a slice; or positions in any order (a list, a range, an array of
+            integers), where negative ones count from the end. Only the required frames are decoded and perturbed;
+            mpeg1 and mpeg2 need all frames up to the last one.
+        allow_missing: Omit rows whose source video is not in the folder; the result's `missing` lists these videos.
 
     Raises:
         InputError: The output, table, severity, split, folder or frame does not exist, or the folder lacks videos.
@@ -169,10 +161,10 @@ def load(
         found = find_videos([folder], sources, output.info["video_folders"])
         missing = [source for source in sources if source not in found]
         if missing and not (found and allow_missing):
-            hint = ", or leave their rows out with allow_missing=True" if found else ""
+            hint = ", or omit their rows with allow_missing=True" if found else ""
             raise InputError(
                 f"{len(missing)} of {len(sources)} source videos are not in {folder}, the first of them {missing[0]}. "
-                f"Give the folder that has them as videos={hint}."
+                f"Pass the folder that contains them as videos={hint}."
             )
         rows = [row for row in rows if row["source_id"] in found]
         for row in rows:
@@ -182,10 +174,7 @@ def load(
 
 
 def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
-    """Return the positions of the chosen frames in a clip.
-
-    Returns:
-        int64, shape (chosen frames,), from 0 to count - 1, in the given order.
+    """Return the positions of the chosen frames in a clip: int64, from 0 to count - 1, in the given order.
 
     Raises:
         InputError: The clip lacks a frame, or a slice selects none.
@@ -204,17 +193,13 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
     if len(outside):
         raise InputError(
             f"clip {clip_id} has no frame {outside[0]}: its {count} frames are numbered 0 to {count - 1} (or -{count} "
-            "to -1 from the end). To sample frames evenly across the clip, give their number, such as frames=8."
+            "to -1 from the end). To sample frames evenly across the clip, pass their number, such as frames=8."
         )
     return positions % count
 
 
 def check_frames(frames: Any) -> Frames:
-    """Return a validated choice of frames, with NumPy integers converted to Python integers.
-
-    Raises:
-        InputError: The choice is not a positive number, a slice or a list of positions.
-    """
+    """Validate a choice of frames and convert NumPy integers; raise InputError if it is invalid."""
     if frames is None:
         return None
     if isinstance(frames, slice):

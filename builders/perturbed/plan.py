@@ -1,7 +1,6 @@
-"""The plan of MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities, and its captions.
+"""Plan MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities, and its captions.
 
-Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
-2207.02159), section 3.1 and appendix A.1; captions: `captions.py`.
+Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1.
 """
 
 from __future__ import annotations
@@ -33,15 +32,14 @@ def plan_perturbed(
 ) -> Plan:
     """Plan a suite before any video is opened.
 
-    A unit is a source video with all its clips and, if the clips are entire videos, all perturbations. A source from
-    which clips are cut may be long, so it has one unit per perturbation: an interruption loses less work, although the
-    source is decoded once per unit. Captions have separate units, as they need no video; a combination belongs to its
-    clip.
+    A unit is a source video with all its clips and perturbations, if the clips are entire videos. Sources of cut clips
+    may be long, so they have one unit per perturbation: an interruption loses less work, although the source is decoded
+    once per unit. Captions have separate units, as they need no video; a combination belongs to its clip.
 
     Args:
         clips: The captioned clips.
-        settings: The settings of the build.
-        limit: Maximum number of clips, which are the first by id.
+        settings: Settings of the build.
+        limit: Maximum number of clips, the first ones by id.
         identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
         notes: Counts from loading.
 
@@ -93,7 +91,7 @@ def plan_perturbed(
 
 
 def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
-    """Return the seconds of clips times nanoseconds per pixel, so that the longest units start first."""
+    """Estimate the relative cost of clips from their length, so that the longest units start first."""
     from ...video.estimate import costs
     from .estimate import factors
 

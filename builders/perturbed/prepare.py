@@ -108,10 +108,9 @@ def check_together(settings: PerturbedSettings) -> None:
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
-    """Load the annotations specified in the settings.
+    """Load the annotations; return their folder, and the clips of the split.
 
-    Returns:
-        Their folder, and the clips of the split; "all" means the benchmark's own split, or all splits of `captions`.
+    The split "all" selects the benchmark's own split, or all splits of `captions`.
 
     Raises:
         InputError: Annotations are missing or malformed.
@@ -187,7 +186,7 @@ def describe_texts(
     for corruption in found:
         flags = " and ".join(FLAGS[need] for need in corruption.needs if not models.get(need, True))
         if flags:
-            lines.append(f"{corruption.name} fetches its model from the hub, unless {flags} names it")
+            lines.append(f"{corruption.name} downloads its model from the Hub, unless {flags} names one")
     try:
         tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run downloads nothing
     except InputError as error:

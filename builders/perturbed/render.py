@@ -1,4 +1,4 @@
-"""Render the clips of a suite, and write their rows."""
+"""Render the clips of a suite and generate their rows."""
 
 from __future__ import annotations
 
@@ -33,18 +33,14 @@ from .settings import PerturbedSettings
 from .tables import CLEAN, level_of
 
 PLACE = ("num_frames", "fps", "source_frames", "first_frame")
-"""Columns with the position of a clip in its source."""
+"""Columns that locate a clip in its source."""
 Cut = list[tuple[dict[str, Any], range]]
-"""Clips, each with its frames in the source."""
+"""Clips with their frames in the source."""
 
 
 @dataclass(frozen=True)
 class PerturbedBuilder(SourceVideos):
-    """Builder that renders and describes the units of a plan.
-
-    Attributes:
-        videos: Path of each source video by id, as text.
-    """
+    """Render the units of a plan and generate their rows; `videos` contains the path of each source video by id."""
 
     settings: PerturbedSettings
     videos: Mapping[str, str] = field(default_factory=dict)
@@ -55,7 +51,7 @@ class PerturbedBuilder(SourceVideos):
         return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Return a skip if the source video is missing or does not open; captions do not need a video."""
+        """Return a skip if the source video is missing or cannot be opened; captions need no video."""
         return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -67,7 +63,7 @@ class PerturbedBuilder(SourceVideos):
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
     def look(self, unit: Unit) -> Facts:
-        """Return the positions of clips in their source, or perturb captions; see `core.plan.Builder`."""
+        """Locate clips in their source, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})
@@ -85,7 +81,7 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        """Return the frames in the source of a unit's clips."""
+        """Return the frames of a unit's clips in their source."""
         facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
         cut: Cut = []
         for clip in unit.payload["clips"]:
@@ -126,7 +122,7 @@ class PerturbedBuilder(SourceVideos):
         return facts
 
     def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
-        """Yield each stretch of the source that is perturbed as a whole, with the clips in it and their frames."""
+        """Yield each stretch of the source that is perturbed as a whole, with its clips and their frames."""
         if self.settings.clip_first:
             yield from ((frames, [(clip, frames)]) for clip, frames in cut)
         else:
@@ -191,11 +187,7 @@ class PerturbedBuilder(SourceVideos):
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
-    """Return the frames of a clip in its source.
-
-    Raises:
-        VideoError: The source has none of the frames (`too_short`).
-    """
+    """Return the frames of a clip in its source; raise VideoError (`too_short`) if there are none."""
     if clip["start_s"] is None:
         return range(index.num_frames)
     start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
@@ -209,17 +201,17 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
 
 
 def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
-    """Return the recipe of a perturbation; None for `clean`."""
+    """Return the recipe of a perturbation, or None for `clean`."""
     return None if name == CLEAN else Recipe(check_name(name), severity, seed, key)
 
 
 def recipe_of(name: str, severity: int, row: Mapping[str, Any], settings: PerturbedSettings) -> Recipe | None:
-    """Return the recipe of a row, keyed by the clip if clips are cut first, else by the source; None for `clean`."""
+    """Return the recipe of a row, or None for `clean`; its key is the clip if clips are cut first, else the source."""
     return recipe_for(name, severity, settings.seed, row["clip_id"] if settings.clip_first else row["source_id"])
 
 
 def index_map_of(name: str, severity: int, row: Row, settings: PerturbedSettings) -> NDArray[np.int64]:
-    """Return the frame shown at each position of the unit that is perturbed as a whole: the source or the clip."""
+    """Return the frame displayed at each position of the source, or of the clip if clips are cut first."""
     recipe, count = recipe_of(name, severity, row, settings), row["source_frames"]
     return recipe.index_map(count) if recipe else np.arange(count, dtype=np.int64)
 
@@ -228,14 +220,10 @@ Picture = Frame | NDArray[np.uint8]
 
 
 def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
-    """Return the source frames from which frames of a recipe are computed.
+    """Return the source frames needed to compute the `wanted` frames, which must increase, under a recipe.
 
-    A codec predicts frames from earlier ones, so it needs all earlier frames and no later ones.
-
-    `recipe` is None for `clean`; `wanted` must increase; `stretch` contains the frames that are perturbed as a whole.
-
-    Returns:
-        The frame shown at each of the requested positions, or for a codec all frames from the beginning.
+    These are the frames displayed at the wanted positions; a codec needs all frames from the start of `stretch`, the
+    range that is perturbed as a whole. `recipe` is None for `clean`.
     """
     if recipe and recipe.corruption.scope == "index":
         first = stretch.start
@@ -248,15 +236,10 @@ def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) 
 def perturbed_frames(
     store: FrameStore, recipe: Recipe | None, wanted: Sequence[int], stretch: range
 ) -> Iterator[Picture]:
-    """Perturb frames of a stretch of video.
+    """Yield the `wanted` frames of a stretch under a recipe; the store must contain the result of `source_frames`.
 
-    Pixels are computed in RGB; temporal perturbations and codecs remain in yuv420p. Random numbers depend on the number
-    of a frame in the stretch, so any frame can be generated separately.
-
-    The store must contain the frames returned by `source_frames`, which has the same other arguments.
-
-    Yields:
-        One picture per number.
+    Pixels are perturbed in RGB; temporal perturbations and codecs remain in yuv420p. Random numbers depend on the
+    number of a frame in the stretch, so any frame can be generated separately.
     """
     scope = recipe.corruption.scope if recipe else "index"
     sources = source_frames(recipe, wanted, stretch)

@@ -20,13 +20,13 @@ LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
 MARKS = "osD^v"
 APART = 0.11  # distance between marks in severities; lower lines are thicker, so that equal ones remain visible
 PANEL_IN = 2.9
-FEW_CLIPS = 50  # R@5 saturates near 1 below this number of clips
+FEW_CLIPS = 50  # with fewer clips, R@5 is close to 1
 
 
 def robustness_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw scores against severity, under text perturbations, and of pairs (the paper's Figures 18, 16 and 4).
+    """Draw scores by severity, under text perturbations, and for pairs (Figures 18, 16 and 4 of the paper).
 
-    Retrieval is shown as R@5, or as R@1 for fewer than 50 clips. Pairs are shown relative to clean, unless that is 0.
+    Retrieval is shown as R@5, or as R@1 for fewer than 50 clips. Pairs are relative to clean and omitted if clean is 0.
     """
     table = next(table for table in scores.tables if table.name == "settings")
     names = list(dict.fromkeys(str(row[0]) for row in table.rows))
@@ -52,7 +52,7 @@ def robustness_figures(scores: Scores) -> dict[str, bytes]:
 
 
 def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
-    """Draw a score against severity, one panel per family."""
+    """Plot a score against severity, one panel per family."""
     visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
     panels: dict[str, list[str]] = {}
     for name, family in visual.items():
@@ -112,7 +112,7 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
-    """Draw the relative robustness of pairs as a heat map (Figure 4); first row and column: single perturbations."""
+    """Draw the relative robustness of pairs as a heat map; first row and column: single perturbations."""
     pairs = [setting for setting in values if setting.modality == "multimodal"]
     visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
     text = list(dict.fromkeys(s.text for s in pairs))

@@ -1,4 +1,4 @@
-"""Scores of suites of perturbed clips and captions: retrieval and answers in every setting, and robustness."""
+"""Score suites of perturbed clips and captions: retrieval and answers in every setting, and robustness."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("
 
 @dataclass(frozen=True)
 class Captions:
-    """The clips and captions of a perturbed suite, in the order of table `clean`, which is also that of matrices.
+    """Clips and captions of a suite, in the order of table `clean`, which is also that of similarity matrices.
 
     Attributes:
         ids: Caption ids, `<clip_id>#<number>`.
@@ -53,7 +53,7 @@ class Captions:
 
     @property
     def of(self) -> list[str]:
-        """The clip id of each caption."""
+        """Clip id of each caption."""
         return [self.clips[number] for number in self.clip]
 
 
@@ -61,7 +61,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
     """Read the clips and captions of a suite."""
     clean, _ = read_columns(output, CLEAN, ("clip_id", "source_id", "captions"), split)
     place_of = {clip: number for number, clip in enumerate(clean["clip_id"])}
-    moved = output.withheld.get("moved", {})  # for a row with withheld answers, the clip that its captions describe
+    moved = output.withheld.get("moved", {})  # if answers are withheld: the clip that a row's captions describe
     ids, texts, clips = [], [], []
     for clip, captions in zip(clean["clip_id"], clean["captions"], strict=True):
         ids += [f"{clip}#{place}" for place in range(len(captions))]
@@ -71,7 +71,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
 
 
 def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
-    """Return the captions of a setting by caption id."""
+    """Return the captions displayed in a setting, by caption id."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
@@ -80,7 +80,7 @@ def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, 
 
 
 def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """Return the settings of a suite: clean, each visual perturbation and severity, each text one, each pair."""
+    """Return the settings of a suite: clean, visual perturbations with severities, text perturbations, pairs."""
     settings, counts = info["settings"], info["counts"]
     visual = [name for name in settings["perturbations"] if name in counts]
     pairs = [pair.split(":") for pair in settings.get("pairs", ())]
@@ -120,7 +120,7 @@ def _suite(settings: tuple[Setting, ...], scores: tuple[str, ...]) -> Suite:
 def _chosen_settings(
     expected: Sequence[Setting], names: Iterable[str], source: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """Return the expected settings among `names`, and notes on those that are missing or unknown."""
+    """Return the expected settings among `names`, and notes on missing or unknown ones."""
     given, known = set(names), [setting.name for setting in expected]
     unknown = sorted(given.difference(known))
     missing = [name for name in known if name not in given]
@@ -146,7 +146,7 @@ def _chosen_settings(
     if missing:
         notes.append(f"{len(missing)} of {len(known)} settings are missing: {', '.join(missing)}.")
     if unknown:
-        notes.append(f"not in this output, left out: {', '.join(unknown)}.")
+        notes.append(f"not in this output, ignored: {', '.join(unknown)}.")
     return tuple(setting for setting in expected if setting.name in given), tuple(notes)
 
 
@@ -155,9 +155,9 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
 
     Args:
         output: A suite of `build-perturbed`.
-        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix clips x captions, or
-            `<setting>.jsonl` with ranked lists, in the order of table `clean` or of `clips.txt` and `captions.txt` in
-            the folder.
+        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix clips × captions, or
+            `<setting>.jsonl` with ranked lists. The order is that of table `clean`, or of `clips.txt` and
+            `captions.txt` in the folder.
         options: Options of scoring.
 
     Raises:
@@ -166,7 +166,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Give the folder with <setting>.npy, .safetensors or .jsonl.")
+        raise UsageError(f"there is no folder {folder}. Name the folder with <setting>.npy, .safetensors or .jsonl.")
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in MATRIX_KINDS and path.is_file():
@@ -213,8 +213,6 @@ class JudgedAnswer:
     """An answer about a clip in a setting.
 
     Attributes:
-        setting, clip, question: Values in the row of predictions.
-        answer: The answer, or None.
         correct: Whether the answer is correct; None if it is unreadable, or the setting or clip is unknown.
     """
 
@@ -257,8 +255,8 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     """Score answers in every setting of a suite by accuracy and robustness.
 
     A row contains the `setting` (`clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`), the clip (`id`) and, if a clip has
-    several questions, the `question`. It also contains either `correct`, judged by the user with the answer key of any
-    question set, or `answer`, the id or text of the chosen caption.
+    several questions, the `question`. It also contains `correct`, judged with any answer key, or `answer`, the id or
+    text of the chosen caption.
 
     Raises:
         InputError: Columns, settings or answers are missing, duplicated or unknown, and `options.partial` is not set.
@@ -309,7 +307,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
     extra = [f"{s} {c} {q}".strip() for s, c, q in values if (c, q) not in asked]
     if not options.partial and (missing or doubled or unknown or extra):
         refuse(predictions.path, missing, list(doubled), [*unknown, *extra], len(asked) * len(by_name))
-    # Robustness compares settings, so a question counts only if it is answered in every setting.
+    # Robustness compares settings, so only questions answered in every setting count.
     order = sorted(pair for pair in asked if all((setting, *pair) in values for setting in by_name))
     if not order:
         raise InputError(f"{predictions.path}: no question has an answer in every setting.")
@@ -331,7 +329,7 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
         "scored_sha256": identity(f"{clip}\0{question}" for clip, question in order),
     }
     if missing:
-        notes += ("questions without an answer in some setting are left out of all settings.",)
+        notes += ("questions without an answer in some setting are excluded from all settings.",)
     return _robustness_scores(output, chosen, ("accuracy",), tally(sources, cells), options, answers, notes)
 
 
@@ -343,7 +341,7 @@ def truth_of(value: Any) -> bool | None:
 
 
 def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Return the clips to which each caption of a setting belongs, by caption id and by text."""
+    """Return the clips described by each caption of a setting, by caption id and by text."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
@@ -353,7 +351,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
 
 
 def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
-    """Return whether the chosen caption belongs to the clip; None if the output lacks this caption."""
+    """Return whether the chosen caption describes the clip, or None if the caption is unknown."""
     if not isinstance(value, str):
         return None
     clips = about.get(value.strip()) or about.get(plain(value))
@@ -398,7 +396,7 @@ def scoring() -> BenchmarkScoring:
 
 
 def measure_of(cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of cells, whose names contain the settings."""
+    """Return the function that computes scores from the means of cells, whose names contain the settings."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
     suite = _suite(settings, tuple(dict.fromkeys(score for _, score in names)))

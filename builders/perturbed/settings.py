@@ -16,11 +16,7 @@ SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
 
 def read_severities(given: Any) -> tuple[int, ...]:
-    """Parse severities such as "3", "1-5" or "1,3,5".
-
-    Raises:
-        ValueError: The text has another form.
-    """
+    """Parse severities such as "3", "1-5" or "1,3,5"; raise ValueError for any other text."""
     chosen: set[int] = set()
     for part in (given if isinstance(given, str) else ",".join(given)).split(","):
         match = SEVERITIES.fullmatch(part)
@@ -69,8 +65,7 @@ class PerturbedSettings(BuildSettings):
     """Options of a suite of perturbed clips and captions.
 
     By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
-    can move content across clip boundaries. After `decided`, `perturbations` and `text_perturbations` contain no
-    families.
+    can move content across clip boundaries. `decided` expands the families in `perturbations` and `text_perturbations`.
     """
 
     msrvtt: str | None = option(
@@ -199,7 +194,7 @@ class PerturbedSettings(BuildSettings):
 
 
 def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
-    """Return the settings of a finished build from its `build.json`."""
+    """Return the settings of a finished build, given its `build.json`."""
     return read_settings(PerturbedSettings, info["settings"])
 
 

@@ -1,4 +1,4 @@
-"""Statistics for the card of a suite: counts, sizes and strength of perturbed clips, and counts of captions."""
+"""Compute statistics for a suite's card: counts, sizes, strength of perturbations, and counts of captions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .settings import settings_of
 from .tables import CLEAN, visual_tables
 
 CLIPS, FRAMES, AMONG = 3, 16, 32
-"""Clips whose PSNR is measured, frames of each, and the first frames that these are spread over."""
+"""Number of clips whose PSNR is measured, of frames of each, and of the first frames from which these are taken."""
 MAPS = 50  # clips whose index maps are computed
 EXAMPLES, REASONS = 3, 2
 BySeverity = dict[str, dict[int, float]]
@@ -36,7 +36,7 @@ BySeverity = dict[str, dict[int, float]]
 
 @dataclass(frozen=True)
 class CaptionTable:
-    """The counts of one table of captions.
+    """Counts of a table of captions.
 
     Attributes:
         captions: Number of rows.
@@ -54,17 +54,17 @@ class CaptionTable:
 
 @dataclass(frozen=True)
 class CaptionStatistics:
-    """The statistics of perturbed captions and of combinations.
+    """Statistics of perturbed captions and combinations.
 
     Attributes:
         tables: Counts of each table, in the paper's order.
         captions: Number of captions perturbed.
-        combined: For each visual and each text perturbation, whether they are combined.
+        combined: Whether a visual and a text perturbation are combined.
         rows: Number of rows of combinations.
         left_out: The paper's perturbations that need a language model and are not in the build.
         without_bias: Whether no perturbation is of the family `bias`.
-        shift: The report of `stressreel score text-shift`; see `evaluation.metrics.text_shift.shift_report`.
-        total: Total number of perturbed captions.
+        shift: Report of `stressreel score text-shift`; see `evaluation.metrics.text_shift.shift_report`.
+        total: Number of perturbed captions.
         changed: Share of perturbed captions that differ from the original.
     """
 
@@ -82,17 +82,16 @@ class CaptionStatistics:
 
 @dataclass(frozen=True)
 class PerturbedStatistics:
-    """The statistics of a suite.
+    """Statistics of a suite.
 
     Attributes:
         clips: The clean rows, without their videos.
         sources: Number of source videos by split.
-        seconds: Length of all clips; None if neither a file nor an annotation states it.
+        seconds: Length of all clips, if known.
         sizes: Total bytes of videos by perturbation (or "clean") and severity.
-        ratios: These bytes divided by those of the same clean clips.
+        ratios: These bytes divided by those of the clean clips.
         psnr: PSNR in dB of decoded frames against the clean ones, for pixel perturbations.
-        moved: Mean distance in frames between the displayed and the original position of a frame, for temporal
-            perturbations.
+        moved: Mean distance in frames between displayed and original position, for temporal perturbations.
         compared: Clips whose frames were compared, and the number of frames.
         maps: Number of clips whose index maps were computed.
         cut: Whether any clip is only a part of its source.
@@ -113,7 +112,7 @@ class PerturbedStatistics:
 
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
-    """Return the statistics of a suite; every video is read once, and frames of a few are decoded."""
+    """Compute the statistics of a suite; every video is read once, and frames of a few are decoded."""
     columns = ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE]
     clips: list[Row] = []
     sources = {}
@@ -186,10 +185,9 @@ def _not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> Inpu
 
 
 def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:
-    """Decode a few frames from the first part of a video, each as one array of all samples.
+    """Decode a few frames from the start of a video, each as one array of all samples.
 
-    The samples are those of the file, Y, U and V (or G, B and R if lossless), because colour conversions differ between
-    processors.
+    The samples are not converted to RGB, because colour conversions differ between processors.
     """
     wanted = spread(range(min(num_frames, AMONG)), FRAMES)
     found: list[NDArray[np.uint8]] = []
@@ -215,7 +213,7 @@ def decibels(errors: Sequence[float]) -> float:
 
 
 def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
-    """Return the distances by which temporal perturbations move the frames of clips."""
+    """Return the mean distances by which temporal perturbations move frames."""
     settings = settings_of(output.info)
     moved: BySeverity = {}
     for name in settings.perturbations:
@@ -231,7 +229,7 @@ def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
 
 
 def grows(values: Mapping[int, float], *, falling: bool) -> bool:
-    """Return whether a number increases (or decreases) from each severity to the next, rounded as in the card."""
+    """Return whether a number increases (or decreases) with each severity, rounded as in the card."""
     shown = [round(-value if falling else value, 1) for _, value in sorted(values.items())]
     return all(one < other for one, other in pairwise(shown))
 

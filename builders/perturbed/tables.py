@@ -1,4 +1,4 @@
-"""The visual tables of a suite."""
+"""Define the tables of a suite."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
     """Return the parts of the tables that a split with withheld answers shows: clips, and captions in a new order.
 
-    Ids of clips and sources are replaced, as they may be published with captions or be descriptive, except in a suite
-    without videos, which needs them.
+    Ids are replaced, as they may be descriptive or published with captions, unless the suite has no videos and needs
+    them.
     """
     of_clip = [column.name for column in (*COLUMNS, VIDEO)]
     hidden = {"source_id", "start_s", "end_s", "source_frames", "first_frame"} if info["settings"]["render"] else set()
@@ -89,7 +89,7 @@ def public(info: Mapping[str, Any]) -> dict[str, Public]:
 
 
 def level_of(name: str, severity: int) -> Row:
-    """Return the columns of a row that name and severity determine; `clean` has no level."""
+    """Return the columns determined by perturbation and severity; `clean` has no level."""
     if name == CLEAN:
         return {"perturbation": CLEAN, "level": None, "written_quantiser": None}
     corruption = check_name(name)

@@ -1,4 +1,4 @@
-"""A suite as items and as tasks: the choice of the caption that describes a clip."""
+"""Represent a suite as items, and as tasks of choosing the caption that describes a clip."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUM_CAPTIONS = 5
 
 @dataclass(frozen=True)
 class CaptionChoice:
-    """The captions offered for a clip.
+    """Captions offered for a clip.
 
     Attributes:
         place: Position of the correct caption.
@@ -34,7 +34,7 @@ class CaptionChoice:
 
     @property
     def others(self) -> frozenset[str]:
-        """The text perturbations whose offered captions differ from those of the clean setting."""
+        """Text perturbations whose offered captions differ from those of the clean setting."""
         clean = self.captions[""]
         return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
 
@@ -42,13 +42,15 @@ class CaptionChoice:
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
     """Sample distractors for every clip: the first captions of four other clips.
 
-    In every setting the offered captions differ according to `evaluation.metrics.answers.plain`, and none equals a
-    caption of the clip itself. A perturbation can make captions equal (without nouns, "a dog runs" and "a cat runs").
-    Distractors are therefore sampled from captions that differ under all perturbations. If there are fewer than four,
-    replacements are used for each perturbation that makes captions equal. A clip for which a perturbation leaves fewer
-    than four is excluded from all settings, because robustness compares settings on the same items.
+    Offered captions must differ from each other and from the clip's own in every setting, as compared by
+    `evaluation.metrics.answers.plain`; a perturbation can make captions equal (without nouns, "a dog runs" and "a cat
+    runs"). If fewer than four captions differ under all perturbations, each perturbation that makes some equal gets
+    replacements. A clip with too few replacements is excluded from all settings, because robustness compares settings
+    on the same items.
 
-    `texts` contains the displayed captions by text perturbation; "" is required.
+    Args:
+        captions: Clips and captions of the suite.
+        texts: Displayed captions by text perturbation; "" is required.
 
     Returns:
         The choice for each included clip, by clip id.
@@ -83,7 +85,7 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
 
 
 def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Return distractors for each perturbation; empty if there are too few for one of them."""
+    """Return distractors for each perturbation, or an empty dictionary if there are too few for one of them."""
     common = _different(own, order, list(shown.values()))
     if len(common) == NUM_CAPTIONS - 1:
         return dict.fromkeys(shown, common)
@@ -188,7 +190,6 @@ def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
 def _caption_docs(
     setting: Setting, captions: Captions, choices: Mapping[str, CaptionChoice], texts: list[str]
 ) -> Iterator[Doc]:
-    """Yield the documents of a setting."""
     for name, choice in choices.items():
         numbers = choice.captions[setting.text]
         yield {

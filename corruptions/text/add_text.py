@@ -88,6 +88,7 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
     """Return the tokens that can follow an adverb, and whether only a general adverb is idiomatic there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
+    order = caption.style == "imperative"
     found: list[tuple[int, bool]] = []
     for number, token in enumerate(tokens):
         if not token.tag.startswith("VB") or not token.text[:1].isalpha() or token.lower in _LOST:
@@ -108,7 +109,7 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
             continue
         if token.lower in ("fry", "fried", "fries", "frying") and number and tokens[number - 1].lower in _FRIED:
             place = number - 1
-        if token.tag in ("VBN", "VBD") and not _is_order(caption, number):
+        if token.tag in ("VBN", "VBD") and not (order and is_verb_form(token.lower, "VB")):  # "and put in a bowl"
             state = state or token.tag == "VBN"
         joined = number > 0 and tokens[number - 1].tag.startswith("VB") and tokens[number - 1].lower not in _BE
         chained = joined and any(other == number - 1 for other, _ in found)  # "enjoy eating": one adverb
@@ -125,11 +126,6 @@ def _disagrees(caption: Caption, number: int) -> bool:
     one = tokens[number - 2].lower in ("a", "an", "another", "one") and tokens[number - 1].tag == "NNS"
     lone = tokens[number - 1].tag == "NN" and tokens[number - 1].lower not in words("plural_words")
     return one or (lone and tokens[number - 2].tag in ("DT", "PRP$", "JJ", "CD"))
-
-
-def _is_order(caption: Caption, number: int) -> bool:
-    """Return whether an apparent participle is an imperative: "and put in a bowl"."""
-    return caption.style == "imperative" and is_verb_form(caption.tokens[number].lower, "VB")
 
 
 def _copula(caption: Caption, number: int) -> int | None:
@@ -163,11 +159,12 @@ def _is_auxiliary(caption: Caption, number: int) -> bool:
         return following.tag in ("VB", "VBP") and (after > number + 1 or tokens[number].tag != "VB")
     if lower == "let":
         return following.lower == "'s"
-    return lower in _FUTURE and following.tag == "TO" and after == number + 1 and _is_verb(caption, after + 1)
-
-
-def _is_verb(caption: Caption, number: int) -> bool:
-    return number < len(caption.tokens) and caption.tokens[number].tag.startswith("VB")
+    return (
+        lower in _FUTURE
+        and following.tag == "TO"
+        and after == number + 1
+        and caption.tag_at(after + 1).startswith("VB")
+    )
 
 
 def _is_name(caption: Caption, number: int) -> bool:

@@ -1,4 +1,4 @@
-"""Define a custom benchmark: is the clip played backwards? Every clip is shown in both directions.
+"""Define a custom benchmark that asks whether a clip is played backwards; every clip occurs in both directions.
 
 pip install ./examples/own_benchmark
 stressreel build backwards --captions sample --out out/backwards
@@ -67,7 +67,7 @@ class BackwardsSettings(BuildSettings):
 
 @dataclass(frozen=True)
 class BackwardsBuilder(SourceVideos):
-    """Builder of forward and backward clips; `videos` maps source ids to paths."""
+    """Render clips forwards and backwards; `videos` maps source ids to paths."""
 
     videos: Mapping[str, str]
 
@@ -122,7 +122,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
     )  # fmt: skip
 
 
-PUBLIC = {  # what `stressreel withhold` shows: an id or a source video that two questions share tells their answers
+PUBLIC = {  # columns published by `stressreel withhold`; ids shared by two questions would reveal the answers
     QUESTIONS.name: Public(("question_id", "video_id", "question"), ids=("question_id", "video_id")),
     VIDEOS.name: Public(("video_id", "sha256", "video"), ids=("video_id",)),
 }

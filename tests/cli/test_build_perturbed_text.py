@@ -138,7 +138,10 @@ class TestUse:
             ),
             (
                 ("--modality", "text", "--text-perturbations", "all"),
-                ("35 text perturbations x 5", "mlm_suggestion fetches its model from the hub, unless --mlm names it"),
+                (
+                    "35 text perturbations x 5",
+                    "mlm_suggestion downloads its model from the Hub, unless --mlm names one",
+                ),
             ),
             (("--perturbations", "jpeg", "--no-render"), ("25 perturbed clips",)),
         ],

@@ -25,7 +25,7 @@ def test_a_tree_is_printed() -> None:
     ("program", "said"),
     [
         ("Exists(phone", "at character 12: 1 bracket(s) are not closed"),
-        ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: here should be video"),
+        ("Exists(phone, Iterate(film, Filter(frame, [objects])))", "at character 22: expected video"),
         ("", "at character 0: there is no program"),
     ],
 )

@@ -132,7 +132,7 @@ def test_report_and_exit_code(copy: Path) -> None:
     assert "FAIL  card" in done.out
     assert "1 of" in done.out
     assert [line.partition(":")[0] for line in done.out.splitlines()[-2:]] == [
-        "Content that follows from no other rows, such as clips and annotations, could still have been forged",
+        "Content that cannot be derived from other rows, such as clips and annotations, could still have been forged",
         "The maker is not verified",
     ]
 

@@ -1,8 +1,8 @@
 """Decompose compositional questions into graphs of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022), section 3 and Figure 2: every function of a program, down to its leaves, becomes a
-question, and the question above it refers to its answer. Categories, rules and the order of children follow the
-released scoring programs and the one graph that the authors' notebooks show in full; `docs/decomp.md` lists our choices
+As in AGQA-Decomp (Gandhi et al. 2022, section 3 and Figure 2), every function of a program, down to its leaves, becomes
+a question, and the question above it refers to its answer. Categories, rules and the order of children follow the
+released scoring programs and the one graph shown in full in the authors' notebooks; `docs/decomp.md` lists our choices
 where these leave a case open.
 """
 
@@ -22,12 +22,7 @@ RuleChildren = tuple[str, tuple[Question, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A question with the questions of which it is composed.
-
-    Attributes:
-        kind: Leaf category, such as "Interaction After".
-        rules: Composition rules with their ordered children; empty for a leaf.
-    """
+    """A question, its leaf category such as "Interaction After", and its composition rules with ordered children."""
 
     question: Question
     kind: str
@@ -50,7 +45,7 @@ class DecomposedQuestion:
 
 
 def decompose_with_edges(root: Question) -> DecomposedQuestion:
-    """Decompose a question down to its leaves. A root to which no rule applies is isolated: its graph has one node."""
+    """Decompose a question down to its leaves; if no rule applies to the root, the graph has one node."""
     found = DecomposedQuestion([], [], [])
     places: dict[Question, int] = {}
 
@@ -82,7 +77,7 @@ def decompose(root: Question) -> list[Step]:
 def _root(question: Question) -> Step:
     """Decompose a root once.
 
-    A root that asks for a relation to any object also has the person as a child, and is an interaction if it asks about
+    Roots that ask for a relation to any object also have the person as a child, and are interactions if they ask about
     a part of the video. This reproduces the groups of roots in the authors' tables.
     """
     step = decompose_once(question)
@@ -133,7 +128,7 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
 
 
 def _interaction(relation: str, thing: Object, window: Window) -> RuleChildren:
-    """Decompose an interaction. The child for an object given by reference is the question of the reference."""
+    """Decompose an interaction; an object given by reference is represented by the question of the reference."""
     known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
     return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
@@ -151,8 +146,7 @@ def _localized(question: Windowed) -> Iterator[RuleChildren]:
 def _question_about(action: Action) -> Question:
     """Return the sub-question for an action: whether it happens, or which one is the longest or shortest.
 
-    "Is the person holding a phone?" asks for the action and for the relation in the same words, so both are one
-    question.
+    "Is the person holding a phone?" asks for both the action and the relation, so there is a single question.
     """
     if isinstance(action, ask.ExtremeAction):
         return action
@@ -160,7 +154,7 @@ def _question_about(action: Action) -> Question:
 
 
 def _same_interaction(action: Action) -> ask.Interaction | None:
-    """Return the interaction whose wording equals that of the action, in our wording or the engine's; else None."""
+    """Return the interaction with the same wording as the action, in our wording or the engine's, or None."""
     if parts := _relation_and_object(action):
         related, happens = ask.Interaction(*parts), ask.ActionHappens(action)
         same = word(related) == word(happens) or word(related, "engine") == word(happens, "engine")
@@ -169,7 +163,7 @@ def _same_interaction(action: Action) -> ask.Interaction | None:
 
 
 def _relation_and_object(action: Action) -> tuple[str, Object] | None:
-    """Return the relation and the object of an action; None if it has no object or is unknown."""
+    """Return the relation and object of an action, or None if it has no object or is unknown."""
     match action:
         case str():
             words = load_agqa().actions.get(action)

@@ -1,4 +1,4 @@
-"""Show a graph of sub-questions as a tree, as JSON or for Graphviz."""
+"""Format a graph of sub-questions as a tree, as JSON or for Graphviz."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wording import Wording, word
 
 
 def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours") -> dict[Question, str]:
-    """Return the text of every question, with `root` as the text of the root if specified."""
+    """Return the text of every question, with `root` as the text of the root if it is set."""
     texts = {step.question: word(step.question, wording) for step in steps}
     if root:
         texts[steps[-1].question] = root
@@ -19,7 +19,7 @@ def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours")
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Format a graph as a tree; a question with several parents is expanded at its first occurrence only."""
+    """Format a graph as a tree; a question with several parents is only expanded at its first occurrence."""
     texts = texts_of(steps, root, wording)
     by_question = {step.question: step for step in steps}
     number = {step.question: place for place, step in enumerate(steps)}

@@ -1,8 +1,8 @@
-"""Parse and format AGQA's functional programs, reproducibly byte for byte.
+"""Parse and format AGQA's functional programs; formatting reproduces them byte for byte.
 
-The grammar is that of the strings in AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), including
-irregularities of the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that
-they were holding", is a nested program. The table `FORMS` is used in both directions.
+The grammar is that of AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), including irregularities of
+the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that they were
+holding", is a nested program. The table `FORMS` is used in both directions.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def read_tree(program: str) -> Tree:
                 if expects:
                     _refuse(program, at, "something is missing before this comma")
                 if len(open_calls) == 1:
-                    _refuse(program, at, "the program ends here, and this comma follows")
+                    _refuse(program, at, "the program ends here, but a comma follows")
                 expects = True
             elif text in "([":
                 if not expects and text == "[":
                     _refuse(program, at, "a comma is missing before this list")
                 if text == "(" and (at == 0 or tokens[at - 1] in "([,)]"):
-                    _refuse(program, at, "this bracket follows no function's name")
+                    _refuse(program, at, "this bracket does not follow a function name")
                 open_calls.append(("[", at, []) if text == "[" else (tokens[at - 1], at - 1, []))
                 if len(open_calls) > DEEPEST:
                     _refuse(program, at, f"it is nested more than {DEEPEST} deep")
@@ -77,7 +77,7 @@ def read_tree(program: str) -> Tree:
             else:
                 name, begun, inside = open_calls.pop()
                 if not open_calls or (name == "[") != (text == "]"):
-                    _refuse(program, at, f"this {text} closes nothing")
+                    _refuse(program, at, f"this {text} closes no bracket")
                 if expects:
                     _refuse(program, at, f"something is missing before this {text}")
                 open_calls[-1][2].append(Tree(name, tuple(inside), begun))
@@ -96,7 +96,7 @@ def read_tree(program: str) -> Tree:
 
 
 def _position(program: str, token: int) -> int:
-    """Return the character position of a token; after the last token, the length of the program."""
+    """Return the character position of a token, or the length of the program after the last token."""
     found = (match for match in _TOKEN.finditer(program) if match.group().strip())
     starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
     return starts[token] if token < len(starts) else len(program) * bool(token)
@@ -116,10 +116,10 @@ class _Form:
     """The program of a question type.
 
     Attributes:
-        pattern: The program, in which `{question.relation}` is the relation of its question. The type of value allowed
-            for a field is the last part of its name, or follows a colon: `{first:action}`.
-        parts: Types of the fields that the pattern contains.
-        fixed: Values of the fields that the pattern does not contain.
+        pattern: The program, in which `{question.relation}` is the relation of its question. The allowed type of a
+            field's value is the last part of its name, or follows a colon: `{first:action}`.
+        parts: Types of the fields in the pattern.
+        fixed: Values of the fields that are not in the pattern.
     """
 
     of: type
@@ -221,10 +221,10 @@ def parse_program(program: str) -> Question:
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
-    """Match a program with a pattern, and collect the parts for the pattern's fields in `holes`.
+    """Match a program with a pattern, collecting the parts for the pattern's fields in `holes`.
 
     Returns:
-        The first part that does not match, and what is allowed in its place; None if everything matches.
+        The first part that does not match and what is allowed in its place, or None if everything matches.
     """
     if pattern.name.startswith("{"):
         known = holes.setdefault(pattern.name.strip("{}"), tree)
@@ -245,7 +245,7 @@ class _Reader:
 
     def refuse(self, tree: Tree, *allowed: str) -> NoReturn:
         choice = f"{'one of ' * (len(allowed) > 1)}{', '.join(allowed)}"
-        _refuse(self.program, tree.at, f"here should be {choice}, and is {str(tree)[:60]!r}")
+        _refuse(self.program, tree.at, f"expected {choice}, got {str(tree)[:60]!r}")
 
     def question(self, tree: Tree, forms: Sequence[_Form] = ()) -> Any:
         """Parse with the first form that matches; if none does, report what the closest ones allow."""
@@ -314,7 +314,7 @@ class _Reader:
         if not isinstance(found, ask.Reference):
             self.refuse(tree, "a question for an object")
         if found.window != VIDEO:
-            self.refuse(tree, "a question about the whole video: an object is never spoken of by a part of it")
+            self.refuse(tree, "a question about the whole video, as required for references to objects")
         return found
 
     def action(self, tree: Tree) -> Action:
@@ -330,11 +330,7 @@ _HOLE = re.compile(r"\{([\w.]+)[^}]*\}")
 
 
 def program_of(part: Question | Object | Action | Window) -> str:
-    """Return the AGQA program of a question or of a part of one.
-
-    Raises:
-        ValueError: AGQA has no program for it.
-    """
+    """Format a question or a part of one as an AGQA program; raise ValueError if AGQA has no program for it."""
     if isinstance(part, str):
         return {edge: direction for direction, edge in _DIRECTIONS.items()}.get(part, part)
     if isinstance(part, Window):

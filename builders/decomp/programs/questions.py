@@ -1,8 +1,8 @@
-"""Compositional questions as typed values: the meaning of AGQA's programs and of their sub-questions.
+"""Represent compositional questions as typed values: the meaning of AGQA's programs and their sub-questions.
 
 AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them
 into sub-questions, some of which AGQA does not ask, such as whether an action happens. An indirect reference ("the
-object that they held first") is stored as the question whose answer is the object.
+object that they held first") is represented by the question whose answer is the object.
 
 To add a question type, add a class and its row in `QUESTION_TYPES` here, its program in `parsing`, its rules in
 `decomposition`, its wording in `wording` and its answer in `graph_answers`. To generate it, also extend `proposals`,
@@ -26,7 +26,7 @@ WindowWord = Literal["video", "before", "after", "while", "between"]
 QuestionClass = TypeVar("QuestionClass")
 
 INTERACTING = "interacting with"
-"""Any contact with an object; AGQA's programs leave this relation out."""
+"""Any contact with an object; AGQA's programs omit this relation."""
 
 
 class _Hashed:
@@ -35,7 +35,7 @@ class _Hashed:
 
 @dataclass_transform(frozen_default=True)
 def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
-    """Return a frozen dataclass that caches its hash, as questions are nested and are the keys of most tables."""
+    """Create a frozen dataclass that caches its hash, as questions are nested and often used as keys."""
     made: Any = dataclass(frozen=True, slots=True)(cls)
     compute = made.__hash__
 
@@ -57,7 +57,7 @@ class Window(_Hashed):
 
     Attributes:
         word: Temporal relation to the actions; "video" is the entire video.
-        actions: The actions that delimit the part: none, one, or two for "between".
+        actions: Delimiting actions: none, one, or two for "between".
     """
 
     word: WindowWord
@@ -102,7 +102,7 @@ class ActionHappens(_Hashed):
 
 @_value
 class Both(_Hashed):
-    """Two interactions: both ("and"), or the first but not the second ("xor").
+    """Do both interactions hold ("and"), or the first but not the second ("xor")?
 
     Templates andObjRelExists and xorObjRelExists; AGQA's answers to XOR are those of "but not".
     """
@@ -189,9 +189,7 @@ class ActionEquals(_Hashed):
 class OrderChoose(_Hashed):
     """Does an event happen before or after the action? Templates objTime, relTime and actTime.
 
-    Attributes:
-        asked: The event to be ordered, in the entire video.
-        action: The action relative to which it is ordered.
+    The event, `asked`, refers to the entire video.
     """
 
     asked: Interaction | RelationExists | ActionHappens
@@ -217,9 +215,9 @@ class QuestionType(NamedTuple):
     """Names of a question type; `{word}` and `{Edge}` are replaced by its fields, unchanged or capitalized.
 
     Attributes:
-        notation: Name in the short notation; fields that it does not contain follow in brackets.
+        notation: Name in the short notation, followed by the other fields in brackets.
         kind: Leaf category in the released hierarchies.
-        kind_in_part: Category if the question is about a part of the video and the category differs.
+        kind_in_part: Category of a question about a part of the video, if different.
         template: AGQA's template; "" if AGQA does not ask the question, or if it depends on the fields (`template_of`).
     """
 
@@ -295,14 +293,14 @@ NAME_TEMPLATES = frozenset(
         *("actLast", "actLongest", "actShortest"),
     )
 )
-"""Templates that are answered by an object or an action; the others have two possible answers each."""
+"""Templates answered by an object or an action; all others have two possible answers."""
 TEMPLATES = tuple(load_rules().steps)
 """AGQA's 27 templates."""
 
 
 @lru_cache(maxsize=1 << 16)
 def notation(part: Question | Action | Window) -> str:
-    """Return a short notation of a question or of a part of one, which is equal only for equal questions.
+    """Return a short notation, which is equal only for equal questions (or parts of questions).
 
     An object that exists in the entire video is `objExists(phone)`, as in the released hierarchies.
     """
@@ -354,11 +352,10 @@ def actions_in(question: Question) -> tuple[Action, ...]:
 
 
 Composition = tuple[str, str, str]
-"""Parts that are combined: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
-("length", word, action).
-"""
+"""Combined parts: ("interaction", relation, object), ("time", word, action), ("edge", word, relation) or
+("length", word, action)."""
 Need = tuple[str, str]
-"""What a video must have for a question to make sense: ("action", phrase), ("object", name) or ("relation", name)."""
+"""A prerequisite of a question: ("action", phrase), ("object", name) or ("relation", name)."""
 
 
 def compositions_of(question: Question) -> set[Composition]:
@@ -399,7 +396,7 @@ def _action_compositions(word: str, action: Action) -> set[Composition]:
 
 @lru_cache(maxsize=1 << 14)
 def needs_of(question: Question) -> frozenset[Need]:
-    """Return the elements that a video must contain for a question to be meaningful."""
+    """Return what a video must contain for a question to make sense."""
     needs: set[Need] = set()
     match question:
         case Both(_, first, second):

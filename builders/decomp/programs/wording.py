@@ -1,7 +1,7 @@
-"""Word sub-questions in the present tense, with a distinct text for every meaning.
+"""Word sub-questions in the present tense, so that different meanings have different texts.
 
-Wordings are those of Gandhi et al. 2022, Table 1. Those that the paper does not show are ours (`templates/agqa.yaml`)
-or, as far as the authors' notebooks show them, those of their engine.
+Wordings are those of Gandhi et al. 2022, Table 1. Those not shown there are ours (`templates/agqa.yaml`) or, as far as
+the authors' notebooks show them, those of their engine.
 """
 
 from __future__ import annotations

@@ -54,28 +54,30 @@ REFUSED = {
     "Exists(Query(class, OnlyItem(Iterate(Localize(after, standing up), Filter(frame, [relations, in, objects])))), "
     "Iterate(video, Filter(frame, [objects])))": "a question about the whole video",
     "": "at character 0: there is no program",
-    "phone": "at character 0: here should be one of Exists",
+    "phone": "at character 0: expected one of Exists",
     "Exists(phone": "at character 12: 1 bracket(s) are not closed",
-    "Exists(phone))": "at character 13: this ) closes nothing",
-    "Exists(phone]": "at character 12: this ] closes nothing",
+    "Exists(phone))": "at character 13: this ) closes no bracket",
+    "Exists(phone]": "at character 12: this ] closes no bracket",
     "Exists(phone,, x)": "at character 13: something is missing before this comma",
     "Exists(phone, )": "at character 14: something is missing before this )",
-    "(phone)": "at character 0: this bracket follows no function's name",
+    "(phone)": "at character 0: this bracket does not follow a function name",
     "Exists(a) Exists(b)": "at character 10: a comma is missing",
     "Exists(phone), x": "the program ends here",
-    "Exists(phone, video)": "at character 14: here should be Iterate with 2 argument(s), and is 'video'",
-    "Exists(phone, Iterate(film, Filter(frame, [objects])))": "at character 22: here should be video, and is 'film'",
+    "Exists(phone, video)": "at character 14: expected Iterate with 2 argument(s), got 'video'",
+    "Exists(phone, Iterate(film, Filter(frame, [objects])))": "at character 22: expected video, got 'film'",
     "Exists(video, Iterate(video, Filter(frame, relations)))": "[relations]",
-    "Exists(phone, Iterate(video, Filter(frame, [things])))": "at character 44: here should be one of objects,",
-    "Exists(two  blanks, Iterate(video, Filter(frame, [objects])))": "here should be a name, and is 'two  blanks'",
+    "Exists(phone, Iterate(video, Filter(frame, [things])))": "at character 44: expected one of objects,",
+    "Exists(two  blanks, Iterate(video, Filter(frame, [objects])))": "expected a name, got 'two  blanks'",
     "Exists(" * (DEEPEST + 2): f"nested more than {DEEPEST} deep",
-    f"Superlative(max, Filter(video, [actions]), {LENGTH.replace('end', 'start')})": "at character 58: here",
+    f"Superlative(max, Filter(video, [actions]), {LENGTH.replace('end', 'start')})": "at character 58: expected",
     f"Equals(a, Superlative(max, [Filter(video, [actions, b]), Filter(video, [actions, a])], {LENGTH}))": "first of",
     "Choose(a, b, IterateUntil(forward, video, XOR(Exists(a, Filter(frame, [relations, r, objects])), Exists(a, "
-    "Filter(frame, [relations, r, objects]))), Filter(frame, [relations, r, objects])))": "here should be 'b' again",
-    "Compare([after, before], Exists(a, Iterate(Localize(temporal tag, b), Filter(frame, [actions]))))": "be before",
+    "Filter(frame, [relations, r, objects]))), Filter(frame, [relations, r, objects])))": "expected 'b' again",
+    "Compare([after, before], Exists(a, Iterate(Localize(temporal tag, b), Filter(frame, [actions]))))": (
+        "expected before"
+    ),
     "Equals(a, OnlyItem(IterateUntil(forward, video, HasItem(Filter(frame, [actions])), Filter(frame, [actions]))))": (
-        "at character 48: here should be Exists with 2 argument(s)"
+        "at character 48: expected Exists with 2 argument(s)"
     ),
 }
 
