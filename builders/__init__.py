@@ -1,4 +1,4 @@
-"""The benchmarks: one folder and one row of the table per benchmark, imported on first use.
+"""Benchmarks by name, imported on first use.
 
 Other packages register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
 """
@@ -63,10 +63,7 @@ def load_benchmark(name: str) -> Benchmark:
 
 
 def build_options(name: str) -> tuple[type[BuildSettings], str]:
-    """Return the settings class and the help of a build command.
-
-    Those of stressreel's own benchmarks are in `settings.py`, so that `--help` does not import the build code.
-    """
+    """Return the settings class and help of a build command, without importing the code of our own benchmarks."""
     if name not in BENCHMARKS:
         benchmark = load_benchmark(name)
         return benchmark.settings, benchmark.description

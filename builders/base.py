@@ -1,8 +1,8 @@
 """The interface of a benchmark.
 
-Commands, verification, cards, scores, exports and probes receive a `Benchmark` as an argument; none of them names a
-particular one. A benchmark is a folder of `builders/` with a row in the table there, or a package with an entry point
-in the group `stressreel.benchmarks`.
+Commands, verification, cards, scores, exports and probes receive a `Benchmark` as an argument; none depends on a
+specific one. A benchmark is a folder of `builders/`, or a package with an entry point in the group
+`stressreel.benchmarks`.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ if TYPE_CHECKING:
     from .runtime.derived import Derivation
 
 Info = Mapping[str, Any]
-"""The content of `build.json`."""
+"""Content of `build.json`."""
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A build whose annotations have been loaded, ready to run.
+    """A planned build with loaded annotations.
 
     Attributes:
-        builder: Builder that renders the units and makes their rows.
-        describe: Function that returns the text of a dry run, except sizes and times.
-        estimate: Function that estimates size, time and disk space for a number of workers, from a few encoded frames
-            or from typical contents; None if no videos are rendered.
+        builder: Renders the units and generates their rows.
+        describe: Returns the text of a dry run, except sizes and times.
+        estimate: Estimates size, time and disk space, given the number of workers and whether to encode a few frames;
+            None if no videos are rendered.
         recorded: Values for underspecified options in the recorded command.
         warnings: Warnings to print before work starts.
-        searched: Function that lists the folders searched for source videos; see `video.source_files.searched`.
-        chosen: Choices that depend on floating-point rounding, or None.
+        searched: Returns the folders searched for source videos; see `video.source_files.searched`.
+        chosen: Choices that depend on floating-point rounding.
     """
 
     plan: Plan
@@ -63,54 +63,46 @@ class Prepared:
 
 
 class Prepare(Protocol):
-    """Function that loads the annotations and plans a build."""
+    """Load the annotations and plan a build."""
 
     def __call__(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-        """Return a build that is ready to run."""
+        """Return a planned build; with `dry_run`, nothing may be downloaded or paid for."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """One benchmark.
+    """A benchmark; optional parts are None, empty or have a default.
 
     Attributes:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
         summary: One-line description for lists.
         description: Help of the build command, with examples.
         settings: Options; see `core.options`.
-        prepare: Function that loads the annotations and plans the build. Its arguments are the settings, `dry_run` (if
-            true, nothing may be downloaded or paid for) and `progress` (whether to show progress).
-        configs: Function that returns the tables that an output may have, from `build.json`.
-        items: Function that returns the items of an output's table and split: question, video, options, correct answer.
-        question_tables: Function that returns the tables with questions, the default first.
-        decide: Function that resolves settings, such as families of names, into those stored in the plan, without
-            reading files, so that the recorded command can be checked. By default settings are unchanged.
-        derived: Function that yields the rows that follow from other rows of an output, as storage values in the order
-            of their tables with only the derived columns, and a line per contradiction that concerns no single column.
-            None if there is no such check.
-        shown: Function that yields the videos of an output that show frames of other videos, with their order. None if
-            there are none.
-        card: Function that returns the benchmark's part of the card.
-        scoring: Function that returns the scoring of predictions; None for accuracy on the items.
-        choices: Function that returns the multiple-choice questions of a table and split for an audit, once per set of
-            options; None to use the items.
-        tasks: Function that returns the tasks of a split for evaluation harnesses; None to derive one from the items.
-        clips: Function that returns the source of frames for an output without videos, given questions and a folder of
-            source videos; None if videos only exist in the build.
-        complements: Function that returns the complement pairs of questions in a split; None if there are none.
-        references: Function that returns the rows of a table with the reference texts of open questions, and the split
-            of each row; None if there are no open questions.
-        written_table: Table whose open questions harnesses ask for free text; "" if there is none.
-        gallery: Function that returns the pages of a gallery for an output and answers to it; None for one page per
-            item.
-        layout: Function that yields the files of a split, by name, in the layout of the authors' release, or None.
-        public: Function that returns, from `build.json`, the parts of tables that a split with withheld answers shows,
-            the table of questions first; unlisted tables are omitted. None if answers cannot be withheld.
-        captions: Function that returns the names of the tables with perturbed captions, from `build.json`; None if
-            there are none.
-        sample: Options that build the built-in sample; empty if there is none.
+        prepare: Loads the annotations and plans the build.
+        configs: Returns the tables that an output may have, given `build.json`.
+        items: Returns the items of a table and split: question, video, options, correct answer.
+        question_tables: Returns the tables with questions, the default first.
+        decide: Resolves settings, such as families of names, into those stored in the plan, without reading files.
+        derived: Yields the rows that can be derived from other rows, in the order of their tables and with storage
+            values of the derived columns only, and a line per contradiction that concerns no single column.
+        shown: Yields the videos that show frames of other videos, with their order.
+        card: Returns the benchmark's part of the card.
+        scoring: Returns the scoring of predictions; default: accuracy on the items.
+        choices: Returns the multiple-choice questions of a table and split for an audit, once per set of options;
+            default: the items.
+        tasks: Returns the tasks of a split for evaluation harnesses; default: one derived from the items.
+        clips: Returns the source of frames for an output without videos, given questions and a folder of source videos.
+        complements: Returns the complement pairs of questions in a split.
+        references: Returns the rows of a table with the reference texts of open questions, and their splits.
+        written_table: Table whose open questions harnesses ask for free text.
+        gallery: Returns the pages of a gallery for an output and answers to it; default: one page per item.
+        layout: Yields the files of a split, by name, in the layout of the authors' release.
+        public: Returns, given `build.json`, the parts of tables that a split with withheld answers shows, the table of
+            questions first; other tables are omitted.
+        captions: Returns the names of the tables with perturbed captions, given `build.json`.
+        sample: Options that build the built-in sample.
         drawn_sample: Name of the built-in sample (in `samples.SAMPLES`) that these options use.
-        result_table: Table, besides the first, for which the build prints how to load it.
+        result_table: Table, besides the first, whose loading code the build prints.
     """
 
     name: str
@@ -141,7 +133,7 @@ class Benchmark:
     result_table: str = ""
 
     def tables(self, output: FinishedOutput) -> list[Config]:
-        """Return the tables that an output has."""
+        """Return the tables of an output."""
         return [config for config in self.configs(output.info) if config.name in output.info["counts"]]
 
     @property

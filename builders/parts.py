@@ -1,4 +1,4 @@
-"""The parts of a benchmark for an output, with defaults for undeclared ones."""
+"""Apply a benchmark to an output, with defaults for optional parts."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def items_of_output(output: FinishedOutput, config: str | None, split: str | Non
 
 
 def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the multiple-choice questions of a table and split of an output; see `Benchmark.choices`."""
+    """Return the multiple-choice questions of a table and split; see `Benchmark.choices`."""
     from ..evaluation.blind.questions import blind_questions
 
     refuse_withheld(output, split)
@@ -58,9 +58,9 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[B
 
 
 def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOptions) -> dict[str, Check]:
-    """Return all checks that apply to an output, cheap ones first.
+    """Return all checks that apply to an output, inexpensive ones first.
 
-    If the build can be repeated from `sources`, checks that only read rows are omitted.
+    Checks that only read rows are omitted if the output can be built again from `sources`.
     """
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
@@ -124,7 +124,7 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
 def rebuild_checks(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
 ) -> dict[str, Check]:
-    """Return the checks that repeat a build; if that is impossible, one check that reports the reason."""
+    """Return the checks that repeat a build, or one check that reports why this is impossible."""
     from .rebuilt import prepare_again
     from .runtime.rebuild import Rebuild
 
@@ -140,11 +140,7 @@ def rebuild_checks(
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """Scores, with the figures of the benchmark.
-
-    Attributes:
-        figures: PNG files by name; None if the benchmark has no figures.
-    """
+    """Scores, with the figures of the benchmark as PNG by file name, or None if it has no figures."""
 
     scores: Scores
     config: str
@@ -172,14 +168,14 @@ def score_output(
 
 
 def measure_of(name: str, cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of a tally's cells."""
+    """Return the function that computes the scores from the means of a tally's cells."""
     from ..evaluation.metrics import open_ended
 
     return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
 
 
 def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
-    """Return the rows, with their correct texts, of a table with open questions.
+    """Return the rows of a table with open questions, with their correct texts.
 
     Raises:
         InputError: The benchmark has no open questions.
@@ -199,7 +195,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
 
 
 def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card:
-    """Return the card of a benchmark, by default one with its summary; without statistics if answers are withheld."""
+    """Return the card of a benchmark; by default its summary, and no statistics if answers are withheld."""
     from ..data_cards.card import Card
 
     if info and info.get("withheld"):
@@ -212,7 +208,7 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
 
 
 def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:
-    """Return the scoring of a benchmark; by default, accuracy."""
+    """Return the scoring of a benchmark, by default accuracy."""
     from ..evaluation.metrics.scoring import accuracy_scoring
 
     return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
@@ -229,7 +225,7 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
 
 
 def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return the gallery of an output; by default, one page per item."""
+    """Return the gallery of an output, by default one page per item."""
     from ..data_cards.gallery.generic import item_gallery
 
     refuse_withheld(output)
@@ -240,10 +236,10 @@ def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -
 
 
 def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -> Iterator[tuple[str, bytes]]:
-    """Return the files of an output in the layout of the benchmark's published release.
+    """Return the files of an output in the layout of the authors' release.
 
     Raises:
-        InputError: The benchmark has no published layout.
+        InputError: The benchmark has no such layout.
         UsageError: The split does not exist, or the output has several and none was specified.
     """
     from ..evaluation.metrics.inputs import ALL, choose_split
@@ -264,7 +260,7 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
 
     Raises:
         InputError: The question does not exist.
-        UsageError: The benchmark has no explanations of answers.
+        UsageError: The benchmark cannot explain answers.
     """
     from ..evaluation.metrics.predictions import of_output
 

@@ -1,4 +1,4 @@
-"""Prepare the build of a finished output again, from its recorded settings and the available inputs."""
+"""Prepare a build again, from the recorded settings of its output and the available inputs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True)
 class Sources:
-    """The build inputs available for verification.
+    """Inputs available for building an output again.
 
     Attributes:
         folders: Folders to search for annotations and videos, in order.
-        videos: The folder of the videos, if known.
-        given: Options of the build by keyword, whose files are not searched for.
+        videos: Folder of the videos, if known.
+        given: Build options by keyword, whose files are not searched for.
     """
 
     folders: Sequence[Path] = ()
@@ -37,7 +37,7 @@ class Sources:
 
 
 def opening(benchmark: Benchmark, settings: BuildSettings, prepared: Prepared) -> dict[str, Any]:
-    """Return the first entries of `build.json`: the command, settings, inputs and versions."""
+    """Return the first entries of `build.json`: command, settings, inputs and versions."""
     return {
         "builder": prepared.plan.builder,
         "dataset_version": settings.version,
@@ -54,7 +54,7 @@ def prepare_again(
     """Prepare the build of an output again.
 
     Returns:
-        The results of `prepare` and `opening`; or a `NotChecked` if an input is not available, or a message if the
+        The results of `prepare` and `opening`, or a `NotChecked` if an input is not available, or a message if the
         record is invalid.
 
     Raises:
@@ -95,11 +95,7 @@ def prepare_again(
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return validated build options, given as keywords.
-
-    Raises:
-        UsageError: An option is unknown, or its value is not allowed.
-    """
+    """Validate build options given as keywords; raise UsageError if an option or its value is invalid."""
     options = {each.keyword: each for each in options_of(benchmark.settings)}
     values = {}
     for name, value in given.items():
@@ -126,11 +122,11 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
         values = value if isinstance(value, tuple) else (value,)
         paths = [_look_for(option, Path(name).name, sources.folders, inputs) for name in values]
         if None in paths:
-            return NotChecked(f"the input of --{each.flag} was not found: give it, or --annotations or --sources")
+            return NotChecked(f"the input of --{each.flag} was not found: pass it, or --annotations or --sources")
         found = [str(path) if each.kind == "text" else path for path in paths]
         return tuple(found) if isinstance(value, tuple) else found[0]
     if option.write is not None and not option.content and each.kind in ("text", "path") and not option.read:
-        return NotChecked(f"--{each.flag} was given to the build: give it here too")
+        return NotChecked(f"--{each.flag} was passed to the build: pass it here too")
     return value
 
 
@@ -149,6 +145,6 @@ def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterab
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:
-    """Return the file with a name in the first folder that has one."""
+    """Return the file from the first folder that contains it."""
     found = (find_file(folder, name) for folder in folders if Path(name).name == name != "..")
     return next((path for path in found if path), None)

@@ -1,4 +1,4 @@
-"""The source videos of a build, for all rendering builders."""
+"""Locate and check the source videos of a build; shared by builders that render videos."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .runtime.missing import first_of
 
 
 def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
-    """Describe the number of source videos found, the missing ones, and the searched folders."""
+    """Describe how many source videos were found, which are missing, and where they were searched for."""
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
@@ -23,11 +23,7 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
 
 
 class SourceVideos:
-    """The part of a `core.plan.Builder` that concerns source videos, inherited by builders.
-
-    Attributes:
-        videos: Path of each source video by id, as text; a field of the builder.
-    """
+    """Base of builders that render source videos; `videos` contains the path of each video by id."""
 
     videos: Mapping[str, str]
 
@@ -61,7 +57,7 @@ class SourceVideos:
         return None
 
     def stamp(self, unit: Unit) -> str:
-        """Return the size and modification time of a unit's source file; empty if it does not exist."""
+        """Return the size and modification time of a unit's source file, or "" if it does not exist."""
         path = self.videos.get(unit.source_id)
         if not path:
             return ""

@@ -1,1 +1,1 @@
-"""The runtime that turns a plan into a finished output: executors, journal, packing."""
+"""Render a plan into a finished output: executors, journal, packing, verification."""

@@ -1,4 +1,4 @@
-"""The path from a plan to a finished output: preflight, rendering and packing; safe to kill and resume at any time."""
+"""Run a plan: preflight, rendering and packing; safe to kill and resume at any time."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ WriteCard = Callable[[Path, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Options of running a build, which do not affect its content.
+    """Options of a run, which do not affect its content.
 
     Attributes:
         max_skip: Maximum share of units that may be skipped because of faulty videos.
-        allow_missing: Whether to continue without videos that are missing or cannot be opened.
-        needs: Disk space that the build needs; None to skip the check.
-        searched: Function that lists the folders searched for source videos.
+        allow_missing: Continue without videos that are missing or cannot be opened.
+        needs: Required disk space; None to skip the check.
+        searched: Returns the folders searched for source videos.
         missing_list: File for a list of missing source videos, if there are many.
     """
 
@@ -63,7 +63,7 @@ def executor_for(
     """Return the executor for the options.
 
     Args:
-        workers: Number of parallel units; None for one per core of this machine or of the cluster.
+        workers: Number of parallel units; defaults to the cores of this machine or of the cluster.
         kind: See `core.options.RunOptions`.
         ray_address: Head of a Ray cluster.
         tools: Versions required of workers on other machines.
@@ -87,23 +87,22 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Run a plan in an output folder, or continue an earlier run; return the content of `build.json`.
+    """Run a plan in an output folder, resuming an earlier run; return the content of `build.json`.
 
     Args:
         plan: The plan.
-        builder: The builder of its units.
+        builder: Renders the units.
         output: A folder from `claim`.
         options: See `RunSettings`.
-        fresh: Whether to discard an earlier run, after all checks that could refuse the build.
+        fresh: Discard an earlier run, once all checks have passed.
         info: First entries of `build.json`: versions, settings, inputs.
-        write_card: Function that writes `README.md` and its figures from the finished shards and the content of
-            `build.json`.
-        say: Function that prints a line for the user.
+        write_card: Writes `README.md` and its figures, given the folder and the content of `build.json`.
+        say: Prints a line for the user.
 
     Raises:
         InputError: The plan is empty, or videos are missing without `allow_missing`.
         MismatchError: Another plan was started in the folder.
-        BuildError: There are too many skips, or a worker failed.
+        BuildError: Too many units were skipped, or a worker failed.
         OutputError: The folder cannot be written, or has too little space.
     """
     if not plan.units:
@@ -131,10 +130,10 @@ def run(
 
 
 def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Say) -> dict[str, Any] | None:
-    """Return the content of `build.json` if the build is already complete.
+    """Return the content of `build.json` if the build is complete, else None.
 
     Raises:
-        BuildError: The build omitted missing videos, which these options do not allow.
+        BuildError: The complete build omitted missing videos, which these options do not allow.
     """
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done is None:
@@ -144,7 +143,7 @@ def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Sa
     if without and not options.allow_missing:
         raise BuildError(
             f"{output.name} is complete, but was built with --allow-missing, without the videos of {without} "
-            f"{plan.noun}s. Build it again with --fresh, or give --allow-missing to keep it."
+            f"{plan.noun}s. Build it again with --fresh, or keep it with --allow-missing."
         )
     say(f"{output.name} is already complete; --fresh builds it again")
     return done
@@ -203,15 +202,15 @@ def render(
     absent: Sequence[Skip] | None = None,
     share: WorkShare | None = None,
 ) -> list[Skip]:
-    """Render the units without a receipt, and return all skips in plan order.
+    """Render the units that have no receipt; return all skips in plan order.
 
     Args:
         plan: The plan.
-        builder: The builder of its units.
+        builder: Renders the units.
         store: Store for the files.
         journal: Journal for the receipts.
         options: See `RunSettings`.
-        say: Function that prints a line for the user.
+        say: Prints a line for the user.
         absent: Units whose videos are missing, if already known.
         share: The part of the units to render; None for all.
     """
@@ -223,7 +222,9 @@ def render(
     todo = [
         unit
         for unit in work
-        if not _has_receipt(unit, journal, store) or journal.stamps[unit.id] != builder.stamp(unit)
+        if not journal.rendered(unit.id)  # skipped units are retried
+        or not store.has(unit.id, journal.facts(unit.id)["files"])
+        or journal.stamps[unit.id] != builder.stamp(unit)
     ]
     keep(plan.noun, len(work) - len(todo))
     if len(todo) < len(work):
@@ -251,15 +252,10 @@ def render(
 
 
 def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[str, Skip]) -> list[Skip]:
-    """Return the skipped units in plan order, followed by the skipped parts of rendered units."""
+    """Return the skipped units in plan order, then the skipped parts of rendered units."""
     parts = {skip for skips_of in left_out.values() for skip in skips_of}
     in_part = sorted(parts, key=lambda skip: (skip.source_id, skip.unit_id))
     return [*(skips[unit.id] for unit in plan.units if unit.id in skips), *in_part]
-
-
-def _has_receipt(unit: Unit, journal: BuildJournal, store: Store) -> bool:
-    """Return whether a unit is done and its files match its receipt. Skipped units are retried."""
-    return journal.rendered(unit.id) and store.has(unit.id, journal.facts(unit.id)["files"])
 
 
 def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSettings) -> list[Skip]:
@@ -271,7 +267,7 @@ def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSett
 
 
 def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None:
-    """Raise BuildError if more units were skipped than `--max-skip` allows, or all of them."""
+    """Raise BuildError if all units were skipped, or more than `--max-skip` allows."""
     counted = [skip for skip in skips if not skip.allowed]
     tried = sum(bool(unit.source_id) for unit in plan.units) - sum(skip.allowed for skip in skips)
     share = len(counted) / max(tried, 1)

@@ -1,4 +1,4 @@
-"""Verify embedded videos by decoding: their rows, shared frames, and their frames in decord."""
+"""Verify embedded videos by decoding them: against their rows, other videos, and decord."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ MOST_SEEN = 10_000  # videos whose properties are cached
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
-    """Check that every video has the frames, rate, size and length of its row.
+    """Check that every video has the frames, rate, size and length in its row.
 
-    Files encoded by the build must have one video track, an audio track only if audio is kept, and no metadata.
+    Files encoded by the build must have one video track, an audio track only if sound is kept, and no metadata.
     """
     settings = output.info["settings"]
     tracks: list[tuple[str, ...]] = []  # tracks allowed in a file; empty if files were copied unchanged
@@ -53,7 +53,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
 
 def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
-    """Compare the decoded video of a row with the row; `tracks` are those allowed in files encoded by the build."""
+    """Compare a row with its decoded video; `tracks` lists the tracks allowed in files encoded by the build."""
     key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
     if key not in _seen:
         if len(_seen) == MOST_SEEN:
@@ -72,7 +72,7 @@ _seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = 
 
 
 def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
-    """Decode a video, and return its shape, the relative tolerance of rate and length, and its problems."""
+    """Decode a video; return its shape, the relative tolerance of rate and length, and its problems."""
     try:
         if not tracks:
             return shape_in(video), 0.0, []
@@ -89,7 +89,7 @@ def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple
 
 
 def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
-    """Return the shape of an embedded video in any format."""
+    """Return the shape of an embedded video of any format."""
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
         path = Path(folder) / f"video{Path(video['path'] or '').suffix}"
         path.write_bytes(video["bytes"] or b"")
@@ -101,11 +101,10 @@ class ShownFrames:
     """A video that shows the frames of another video.
 
     Attributes:
-        key: Values of the key columns in its row.
-        of_key: Values of the key columns in the other video's row.
+        key: Values of the key columns in its row; `of_key` likewise in the other video's row.
         order: Frame of the other video at each position, int64, shape (frames,).
         of_table: Table of the other video.
-        timed: Whether each frame has its duration in the other video; if not, each position keeps its duration.
+        timed: Whether each frame keeps its duration in the other video; if not, each position keeps its duration.
     """
 
     table: str
@@ -118,9 +117,9 @@ class ShownFrames:
 
 
 def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: int) -> Iterator[str]:
-    """Check that videos show the frames of other videos in the order of their rows, with equal durations and sizes."""
+    """Check that videos show the frames of other videos in the recorded order, with equal durations and sizes."""
     settings = output.info["settings"]
-    # At crf 23 thumbnails of one frame in real clips differed by up to 2.1; x264's quantiser doubles every 6.
+    # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1; x264's quantiser doubles every 6.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
     places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
     read = row_reader(["video"])
@@ -130,7 +129,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
             places[table] = _places(output, table, len(key))
         return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
 
-    once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
+    once = {(each.table, each.key): each for each in shown}  # repeated rows are reported by another check
     calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
@@ -148,18 +147,18 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
     if here.sizes != there.sizes or here.tracks != there.tracks:
         problems.append(f"its size or its tracks differ from those of {other}")
     durations = there.durations[each.order] if each.timed else there.durations
-    some = np.s_[: None if each.timed else -1]  # the last duration may be that of another frame, see `_facts`
+    some = np.s_[: None if each.timed else -1]  # the last duration may belong to another frame, see `_facts`
     if here.time_base != there.time_base or not np.array_equal(here.durations[some], durations[some]):
         problems.append(f"the durations of its frames differ from those in {other}")
     apart = np.sqrt(((here.pictures - there.pictures[each.order]) ** 2).mean(1))
     wrong = {place for place, _ in misplaced(here.pictures, there.pictures, each.order)}
     if wrong := wrong | {*np.flatnonzero(apart > furthest).tolist()}:
-        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not the frames of {other} that the rows name")
+        problems.append(f"{len(wrong)} frames, from {min(wrong)} on, are not the recorded frames of {other}")
     return [f"{title}: {problem}" for problem in problems]
 
 
 def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
-    """Check that up to 20 videos, evenly spaced, have the same frames in decord as in PyAV."""
+    """Check that up to 20 evenly spaced videos have the same frames in decord as in PyAV."""
     if find_spec("decord") is None:
         yield NotChecked(f"decord is not installed: {command_for('decord')}")
         return
@@ -176,7 +175,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
-    """Return the shard and the row number of each row of a table, by its first columns."""
+    """Return the shard and row number of each row of a table, by its first columns."""
     found = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]

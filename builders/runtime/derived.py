@@ -1,4 +1,4 @@
-"""Verify rows that follow from other rows of the same output."""
+"""Verify rows that can be derived from other rows of the same output."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ from ...core.schema import Config, Row
 
 @dataclass(frozen=True)
 class Derived:
-    """The expected next row of a table.
-
-    Attributes:
-        row: Storage values of the columns that follow from other rows.
-    """
+    """The expected next row of a table: the storage values of all derived columns."""
 
     table: str
     split: str
@@ -25,7 +21,7 @@ class Derived:
 
 
 Derivation = Derived | Finding
-"""An expected row, a problem, or something that could not be checked."""
+"""An expected row, a problem, or a part that was not checked."""
 
 
 def check_derived(
@@ -33,11 +29,8 @@ def check_derived(
 ) -> Iterator[Finding]:
     """Compare rows with those derived from other rows, in the order of each table and split.
 
-    At the first row whose key differs, the table is reported once and its remaining rows are skipped. Tables without
-    derived rows are not read.
-
-    `derived` yields the expected rows in order, with tables and splits interleaved arbitrarily, and problems that
-    concern no column.
+    Once keys differ, the remaining rows of the table are skipped. `derived` yields expected rows, with tables and
+    splits interleaved arbitrarily, and problems that concern no column.
     """
     by_name = {config.name: config for config in configs}
     streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
@@ -72,7 +65,7 @@ def check_derived(
 
 
 def differences(found: Row, expected: Row) -> Iterator[str]:
-    """Yield a line for each differing column of a row: "column is X, not Y"."""
+    """Yield "column is X, not Y" for each differing column."""
     for name, value in expected.items():
         if not _same(found[name], value):
             yield f"{name} is {_short(found[name])}, not {_short(value)}"

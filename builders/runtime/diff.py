@@ -1,8 +1,8 @@
-"""The differences between two outputs of one benchmark: settings, tables, rows, videos.
+"""Compare two outputs of the same benchmark: settings, tables, rows, videos.
 
 `build.json` and `units.parquet` are trusted (`stressreel verify` checks them): tables with equal fingerprints and units
-with equal hashes are not read. The other rows of both outputs are matched by key and compared column by column. Videos
-with different SHA-256 are decoded, one pair at a time.
+with equal hashes are not read. All other rows are matched by key and compared column by column. Videos with different
+SHA-256 are decoded, one pair at a time.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ DERIVED = ("counts", "fingerprints", "fingerprint", "plan_sha256", "canary")  # 
 VIDEO = Column("", "video", "").arrow_type()
 LIKENESS = {  # of decoded videos; see video.likeness
     "pictures": "with a frame below 30 dB",
-    "frames": "with another number of frames",
-    "size": "of another size",
-    "times": "with frames at other times",
+    "frames": "with a different number of frames",
+    "size": "of a different size",
+    "times": "with frames at different times",
     "undecodable": "that cannot be decoded",
 }
 LISTED = 4
@@ -50,12 +50,10 @@ LINES = 200  # differences per part of the report
 
 @dataclass(frozen=True)
 class Change:
-    """A value that differs between A and B; None if absent.
+    """A value that differs between A and B; None where it is absent.
 
     Attributes:
         what: An entry of `build.json` as a dotted path, or a column of a table.
-        a: Value in A.
-        b: Value in B.
         count: Number of rows in which the column differs; 0 except for columns of changed rows.
         key: Key of the first of these rows, from which `a` and `b` are taken.
     """
@@ -67,13 +65,13 @@ class Change:
     key: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the change as JSON values, with long ones truncated."""
+        """Return the change as JSON values, truncating long ones."""
         return {"what": legible(self.what), "a": _bounded(self.a), "b": _bounded(self.b)}
 
 
 @dataclass(frozen=True)
 class SomeRows:
-    """Rows of a table: their number, and the keys of the first ones."""
+    """Number of some rows of a table, and the keys of the first ones."""
 
     count: int = 0
     examples: tuple[str, ...] = ()
@@ -85,7 +83,7 @@ class SomeRows:
 
 @dataclass(frozen=True)
 class Move:
-    """Rows that are in split `before` in A and in split `after` in B."""
+    """Rows in split `before` in A and split `after` in B."""
 
     before: str
     after: str
@@ -99,7 +97,7 @@ class VideoDiff:
     Attributes:
         changed: Number of these videos.
         kinds: Number of decoded videos by result; see `video.likeness.Likeness`.
-        worst_db: Minimum PSNR of a frame among similar videos; None if there are none.
+        worst_db: Minimum PSNR of a frame among similar videos, if there are any.
         other_sound: Number of decoded videos with different sound.
         examples: Key and difference of the first dissimilar videos.
     """
@@ -112,16 +110,15 @@ class VideoDiff:
 
     @property
     def compared(self) -> int:
-        """Number of videos that were decoded."""
+        """Number of decoded videos."""
         return sum(self.kinds.values())
 
 
 @dataclass(frozen=True)
 class TableDiff:
-    """The differences in a table.
+    """Differences in a table.
 
     Attributes:
-        name: Name of the table.
         rows: Number of rows in A and in B; None if the table is absent.
         same: Whether the table has the same rows in the same order.
         schema: Columns that were added, removed or changed in type.
@@ -130,7 +127,7 @@ class TableDiff:
         changed: Rows of both that differ in a shared column.
         columns: The columns in which they differ, each with an example.
         moved: Rows that changed splits.
-        videos: Videos that changed; None if the table has none.
+        videos: Changed videos; None if the table contains no videos.
         unmatched: Reason why rows could not be compared, or "".
     """
 
@@ -188,11 +185,10 @@ class TableDiff:
 
 @dataclass(frozen=True)
 class Difference(Result):
-    """The differences between outputs A and B.
+    """Differences between outputs A and B.
 
     Attributes:
         names: Names of A and B.
-        benchmark: Name of the benchmark.
         same: Whether both have the same content: the same rows in the same order, and therefore the same videos.
         fingerprints: Fingerprints of A and B.
         build: Differences in `build.json`: settings, tools, inputs, command, version, skips, notes.
@@ -256,14 +252,14 @@ def diff_outputs(
     decode: bool = True,
     most_videos: int | None = None,
 ) -> Difference:
-    """Compare two outputs of one benchmark.
+    """Compare two outputs of the same benchmark.
 
     Args:
         a: The first output.
-        b: The second.
+        b: The second output.
         configs: Definition of every table in A and in B; None if absent.
         names: Names of A and B in the report.
-        decode: Whether to decode videos whose SHA-256 differs.
+        decode: Decode videos whose SHA-256 differs.
         most_videos: Maximum number of videos to decode per table, evenly spaced; None for all.
 
     Raises:
@@ -300,7 +296,7 @@ def _part(output: FinishedOutput, config: Config, split: str) -> Any:
 
 
 def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
-    """Return a 64-bit hash and the number of rows for every unit, by table "config/split"."""
+    """Return a 64-bit hash and the number of rows of every unit, by table "config/split"."""
     found = defaultdict(list)
     if (output.path / UNITS).is_file():
         for unit in read_units(output.path):
@@ -310,7 +306,7 @@ def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
 
 
 def _flat_info(output: FinishedOutput) -> dict[str, Any]:
-    """Flatten the description of the build in `build.json`."""
+    """Flatten the description of the build in `build.json` to dotted paths."""
 
     def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
@@ -332,7 +328,7 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _TableReader:
-    """Reader of the rows to compare in a table of one output.
+    """Read the rows to compare in a table of one output.
 
     Attributes:
         units: Units of the table; see `_units`.
@@ -347,7 +343,7 @@ class _TableReader:
 
     @cached_property
     def shards(self) -> list[tuple[str, Path, NDArray[np.bool_]]]:
-        """Split and path of every shard, and a mask of its rows to compare."""
+        """Split and path of every shard, with a mask of the rows to compare."""
         found = []
         for split in self.splits:
             count = self.output.info["counts"][self.config.name][split]
@@ -365,11 +361,11 @@ class _TableReader:
         return found
 
     def places(self) -> list[tuple[str, Path, int]]:
-        """Return the split, shard and row number of every row to compare."""
+        """Return split, shard and row number of every row to compare."""
         return [(split, path, int(row)) for split, path, wanted in self.shards for row in np.flatnonzero(wanted)]
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
-        """Return the type and class names of every column, from the first shard."""
+        """Return the type and class names of every column, taken from the first shard."""
         for _, path, _ in self.shards:
             schema = read_footer(path).schema.to_arrow_schema()
             stored = parse_json((schema.metadata or {}).get(b"huggingface", b"{}").decode("utf-8", "replace"))
@@ -379,7 +375,6 @@ class _TableReader:
         return {column.name: (column.arrow_type(), column.names) for column in self.config.columns}
 
     def column(self, name: str) -> list[Any]:
-        """Return a column of the rows to compare."""
         found: list[Any] = []
         for _, path, wanted in self.shards:
             if wanted.any():
@@ -387,17 +382,13 @@ class _TableReader:
         return found
 
     def keys(self) -> dict[str, int]:
-        """Return the number of every row to compare, by key.
-
-        Raises:
-            InputError: A key is duplicated.
-        """
+        """Return the number of every row to compare by key; raise InputError if a key is duplicated."""
         listed = list(map(canonical_json, zip(*map(self.column, self.config.key), strict=True)))
         keys = {key: row for row, key in enumerate(listed)}
         if len(keys) != len(listed):
             raise InputError(
-                f"{self.output.path}, table {self.config.name}: two rows have the same {', '.join(self.config.key)} "
-                "and cannot be matched. `stressreel verify` lists them (unique_ids); build again with --fresh."
+                f"{self.output.path}, table {self.config.name}: two rows have the same {', '.join(self.config.key)}, "
+                "so they cannot be matched. `stressreel verify` lists them (unique_ids); build again with --fresh."
             )
         return keys
 
@@ -411,7 +402,6 @@ def _compare(
     decode: bool,
     most_videos: int | None,
 ) -> TableDiff:
-    """Compare a table that differs."""
     types = (a.types(), b.types())
     schema = tuple(_changes(*({name: _type(*each) for name, each in side.items()} for side in types)))
     both = [name for name in types[0] if name in types[1]]
@@ -475,7 +465,7 @@ def _shown(key: str) -> str:
 def _compare_videos(
     pairs: Sequence[tuple[str, tuple[Path, int], tuple[Path, int]]], column: str, decode: bool, most: int | None
 ) -> VideoDiff:
-    """Compare videos whose SHA-256 differs, each given by its key and its positions in A and B."""
+    """Compare videos whose SHA-256 differs, each given by key and positions in A and B."""
     if not decode:
         return VideoDiff(len(pairs))
     taken = len(pairs) if most is None else min(most, len(pairs))
@@ -496,7 +486,7 @@ def _compare_videos(
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    """Summarize the videos of several tables; "" if none changed."""
+    """Summarize the changed videos of several tables; return "" if there are none."""
     changed, compared = sum(each.changed for each in videos), sum(each.compared for each in videos)
     if not changed:
         return ""
@@ -574,7 +564,7 @@ def _of_table(table: TableDiff) -> Iterator[str]:
 
 
 def _values(change: Change) -> str:
-    """Format two values as JSON; long ones start shortly before their first difference."""
+    """Format two values as JSON; long ones are shortened to start just before their first difference."""
     texts = ["nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in (change.a, change.b)]
     common = len(commonprefix(texts))  # noqa: RUF071 - of characters is meant
     start = max(common - CONTEXT, 0) if max(map(len, texts)) > SHOWN else 0
@@ -583,6 +573,6 @@ def _values(change: Change) -> str:
 
 
 def _bounded(value: Any) -> Any:
-    """Return a value, or the beginning of its JSON if it is long."""
+    """Return a value, or the start of its JSON if it is long."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST else text[:LONGEST] + "…"

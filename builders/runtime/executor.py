@@ -1,7 +1,4 @@
-"""Executors that render units in this process or in processes on this machine, and yield results on completion.
-
-`ray_cluster` contains the executor for several machines.
-"""
+"""Render units in this process or in worker processes; see `ray_cluster` for several machines."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from .store import Store
 
 Result = tuple[Unit, Facts | Skip]
 IN_FLIGHT = 4
-"""Units handed to the pool for each worker, so that memory does not grow with their number."""
+"""Units submitted per worker, which bounds the memory for pending units."""
 
 # Limits for multithreaded libraries, as builds parallelize by processes.
 ONE_THREAD = dict.fromkeys(
@@ -33,12 +30,12 @@ ONE_THREAD = dict.fromkeys(
 
 
 class Executor(Protocol):
-    """Interface for rendering units."""
+    """Interface of executors."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        """Render units, and yield each on completion with its facts or its skip.
+        """Render units, and yield each with its facts or skip when it is done.
 
-        The builder is pickled once for every worker.
+        The builder is pickled once per worker.
 
         Raises:
             OutputError: The disk is full or not writable.
@@ -52,7 +49,7 @@ def longest_first(units: Sequence[Unit]) -> list[Unit]:
 
 
 def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
-    """Render one unit and deliver its files; an unusable source becomes a Skip and leaves no files."""
+    """Render one unit and deliver its files; an unusable source becomes a Skip without files."""
     try:
         folder = store.scratch(unit.id)
         try:
@@ -69,7 +66,7 @@ def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
     except (ValueError, RuntimeError, ArithmeticError) as error:
         raise BuildError(
             f"{unit.id} of video {unit.source_id} failed unexpectedly: {type(error).__name__}: {error}. Please report "
-            "it; --debug shows where."
+            "it; --debug shows the traceback."
         ) from error
     finally:
         gc.collect()  # frames in reference cycles are few but large objects
@@ -77,7 +74,7 @@ def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
 
 @dataclass(frozen=True)
 class Inline:
-    """Executor that renders units in this process."""
+    """Render units in this process."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
@@ -94,7 +91,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class Processes:
-    """Executor that renders units in worker processes on this machine, each with one thread."""
+    """Render units in worker processes on this machine, each with one thread."""
 
     workers: int
 

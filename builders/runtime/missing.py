@@ -1,4 +1,4 @@
-"""Find missing and unreadable source videos before work starts, and report them briefly."""
+"""Find missing and unreadable source videos before work starts."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
 
 
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
-    """Describe the first missing and unreadable videos and the searched folders, and list all videos in a file.
+    """Describe missing and unreadable videos and the searched folders.
 
-    `file` receives the complete list if not all are mentioned; None writes none.
+    If not all videos are mentioned, the complete list is written to `file`, unless it is None.
     """
     by_source = {skip.source_id: skip for skip in absent}
     missing = sorted(name for name, skip in by_source.items() if skip.reason == "missing_video")
@@ -46,20 +46,21 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
     if file is not None and max(len(missing), len(unreadable)) > SHOWN and _listed(by_source, file):
         parts.append(f"All of them are listed in {file}.")
     return (
-        "\n".join(parts) + f"\n{many(len(absent), noun)} of the plan need them. Give their folder with --videos, or "
+        "\n".join(parts)
+        + f"\n{many(len(absent), noun)} of the plan need them. Name their folder with --videos, or use "
         "--allow-missing to build without them (each is counted as skipped)."
     )
 
 
 def list_beside(out: Path) -> Path:
-    """Return the path of a list of missing videos: next to the output, or in the current folder for object storage."""
+    """Return the path of the list of missing videos: next to a local output, else in the current folder."""
     url = address(out)
     name = (url.rstrip("/") if url else str(out.absolute())).rpartition("/")[2]
     return (Path() if url else out.parent) / f"{name}.missing.tsv"
 
 
 def first_of(names: Sequence[str]) -> str:
-    """Join the first ten names, and count the others."""
+    """Join the first ten names and count the others."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
@@ -70,7 +71,7 @@ def many(count: int, noun: str) -> str:
 
 
 def _listed(by_source: dict[str, Skip], file: Path) -> bool:
-    """Write a list of videos to a file, one per line; return whether it could be written."""
+    """Write a list of videos, one per line; return whether the file could be written."""
     rows = ["source_id\treason\tdetail"]
     rows += ["\t".join([name, skip.reason, " ".join(skip.detail.split())]) for name, skip in sorted(by_source.items())]
     with suppress(OSError, StressreelError):

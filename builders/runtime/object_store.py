@@ -1,10 +1,10 @@
-"""Builds into object storage: files and receipts of units are stored there; the work folder is local.
+"""Build into object storage: files and receipts of units are objects, the work folder is local.
 
 PREFIX/.build/lock            lock of the current driver, renewed every few seconds; only one driver at a time
 PREFIX/.build/plan.json       hash of the started plan
 PREFIX/.build/files/UNIT/SHA  files of finished units by SHA-256, so that retries are harmless
 PREFIX/.build/receipts/UNIT   receipt of a unit, written after its files
-PREFIX/build.json             written last: its presence means that the build is complete
+PREFIX/build.json             written last; marks a complete build
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CLEARED = "cleared"
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """The files of units as objects; see `store.Store`. Instances are pickled to workers."""
+    """Store the files of units as objects; see `store.Store`. Instances are pickled to workers."""
 
     objects: Objects
 
@@ -58,7 +58,7 @@ class ObjectStore:
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Upload the files of a unit, and remove the local copies."""
+        """Upload the files of a unit and remove the local copies."""
         folder = inside(_scratch(), unit_id)
         for name in files:
             self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
@@ -70,15 +70,15 @@ class ObjectStore:
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
         """Return whether files of these sizes exist."""
-        there = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
-        return Counter(files.values()) <= there
+        existing = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
+        return Counter(files.values()) <= existing
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by its hash; empty if it does not exist."""
+        """Return the content of a file by its hash, or b"" if it does not exist."""
         return self.objects.get(self._key(unit_id, sha256)) or b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Keep the file, as the shard with its content is only local until the build is published."""
+        """Keep the file, as the shard with its content is local until the build is published."""
 
     def _key(self, unit_id: str, sha256: str) -> str:
         return f"{STATE}/files/{unit_id}/{sha256}"
@@ -86,11 +86,7 @@ class ObjectStore:
 
 @dataclass
 class RemoteBuildJournal(BuildJournal):
-    """A journal whose receipts are also stored as objects.
-
-    Attributes:
-        id: Identifier of the start, which distinguishes receipts of other starts.
-    """
+    """A journal whose receipts are also stored as objects; `id` distinguishes those of different starts."""
 
     objects: Objects = Objects("")
     lock: Lock | None = None
@@ -110,7 +106,7 @@ class RemoteBuildJournal(BuildJournal):
 
 
 class RemoteUnfinishedOutput(UnfinishedOutput):
-    """An output in object storage that is locked by this process, with a local work folder."""
+    """An output in object storage, locked by this process, with a local work folder."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
         super().__init__(folder)
@@ -157,7 +153,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         return journal
 
     def _take_receipts(self, journal: RemoteBuildJournal) -> None:
-        """Add receipts written by other machines or missing locally."""
+        """Add receipts that are missing locally, such as those of other machines."""
         prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
@@ -173,7 +169,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
         more = left_names(done, "counts", f"{self.objects.url}/build.json")
         tables, reports = tables | more[0], reports | more[1]
-        # If the process is killed from here on, this mark shows that the output is ours and partly cleared.
+        # If the process is killed from here on, this mark identifies a partly cleared output of ours.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
         if card := self.objects.get(CARD, LARGEST_OWN):
@@ -234,7 +230,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
 
 
 class Lock:
-    """The lock of a build: an object that its owner renews conditionally, by a version known only to the owner."""
+    """Lock of a build: an object that its owner renews conditionally, by a version known only to the owner."""
 
     def __init__(self, objects: Objects):
         self.objects, self.key = objects, f"{STATE}/lock"
@@ -257,8 +253,8 @@ class Lock:
             if there is not None and now - there.changed < STALE:
                 raise OutputError(
                     f"another process is building in {self.objects.url} ({owner[:200]}; last seen "
-                    f"{now - there.changed:.0f} "
-                    "s ago). Wait for it, or give another --out; if it is dead, try again in two minutes."
+                    f"{now - there.changed:.0f} s ago). Wait for it, or use another --out; if it is dead, try again in "
+                    "two minutes."
                 ) from None
             try:
                 self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")
@@ -306,9 +302,7 @@ class Lock:
 
 @contextmanager
 def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
-    """Lock an output in object storage for this process.
-
-    The work folder is in the user's cache, and needs space for the finished dataset.
+    """Lock an output in object storage for this process; the work folder is in the user's cache.
 
     Raises:
         OutputError: Another driver is building there, the prefix has other files, or the store ignores conditions.
@@ -324,7 +318,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
     if foreign is not None and not known:
         raise OutputError(
             f"--out {objects.url} contains files that were not written by stressreel ({foreign}). Nothing was "
-            "changed. Give a new or empty prefix."
+            "changed. Use a new or empty prefix."
         )
     lock = Lock(objects)
     lock.acquire(now)
@@ -342,7 +336,7 @@ def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
 
 
 def finished(objects: Objects) -> dict[str, Any] | None:
-    """Return the content of `build.json`; None if it is missing or was not written by stressreel."""
+    """Return the content of `build.json`, or None if it is missing or was not written by stressreel."""
     try:
         found = parse_json((objects.get("build.json", LARGEST_OWN) or b"").decode())
         stated = {name: str(found[name]) for name in ("builder", "plan_sha256", "fingerprint")}
@@ -390,7 +384,6 @@ def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -
 
 
 def _own_name() -> str:
-    """Return a unique name for this process."""
     return f"{socket.gethostname()}-{os.getpid()}-{time.time_ns()}"
 
 

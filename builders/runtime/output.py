@@ -1,11 +1,11 @@
-"""The output folder of a build: its lock, its plan, and its journal of finished work.
+"""Manage the output folder of a build: its lock, plan, and journal of finished work.
 
 OUT/.build/plan.json     identity and hash of the started plan
 OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
 OUT/.build/journal-3-of-50.jsonl   the same for one of several processes (`shares.py`)
-OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by the one that renders a share
+OUT/.build/lock, lock-3-of-50      locked by the process that builds or packs, and by one that renders a share
 OUT/.build/staging/      files of finished units until they are packed into a shard
-OUT/build.json           written last: its presence means that the build is complete
+OUT/build.json           written last; marks a complete build
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Say = Callable[[str], None]
 
 @dataclass
 class BuildJournal:
-    """The finished work. Receipts remain in the file; only their positions are in memory.
+    """Journal of finished work. Receipts remain in the file; only their positions are in memory.
 
     Attributes:
         path: The file to append to.
         stamps: Stamps of the sources of rendered units, by unit id.
         skipped: Units that could not be rendered.
         parts_left_out: Skipped parts of rendered units.
-        packing: Final list of skips, set once packing has begun, after which no unit is rendered.
+        packing: Final list of skips, set when packing begins; no unit is rendered after that.
         shards: Number of rows in finished shards, and number of these shards, by "config/split".
     """
 
@@ -64,13 +64,13 @@ class BuildJournal:
 
     @classmethod
     def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
-        """Read a journal, and drop a last line truncated by a kill.
+        """Read a journal, dropping a last line that was truncated by a kill.
 
-        `others` are journals of other processes, which may still be appending; they are read but not changed.
+        `others` are journals of other processes, which may still be appending; they are not changed.
         """
         journal = cls(path)
-        there = [each for each in (*others, path) if each.exists()]
-        for each in sorted(there, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
+        existing = [each for each in (*others, path) if each.exists()]
+        for each in sorted(existing, key=lambda file: (file.stat().st_mtime_ns, file.name)):  # later entries win
             journal._read(each)
         if path.exists() and path.stat().st_size > journal._size:
             with open(path, "rb+") as handle:
@@ -116,7 +116,7 @@ class BuildJournal:
         return unit_id in self._places
 
     def facts(self, unit_id: str) -> Facts:
-        """Return the facts of a unit from its receipt; empty if it has none."""
+        """Return the facts in a unit's receipt, or an empty dictionary."""
         if unit_id not in self._places:
             return {}
         path, start, length = self._places[unit_id]
@@ -129,11 +129,7 @@ class BuildJournal:
         return facts
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry and sync it.
-
-        Raises:
-            OutputError: The disk is full or not writable.
-        """
+        """Append an entry and sync it; raise OutputError if the disk is full or not writable."""
         line = canonical_json(entry).encode() + b"\n"
         try:
             with open(self.path, "ab") as handle:
@@ -151,12 +147,12 @@ class BuildJournal:
         self.add({"unit": unit.id, "stamp": stamp, **value})
 
     def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
-        """Append the receipt of a shard: the numbers of rows and shards of its table that are finished so far."""
+        """Append the receipt of a shard, with the numbers of finished rows and shards of its table."""
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
 class UnfinishedOutput:
-    """An output folder that is locked by this process."""
+    """An output folder locked by this process."""
 
     def __init__(self, path: Path):
         self.path, self.name = path, str(path)
@@ -166,17 +162,13 @@ class UnfinishedOutput:
         self.done = path / "build.json"
 
     def start(self, plan: Plan) -> BuildJournal:
-        """Start a plan as the only process, or resume it.
-
-        Raises:
-            MismatchError: Another plan was started in the folder; the message lists the differences.
-        """
+        """Start a plan as the only process, or resume it; raise MismatchError as `begin`."""
         self.begin(plan)
         remove_temporaries(self.path)
         return self.journal()
 
     def begin(self, plan: Plan) -> None:
-        """Record a plan, or check that the started plan is the same.
+        """Record a plan, or check that it is the one that was started.
 
         Raises:
             MismatchError: Another plan was started in the folder; the message lists the differences.
@@ -203,7 +195,7 @@ class UnfinishedOutput:
             write_json(file, start)
 
     def journal(self, share: WorkShare | None = None) -> BuildJournal:
-        """Read all journals of the output; return one that appends to the own journal or to that of a share."""
+        """Read all journals of the output; entries are appended to its own journal, or to that of a share."""
         shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
         own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
         return BuildJournal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
@@ -215,7 +207,7 @@ class UnfinishedOutput:
             lock.acquire()
         except Timeout:
             raise OutputError(
-                f"another process renders share {share} in {self.path}. Wait for it, or give another --shard."
+                f"another process renders share {share} in {self.path}. Wait for it, or use another --shard."
             ) from None
         except OSError as error:
             raise output_error(error, self.state) from error
@@ -233,7 +225,7 @@ class UnfinishedOutput:
         return held
 
     def forget_shares(self) -> None:
-        """Remove the lock files of shares; allowed only while no share is locked and the output is."""
+        """Remove the lock files of shares; the output must be locked and no share may be."""
         for file in self.state.glob("lock-*"):
             file.unlink(missing_ok=True)
 
@@ -242,7 +234,7 @@ class UnfinishedOutput:
         return FolderStore(self.staging)
 
     def publish(self) -> None:
-        """Publish the finished output; does nothing for a folder."""
+        """Publish the finished output; has no effect on a folder."""
 
     def note_signed(self, say: Say) -> None:
         """Warn, before any change, that an existing signature will become invalid."""
@@ -296,15 +288,15 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
 
     Args:
         path: A folder that is absent, empty, or contains a build of stressreel.
-        wait: Function that prints a line while waiting for the lock; for one of several processes that build one
-            output, which do not conflict with processes that render shares.
+        wait: Prints a line while waiting for the lock; for one of several processes that build the same output. Shares
+            that are being rendered are then allowed.
 
     Raises:
         OutputError: The folder has other content or cannot be written, or another process is building in it.
     """
     output = UnfinishedOutput(path)
     if (path.exists() or path.is_symlink()) and not path.is_dir():
-        raise OutputError(f"--out {path} is a file or a broken link. Give a new or empty folder.")
+        raise OutputError(f"--out {path} is a file or a broken link. Use a new or empty folder.")
     if set(str(path)) & set(GLOB):
         raise OutputError(
             f"--out {path} contains one of {' '.join(GLOB)}, which load_dataset interprets as patterns. Rename it."
@@ -316,13 +308,13 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
             names = ", ".join(sorted(entry.name for entry in path.iterdir())[:5])
             raise OutputError(
                 f"--out {path} contains files that were not written by stressreel ({names}). Nothing was changed. "
-                "Give a new or empty folder."
+                "Use a new or empty folder."
             )
         output.state.mkdir(parents=True, exist_ok=True)
         lock = FileLock(output.state / "lock", timeout=0)
         _acquire(lock, path, wait)
     except Timeout:
-        raise OutputError(f"another process is building in {path}. Wait for it or give another --out.") from None
+        raise OutputError(f"another process is building in {path}. Wait for it or use another --out.") from None
     except OSError as error:
         if isinstance(error, OutputError):
             raise
@@ -379,17 +371,13 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
-    """Return the names of the tables and reports of a build.
-
-    Raises:
-        OutputError: A name is not a single part of a path, so no build wrote it.
-    """
+    """Return the names of the tables and reports of a build; raise OutputError if one is not a plain file name."""
     try:
         return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
     except (TypeError, ValueError) as error:
         raise OutputError(
             f"{place} was not written by stressreel ({error}), so nothing was removed. Remove the folder yourself "
-            "after checking it, or give another --out."
+            "after checking it, or use another --out."
         ) from error
 
 
@@ -404,7 +392,7 @@ def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
     return MismatchError(
         f"{path} was started with different settings or inputs:\n  "
         + "\n  ".join(lines)
-        + "\nRestore them to continue, or give another --out, or --fresh to discard the earlier build."
+        + "\nRestore them to continue, or use another --out, or --fresh to discard the earlier build."
     )
 
 
@@ -413,7 +401,7 @@ def _named(share: WorkShare) -> str:
 
 
 def _is_ours(output: UnfinishedOutput) -> bool:
-    """Return whether a folder contains a build: its plan or build.json, or only the traces of a start that was killed.
+    """Return whether a folder contains a build, or only the traces of a killed start.
 
     The notes of a removed card and an old signature are also accepted.
     """

@@ -1,4 +1,4 @@
-"""The files of an output: its own files, tolerated others, and whether it is signed."""
+"""Distinguish an output's own files from tolerated others, and detect its signature."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BUILD, CROISSANT, FIGURES = "build.json", "croissant.json", "figures"
 LICENCES = ("LICENSE", "LICENSE.md", "LICENSE.txt")
 FIGURE = re.compile(rf"\]\(({FIGURES}/[A-Za-z0-9_.-]+\.png)\)")  # as in Markdown
 BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore")
-"""Files of resumable builds, of downloads from the Hub and of git; no program loads them as tables."""
+"""Files of resumable builds, Hub downloads and git, which are never loaded as tables."""
 
 
 def own_names(output: FinishedOutput) -> list[str]:
@@ -36,18 +36,18 @@ def own_names(output: FinishedOutput) -> list[str]:
 
 
 def lies_in(name: str, places: Iterable[str]) -> bool:
-    """Return whether a file equals, or is located in, one of some places."""
+    """Return whether a file equals or is inside one of the places."""
     return any(name == each or name.startswith(f"{each}/") for each in places)
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
-    """Yield the names of files that do not belong to an output, such as other shards."""
+    """Yield the files that do not belong to an output, such as other shards."""
     known = set(own_names(output))
     yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
-    """Warn that an output is signed before its files are rewritten; by default on standard error."""
+    """Warn, before the files of an output are rewritten, that it is signed; prints to standard error by default."""
     if (folder / SIGNATURE).is_file():
         tell_signed(folder, say or (lambda text: print(printable(text), file=sys.stderr, flush=True)))
 

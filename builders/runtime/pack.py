@@ -1,4 +1,4 @@
-"""Pack finished units into shards: each unit's rows are made once, in plan order, and written to all tables."""
+"""Pack finished units into shards: rows are generated once, in plan order, and written to all tables."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from .output import BuildJournal, UnfinishedOutput
 from .store import Store
 
 HELD_BYTES = 256_000_000
-"""Limit for rows in unfinished row groups, over all tables."""
+"""Limit for rows in unfinished row groups of all tables."""
 
 Key = tuple[str, str]
-"""A config and a split."""
+"""Config and split."""
 
 
 @dataclass
@@ -31,7 +31,6 @@ class _Table:
     """A config and split being written.
 
     Attributes:
-        canary: Canary of the dataset.
         rows: Number of rows so far, including those of an earlier run.
         done: Number of rows in finished shards.
         parts: Number of finished shards.
@@ -129,7 +128,7 @@ def _add(
     store: Store,
     journal: BuildJournal,
 ) -> None:
-    """Write a row with its videos, unless an earlier run has already written it."""
+    """Write a row with its videos, unless an earlier run has written it."""
     table.rows += 1
     if table.rows <= table.done:
         return
@@ -145,12 +144,12 @@ def _add(
 
 
 def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, store: Store) -> Row:
-    """Replace file names in video columns by the bytes, after checking the row's hash."""
+    """Replace the file names in video columns by the files' bytes, which must match the row's hash."""
     for name in names:
         content = store.read(unit.id, row[name], row["sha256"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise BuildError(
-                f"{row[name]} of {unit.id} has changed since it was rendered: something else modified the output "
+                f"{row[name]} of {unit.id} has changed since it was rendered: another program modified the output "
                 "during the build. Build again with --fresh."
             )
         row = row | {name: {"bytes": content, "path": config.file_name(row)}}
@@ -158,7 +157,7 @@ def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, stor
 
 
 def _relieve(tables: dict[Key, _Table]) -> None:
-    """Flush the largest row groups until the others fit in memory."""
+    """Flush the largest row groups until the others fit into memory."""
     writers = sorted((t.writer for t in tables.values() if t.writer), key=lambda writer: -writer.held_bytes)
     held = sum(writer.held_bytes for writer in writers)
     for writer in writers:
@@ -169,7 +168,7 @@ def _relieve(tables: dict[Key, _Table]) -> None:
 
 
 def _finish(table: _Table, output: UnfinishedOutput, store: Store, journal: BuildJournal) -> None:
-    """Finish a table's shard, write its receipt, and remove the files that it now contains."""
+    """Finish a table's shard, write its receipt, and remove the packed files."""
     if table.writer is None:
         return
     table.writer.close()

@@ -1,7 +1,6 @@
 """Render units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
 
-The driver keeps the journal. Only Ray Core is used, without actors and without data in its object store except the
-pickled builder.
+The driver keeps the journal. Only Ray Core is used; its object store contains only the pickled builder.
 """
 
 from __future__ import annotations
@@ -40,27 +39,26 @@ from .executor import ONE_THREAD, Result, longest_first, render_unit
 from .store import FolderStore, SharedFolderStore, Store
 
 QUEUED = 2
-"""Units submitted per CPU: one is rendered, and one waits."""
+"""Units submitted per CPU: one being rendered, and one waiting."""
 TRIES = 3
-"""Most attempts at a unit whose worker died, or whose store could not be reached."""
+"""Maximum attempts at a unit whose worker died, or whose store could not be reached."""
 LOOK_EVERY_S = 5.0
 ALONE_S = 60.0
-"""Time without any CPU after which the build fails."""
+"""Seconds without any CPU after which the build fails."""
 PROBE_S = 120.0
 OBJECT_STORE = 100_000_000  # bytes; Ray's minimum is 75 MB
 OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
-"""Variables that are passed on to workers."""
+"""Environment variables passed on to workers, besides thread limits."""
 
 
 @dataclass(frozen=True)
 class RayCluster:
-    """An executor on the machines of a Ray cluster.
+    """Render units on the machines of a Ray cluster.
 
     Attributes:
-        address: "host:port" of the head; None for the cluster of this machine, or for a new local one that ends with
-            the build.
-        workers: Maximum number of parallel units; None for one per CPU of the cluster.
-        tools: Versions in the plan that determine the content; workers with other versions are refused.
+        address: "host:port" of the head; by default the cluster of this machine, or else a temporary local one.
+        workers: Maximum number of parallel units; defaults to the CPUs of the cluster.
+        tools: Versions in the plan that determine the content; workers must have the same.
     """
 
     address: str | None = None
@@ -82,7 +80,7 @@ class RayCluster:
             return
         if isinstance(store, FolderStore):
             store = SharedFolderStore(store.path.absolute())
-        others = _initialized()
+        others = bool(import_extra("ray", what="--executor ray").is_initialized())
         with _token(store) as token, _joined(self) as ray:
             _check_nodes(ray, token)
             job = _Job(
@@ -91,13 +89,14 @@ class RayCluster:
                 os.getcwd(),
                 ray.cloudpickle.dumps((builder, store)),  # definitions in __main__ are pickled by value
             )
-            work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": _variables()})(_work)
+            variables = ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
+            work = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": variables})(_work)
             yield from _drive(ray, work, ray.put(job), longest_first(units), self.workers, cancel=others)
 
 
 @dataclass(frozen=True)
 class _Job:
-    """Data that is sent once to every worker.
+    """Data sent once to every worker.
 
     Attributes:
         tools: Required versions.
@@ -112,15 +111,10 @@ class _Job:
     pickled: bytes
 
 
-def _initialized() -> bool:
-    """Return whether the caller has already initialized Ray in this process."""
-    return bool(import_extra("ray", what="--executor ray").is_initialized())
-
-
 def _drive(
     ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
 ) -> Iterator[Result]:
-    """Submit units and yield results on arrival; with `cancel`, running tasks are cancelled at the end."""
+    """Submit units and yield results as they arrive; with `cancel`, running tasks are cancelled at the end."""
     waiting = deque(units)
     running: dict[Any, Unit] = {}
     begun: Counter[str] = Counter()
@@ -146,7 +140,7 @@ def _drive(
                 begun[unit.id] += 1
                 running[work.remote([job], unit, pause)] = unit
             found, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
-            if found:  # also take all other finished tasks
+            if found:  # also collect all other finished tasks
                 found, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
             for ref in found:
                 unit = running.pop(ref)
@@ -155,7 +149,7 @@ def _drive(
                 except lost as error:
                     result = BuildError(
                         f"{unit.id} of video {unit.source_id} was started {begun[unit.id]} times, and each time its "
-                        f"worker or the worker's machine died ({_first_line(error)}). If memory is short, give fewer "
+                        f"worker or the worker's machine died ({_first_line(error)}). If memory is short, use fewer "
                         "--workers. Finished work is kept: run the same command again to continue."
                     )
                     if begun[unit.id] < TRIES:
@@ -178,7 +172,7 @@ def _drive(
 
 
 def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | StressreelError:
-    """Render a unit in a worker. Errors are returned, because Ray would wrap an exception in its own message."""
+    """Render a unit in a worker; return errors, because Ray would wrap exceptions in its own message."""
     time.sleep(pause)
     try:
         builder, store = _prepared(job[0])
@@ -189,7 +183,7 @@ def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | Stress
 
 @lru_cache(maxsize=1)
 def _prepared(ref: Any) -> tuple[Builder, Store]:
-    """Check, once per worker, the versions and the access to a job's folder, and unpack its builder."""
+    """Check versions and folder access once per worker, and unpickle the builder."""
     job: _Job = import_extra("ray").get(ref)
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
@@ -220,7 +214,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
 
 
 def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the versions of tools in this process; None for those that are not installed."""
+    """Return the versions of tools in this process, or None for those that are not installed."""
 
     def of(name: str) -> str | None:
         if name != "ffmpeg":
@@ -235,7 +229,7 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def _joined(cluster: RayCluster) -> Iterator[Any]:
-    """Join a cluster or start one on this machine, and leave or end it afterwards; the caller's own keeps running.
+    """Join a cluster or start a local one, and leave or stop it afterwards; the caller's own keeps running.
 
     Raises:
         BuildError: Ray cannot be started or joined.
@@ -275,17 +269,13 @@ def _init(ray: Any, cluster: RayCluster) -> None:
 
 
 def check_address(address: str) -> None:
-    """Check the address of a cluster, before a build is prepared.
-
-    Raises:
-        UsageError: The address is invalid, or the connection fails.
-    """
+    """Check the address of a cluster before a build is prepared; raise UsageError if it is unusable."""
     host, _, port = address.rpartition(":")
     if address == "auto":
         return
     if not host or not port.isdigit() or "/" in address:
         raise UsageError(
-            f"--ray-address {address} is not an address of a Ray cluster. Give host:port of its head, or auto for the "
+            f"--ray-address {address} is not the address of a Ray cluster. Use host:port of its head, or auto for the "
             "cluster of this machine. ray:// and http:// are not supported, because the build itself must run on a "
             "machine of the cluster."
         )
@@ -314,7 +304,7 @@ def _own_signals() -> Iterator[None]:
 
 @contextmanager
 def _token(store: Store) -> Iterator[str | None]:
-    """Create a file in the store's folder while units are rendered, by which workers test their access to it."""
+    """Create a temporary file in the store's folder, by which workers test their access to it."""
     if not isinstance(store, FolderStore):
         yield None
         return
@@ -365,15 +355,10 @@ def _check_nodes(ray: Any, token: str | None) -> None:
         raise BuildError(f"{_listed(without)} of the Ray cluster: stressreel is missing. Install it on all machines.")
 
 
-def _variables() -> dict[str, str]:
-    """Return the environment variables for workers: thread limits and our own variables, but no secrets."""
-    return ONE_THREAD | {name: os.environ[name] for name in OURS if name in os.environ}
-
-
 def _unseen(names: Sequence[str], token: str) -> OutputError:
     return OutputError(
         f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not see {Path(token).parent}, "
-        "where workers write their files. Give an --out that all machines see under the same path (NFS, Lustre), or "
+        "where workers write their files. Use an --out that all machines see under the same path (NFS, Lustre), or "
         "build on one machine with --executor processes."
     )
 

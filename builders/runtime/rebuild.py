@@ -34,9 +34,9 @@ from .derived import differences
 from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
-RENDERED = 5  # units with differing rows are rendered, because `look` may differ on a broken file
+RENDERED = 5  # units rendered because their rows differ, since `look` may fail to notice a broken file
 OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256", "canary")
-MOST_OTHERWISE = 0.2  # maximum share of rows that another engine may choose differently
+MOST_OTHERWISE = 0.2  # maximum share of rows with different choices by another embedding engine
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class RebuildOptions:
     """Options for rendering videos again.
 
     Attributes:
-        sample: Number of videos, or "all"; None for all of up to 60, else 20 and at least two of each kind.
+        sample: Number of videos, or "all"; by default all of up to 60, else 20 and at least two of each kind.
         seed: Seed of the sample.
-        decode: Whether to render any videos.
+        decode: Whether to render videos.
         workers: Number of processes.
     """
 
@@ -58,12 +58,12 @@ class RebuildOptions:
 
 @dataclass(frozen=True)
 class RebuiltVideo:
-    """A video of an output, with the rendered file that it must equal.
+    """A video of an output, and the rendered file that it must equal.
 
     Attributes:
         title: Table and key, for messages.
         kind: Table, and key without the first column, such as perturbation and severity.
-        row: Number of the row in the shard.
+        row: Row number in the shard.
         unit: Number of the unit in the plan.
         file: Name of the file that the unit renders.
     """
@@ -77,12 +77,7 @@ class RebuiltVideo:
 
 
 class LocatedRow(NamedTuple):
-    """A row of an output.
-
-    Attributes:
-        row: Storage values, with the hashes of videos in place of their bytes.
-        line: The text that is hashed.
-    """
+    """A row of an output: its storage values, with hashes in place of videos, and the text that is hashed."""
 
     shard: int
     number: int
@@ -92,7 +87,7 @@ class LocatedRow(NamedTuple):
 
 @dataclass
 class OutputRows:
-    """The rows of a config and split in an output, read once and in order."""
+    """Rows of a config and split in an output, read once and in order."""
 
     config: Config
     split: str
@@ -132,7 +127,7 @@ class OutputRows:
 
 
 class Rebuild:
-    """A build planned again and compared with an output; the check methods must be called in order."""
+    """A build planned again and compared with an output; the checks must run in order."""
 
     def __init__(
         self,
@@ -143,7 +138,6 @@ class Rebuild:
         tools: Mapping[str, str],
         again: RebuildOptions,
     ):
-        """Prepare the comparison of a build with outputs."""
         self.plan, self.builder, self.info, self.again = plan, builder, info, again
         self._tools, self._here = tools, info.get("tools", {})
         self.chosen = chosen if tools.get(ENGINE) != self._here.get(ENGINE) else None
@@ -155,7 +149,7 @@ class Rebuild:
         self._otherwise: Counter[bool] = Counter()
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that every unit produces the rows of the output: all columns, in order, in the same shards."""
+        """Check that every unit yields the rows of the output: all columns, in order, in the same shards."""
         configs = {config.name: config for config in self.plan.configs}
         tables: dict[str, OutputRows] = {}
         for name, splits in output.info["counts"].items():
@@ -209,7 +203,7 @@ class Rebuild:
             if next(table.found, None) is not None:
                 yield f"{table.name}: there are rows that belong to no unit"
             elif table.misplaced or table.shard + 1 != len(table.shards):
-                yield f"{table.name}: its {len(table.shards)} shards do not begin at the rows where a build begins them"
+                yield f"{table.name}: its {len(table.shards)} shards do not start at the rows where a build starts them"
         self._skips = in_order(self.plan, left_out, skips)
         yield Compared(
             f"{sum(self._counts.values()):,} rows of {len(self.plan.units):,} {self.plan.noun}s, built again"
@@ -264,7 +258,7 @@ class Rebuild:
         tables: Mapping[str, OutputRows],
         found: Mapping[str, Sequence[LocatedRow]],
     ) -> Iterator[str]:
-        """Compare the rows of a unit with those of the output, except values that only rendered files determine."""
+        """Compare the rows of a unit with those of the output, except values that depend on rendered files."""
         for name in {**built, **found}:
             rows, places = built.get(name, ()), found.get(name, ())
             if len(rows) != len(places):
@@ -286,16 +280,16 @@ class Rebuild:
                 self._videos.append(RebuiltVideo(title, kind, table.shards[shard], place, number, row[column]))
 
     def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that choices of another embedding engine obey the rules and mostly equal those made here."""
+        """Check that choices by another embedding engine obey the rules and mostly equal those made here."""
         if self.chosen is None:
             return
         count, total = self._otherwise[True], self._otherwise.total()
         if count > MOST_OTHERWISE * total:
-            yield f"{count} of {total} rows have other choices than here, more than rounding explains"
+            yield f"{count} of {total} rows have choices that differ from those made here, more than rounding explains"
         yield from self.chosen.check(output)
         yield Note(
             f"chosen with {self._tools.get(ENGINE, 'an unknown engine')}, here with {self._here.get(ENGINE)}: checked "
-            f"by the rules, not by the choices; {count} of {total} rows have other choices than here"
+            f"by the rules only; {count} of {total} rows have choices that differ from those made here"
         )
 
     def check_record(self, output: FinishedOutput) -> Iterator[Finding]:
@@ -355,7 +349,7 @@ def _plain(info: Mapping[str, Any]) -> Any:
 
 
 def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -> list[RebuiltVideo]:
-    """Return a sample of videos: two of each kind first, then others."""
+    """Sample videos: two of each kind first, then others."""
     if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
@@ -370,7 +364,7 @@ def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -
 
 
 def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
-    """Return the facts of a unit, rendering it if its builder has no `look` or if `render` is true."""
+    """Return the facts of a unit, rendering it if necessary or if `render` is true."""
     missing = builder.missing(unit)
     if missing is not None:
         return missing
@@ -394,7 +388,7 @@ def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
 def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, bytes]], same: bool) -> list[str]:
     """Compare rendered files of a unit with videos of an output.
 
-    `same` tells whether the recorded tools equal those of this machine, so that the bytes must be equal.
+    `same` is true if the recorded tools equal those of this machine, so that the bytes must be equal.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -410,6 +404,6 @@ def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, b
         return [f"{unit.id}: it cannot be rendered again ({error.detail})"]
     found = {name: differs(content, again[name], exact[name]) for name, content in unlike.items()}
     if same:
-        other = "its frames are nearly the same, but the same tools make another file"
+        other = "its frames are nearly identical, but the same tools produce a different file"
         found = {name: problem or other for name, problem in found.items()}
     return [f"{wanted[name][0]}: {problem}" for name, problem in found.items() if problem]

@@ -11,7 +11,7 @@ from ...core.errors import OutputError
 from ...video.estimate import BuildEstimate
 
 Needs = Callable[[bool], float]
-"""Returns the peak bytes of a build on disk; called with whether to estimate them closely, which takes seconds."""
+"""Returns the peak disk usage of a build in bytes; the argument requests a close estimate, which takes seconds."""
 
 ERROR = 0.3  # relative error of a close estimate
 AMPLE = 4.0  # multiple of a rough estimate that is always sufficient
@@ -20,30 +20,29 @@ AMPLE = 4.0  # multiple of a rough estimate that is always sufficient
 def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
     """Compare the size of a build with the free space.
 
-    Files of an earlier run in the output folder count as free space, because they are either reused or removed.
-
-    The close estimate in `needs` is computed only if space might be insufficient.
+    Files of an earlier run count as free space, because they are reused or removed. The close estimate is computed only
+    if space might be insufficient.
 
     Raises:
-        OutputError: The space is insufficient, even if the estimate is too high by its error.
+        OutputError: The space is insufficient even allowing for the error of the estimate.
     """
-    there = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    existing = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     free = shutil.disk_usage(folder_that_exists(out)).free
-    if AMPLE * needs(False) <= free + there:
+    if AMPLE * needs(False) <= free + existing:
         return
-    left = needs(True) - there
+    left = needs(True) - existing
     if left <= free:
         if left * (1 + ERROR) > free:
             say(f"warning: {out} has {_gigabytes(free)} free, and about {_gigabytes(left)} (±{ERROR:.0%}) are needed")
         return
     short = f"{out}: about {_gigabytes(left)} are needed"
-    short += f" in addition to the {_gigabytes(there)} there" if there else ""
+    short += f" in addition to the {_gigabytes(existing)} already there" if existing else ""
     if left * (1 - ERROR) <= free:
         say(f"warning: {short} (±{ERROR:.0%}), and {_gigabytes(free)} are free, which may not be enough")
         return
     raise OutputError(
-        f"not enough space in {short} at a time (±{ERROR:.0%}), and {_gigabytes(free)} are free. Free some space, give "
-        "--out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a higher "
+        f"not enough space in {short} at a time (±{ERROR:.0%}), and {_gigabytes(free)} are free. Free some space, use "
+        "an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a higher "
         "--crf). --dry-run shows the size of each part; --no-check-space builds anyway."
     )
 
@@ -59,7 +58,7 @@ def _gigabytes(count: float) -> str:
 
 
 def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[str]:
-    """Describe the size and time of a build: the total, preceded by a table if there are several perturbations."""
+    """Describe the size and time of a build, with a table if there are several perturbations."""
     total = estimate.total
     at_a_time = min(workers, os.cpu_count() or 1)
     lines = [
@@ -97,7 +96,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format seconds: "260 s", "12 minutes", "5.3 hours"."""
+    """Format a duration: "260 s", "12 minutes", "5.3 hours"."""
     if seconds < 600:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     if seconds < 6000:

@@ -1,4 +1,4 @@
-"""Stores for the files of finished units until they are packed into shards."""
+"""Store the files of finished units until they are packed into shards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _held: dict[str, tuple[Path, FileLock]] = {}  # scratch folders of this process,
 
 
 class Store(Protocol):
-    """A store to which workers deliver files and from which packing reads them. Instances can be pickled."""
+    """Files delivered by workers and read by packing. Instances can be pickled."""
 
     def scratch(self, unit_id: str) -> Path:
         """Return an empty local folder for a unit's files."""
@@ -42,10 +42,10 @@ class Store(Protocol):
         """Return whether files of these sizes exist."""
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by name or hash; empty if it does not exist."""
+        """Return the content of a file by name or hash, or b"" if it does not exist."""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file that a shard now contains."""
+        """Remove a file that has been packed into a shard."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class FolderStore:
         return all(_is_there(path) and path.stat().st_size == size for path, size in paths.items())
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by name; empty if it does not exist."""
+        """Return the content of a file by name, or b"" if it does not exist."""
         path = inside(self.path, f"{unit_id}/{name}")
         return path.read_bytes() if _is_there(path) else b""
 
@@ -96,9 +96,9 @@ def _is_there(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class SharedFolderStore(FolderStore):
-    """A folder that several machines can access, for example by NFS, with the layout of `FolderStore`.
+    """A folder shared by several machines, for example by NFS, with the layout of `FolderStore`.
 
-    Files appear atomically, so that two workers may render the same unit if one was presumed dead.
+    Files appear atomically, so two workers may render the same unit if one was presumed dead.
     """
 
     def scratch(self, unit_id: str) -> Path:
@@ -141,7 +141,6 @@ class SharedFolderStore(FolderStore):
 
 
 def _leave(unit_id: str) -> None:
-    """Remove the scratch folder of a unit, if this process has one."""
     if unit_id in _held:
         folder, lock = _held.pop(unit_id)
         shutil.rmtree(folder, ignore_errors=True)

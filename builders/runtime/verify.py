@@ -1,4 +1,4 @@
-"""The checks of a finished output that apply to every benchmark, and the report of all checks."""
+"""Verify a finished output: checks that apply to every benchmark, and the report of all checks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .own_files import unaccounted
 SHOWN = 10
 SAID = "not checked: see the damaged or missing files above"
 UNSOURCED = (
-    "Content that follows from no other rows, such as clips and annotations, could still have been forged: "
+    "Content that cannot be derived from other rows, such as clips and annotations, could still have been forged: "
     "--sources DIR builds it again."
 )
 UNSIGNED = "The maker is not verified: use --signed-by KEY for a signature, or --fingerprint HEX for a published value."
@@ -45,7 +45,7 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a check.
+    """Result of a check.
 
     Attributes:
         problems: The first problems, one line each.
@@ -81,14 +81,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """The outcomes of all checks of an output; iterating yields them.
+    """Results of all checks of an output; iterating yields them.
 
     Attributes:
-        output: Name of the output.
-        fingerprint: Fingerprint of the output.
-        outcomes: The outcome of each check.
         by_sources: Whether the output was built again from the sources.
-        by_maker: Whether the output was compared with a key, an identity or a fingerprint published by its maker.
+        by_maker: Whether the output was compared with a key, identity or fingerprint published by its maker.
     """
 
     output: str
@@ -122,7 +119,7 @@ class Verification(Result):
         return "\n".join([self.verdict(), *left_open])
 
     def verdict(self) -> str:
-        """Return a sentence on the number of passed checks."""
+        """Summarize the checks in one sentence."""
         failed = [outcome.name for outcome in self.outcomes if outcome.count]
         unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
         left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
@@ -194,7 +191,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Return the reason why a check ended early, without repeating damaged files reported before or missing files."""
+    """Return why a check ended early, without repeating missing files or damaged ones reported before."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -203,7 +200,7 @@ def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -
 
 
 def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the checks that apply to every output, from `files` to `load_dataset`."""
+    """Return the checks that apply to every output."""
     return {
         "files": check_files,
         "schema": lambda output: check_schema(output, configs),
@@ -213,7 +210,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 
 
 def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks that only read the rows of an output, for outputs that cannot be built again."""
+    """Return the checks that only read rows, for outputs that are not built again."""
     return {
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
@@ -223,7 +220,7 @@ def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
 
 
 def check_files(output: FinishedOutput) -> Iterator[Finding]:
-    """Check that the output contains only files of a build or a command; programs may load others with the tables."""
+    """Check that the output contains only files of a build or a command, as others might be loaded as tables."""
     for name in unaccounted(output):
         yield f"{name} is not a file of this output, and may be loaded with it. Remove it, or keep it elsewhere"
     yield Compared(f"{len(output.files()):,} files")
@@ -263,7 +260,7 @@ def _differences(found: pa.Schema, expected: pa.Schema) -> str:
 
 
 def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check that the shards and their numbers of rows are those in `build.json`."""
+    """Check that the shards and their row counts agree with `build.json`."""
     expected_tables = output.info["counts"]
     if sorted(expected_tables) != sorted(config.name for config in configs):
         yield f"build.json counts {', '.join(expected_tables)}, not {', '.join(config.name for config in configs)}"
@@ -282,7 +279,7 @@ def check_counts(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check the hash of every unit's rows, the fingerprints computed from these hashes, and the hash of every video."""
+    """Check the hashes of all units and videos, and the fingerprints computed from them."""
     if not (output.path / UNITS).is_file():
         yield f"there is no {UNITS}, which lists the rows of each unit"
         return
@@ -312,7 +309,7 @@ def check_hashes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def check_video_hashes(output: FinishedOutput, config: Config) -> Iterator[str]:
-    """Check the hash and the file name of every embedded video."""
+    """Check the hash and file name of every embedded video."""
     for split in output.splits(config.name) if config.videos else ():
         for row in output.rows(config.name, [*config.key, "sha256", *config.videos], split):
             key, file = row[config.key[0]], config.file_name(row)
@@ -346,9 +343,9 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Yield notes on splits whose first rows the Hub's viewer may refuse to show.
+    """Yield notes on splits whose first rows the Hub's viewer may not show.
 
-    The viewer reads at most 300,000,000 bytes for a page of 100 rows, using the page index of row groups that have one.
+    The viewer reads at most 300,000,000 bytes for a page of 100 rows.
     """
     for config in configs:
         for split in output.splits(config.name):
@@ -361,7 +358,7 @@ def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
-    """Estimate the uncompressed bytes of the first rows from the means of their row groups."""
+    """Estimate the uncompressed size of the first rows from the means of their row groups."""
     size, left = 0.0, VIEWER_ROWS
     for path in output.shards(config, split):
         metadata = read_footer(path)
@@ -376,9 +373,9 @@ def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
 
 
 def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """Check that `datasets.load_dataset` opens every config with its features and the rows of every split.
+    """Check that `datasets.load_dataset` opens every config with the expected features and rows.
 
-    Tables without videos are loaded completely; those with videos are streamed, which avoids large copies.
+    Tables with videos are streamed, which avoids large copies.
     """
     import datasets
 
@@ -422,4 +419,4 @@ def _compare_loaded(loaded: Mapping[str, object], config: Config, output: Finish
             rows = iter(table.decode(False))
             next(rows)
             del rows
-            gc.collect()  # otherwise Arrow's reader of an abandoned stream may abort the process at exit
+            gc.collect()  # otherwise Arrow may abort the process at exit because of the abandoned stream

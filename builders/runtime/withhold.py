@@ -1,8 +1,8 @@
 """Write two copies of an output: a public one without the answers of a split, and a private one to score predictions.
 
-Each benchmark declares which columns its tables show (`core.schema.Public`); the others are null in the withheld split.
-Ids, the order of rows and options, and the pairing of moved texts are derived from a secret key: a hash of the original
-output's `units.parquet`, which can be inferred neither from the fingerprint nor from any published data.
+Each benchmark declares the published columns of its tables (`core.schema.Public`); all others are null in the withheld
+split. New ids, the order of rows and options, and the assignment of moved texts are derived from a secret key: a hash
+of the original output's `units.parquet`, which cannot be inferred from the fingerprint or any published data.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Withholding:
     Attributes:
         output: Original output.
         tables: Its tables.
-        public: Published columns of each table in the split; see `Benchmark.public`.
-        split: The split.
+        public: Published columns of each table; see `Benchmark.public`.
+        split: The withheld split.
         contact: Address for predictions; may be empty.
     """
 
@@ -54,7 +54,7 @@ class Withholding:
 
     @cached_property
     def key(self) -> bytes:
-        """The secret key, derived from the original output."""
+        """Secret key, derived from the original output."""
         return hashlib.sha256(b"withhold " + regular(self.output.path / UNITS).read_bytes()).digest()
 
     def secret(self, *parts: object) -> str:
@@ -63,7 +63,7 @@ class Withholding:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """The new id for each original id in the split."""
+        """New ids by original id, in the split."""
         found: dict[str, str] = {}
         for table, public in self.public.items():
             columns = [name for name in public.ids if "." not in name]
@@ -76,7 +76,7 @@ class Withholding:
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """For each row of the first table, by key, the key of the row that receives its texts."""
+        """For each row key of the first table, the key of the row that receives its texts."""
         table, public = next(iter(self.public.items()))
         if not public.moved:
             return {}
@@ -86,7 +86,7 @@ class Withholding:
 
     @cached_property
     def texts(self) -> dict[str, Any]:
-        """The moved texts of the first table, by the key of the row that receives them."""
+        """Moved texts of the first table, by the key of the row that receives them."""
         table, public = next(iter(self.public.items()))
         (name,) = public.moved
         key = self.tables[table].key[0]
@@ -94,13 +94,13 @@ class Withholding:
         return {self.places[row[key]]: row[name] for row in rows}
 
     def renamed(self, name: Any) -> Any:
-        """Return the new name of an id, or of each id in a list; unknown ids are unchanged."""
+        """Return the new id for an id, or for each id of a list; unknown ids are unchanged."""
         if isinstance(name, list):
             return [self.names.get(each, each) for each in name]
         return self.names.get(name, name)
 
     def private_row(self, config: Config, row: Row) -> Row:
-        """Return the private version of a row in the split, with answers and the ids of the public version."""
+        """Return a row of the split with its answers and the public version's ids."""
         public, before, row = self.public[config.name], row, dict(row)
         for name in public.ids:
             column, _, inner = name.partition(".")
@@ -125,12 +125,12 @@ class Withholding:
         return row
 
     def public_row(self, config: Config, row: Row) -> Row:
-        """Return the public version of a private row, without the columns that reveal the answer."""
+        """Return a private row without the columns that reveal the answer."""
         shown = self.public[config.name].shown
         return {name: value if name in shown else None for name, value in row.items()}
 
     def other_row(self, config: Config, row: Row) -> Row | None:
-        """Return a row of another split without references to withheld rows; None if it shares the key of one."""
+        """Remove references to withheld rows from a row of another split; return None if it has the key of one."""
         public = self.public[config.name]
         if row[config.key[0]] in self.names and config.key[0] in public.ids:
             return None
@@ -174,7 +174,7 @@ def _key(config: Config, row: Row) -> list[Any]:
 
 
 def withhold(work: Withholding, folder: Path) -> None:
-    """Write `public` and `private` below a new folder.
+    """Write `public` and `private` to a new folder.
 
     Raises:
         InputError: Rows are missing or damaged.
@@ -193,7 +193,7 @@ def withhold(work: Withholding, folder: Path) -> None:
 
 
 def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
-    """Write one of the two outputs, and return its fingerprint."""
+    """Write one of the two outputs; return its fingerprint."""
     private = "public" in info["withheld"]
     plan = work.secret("plan", private)
     counts: dict[str, dict[str, int]] = {}
@@ -221,7 +221,7 @@ def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
 def _write_shards(
     folder: Path, config: Config, split: str, rows: Iterable[Row], canary: str, hasher: UnitHasher
 ) -> int:
-    """Write the rows of a table and split, and return their number."""
+    """Write the rows of a table and split; return their number."""
     count = parts = 0
     writer: ShardWriter | None = None
     for row in rows:
@@ -243,14 +243,14 @@ def _write_shards(
 
 
 def withheld_card(info: Mapping[str, Any]) -> Card:
-    """Return the card of an output with withheld answers, or of its private counterpart, without statistics."""
+    """Return the card, without statistics, of an output with withheld answers or of its private copy."""
     return Card(context=lambda output, measured: {"introduction": as_text(withheld_statement(info))})
 
 
 def check_withheld(
     output: FinishedOutput, configs: Iterable[Config], public: Mapping[str, Public]
 ) -> Iterator[Finding]:
-    """Check that a public output shows nothing of its withheld split but the declared columns."""
+    """Check that a public output shows only the declared columns of its withheld split."""
     split = output.withheld.get("split")
     yield Note(withheld_statement(output.info))
     for config in configs if "public" not in output.withheld else ():
@@ -268,10 +268,10 @@ def withholding(
     """Return the part of an output to withhold.
 
     Raises:
-        UsageError: Answers are withheld already, or there is no such split.
+        UsageError: The output is already such a copy, or the split does not exist.
     """
     if output.withheld:
-        raise UsageError(f"{output.path} is a copy with or without withheld answers. Give the original.")
+        raise UsageError(f"{output.path} is a copy with or without withheld answers. Use the original.")
     table = next(iter(public))
     splits = output.splits(table)
     if split not in splits:

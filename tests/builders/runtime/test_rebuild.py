@@ -60,7 +60,7 @@ def test_several_shards_begin_where_a_build_begins_them(monkeypatch: pytest.Monk
     assert len(list((tmp_path / "out" / "questions").iterdir())) > 3
     assert not problems(verify(tmp_path / "out", sources="sample"))
     monkeypatch.setattr(pack, "SHARD_BYTES", 12_000)
-    assert "shards do not begin" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
+    assert "shards do not start" in problems(verify(tmp_path / "out", sources="sample"))["rows"][0]
 
 
 def test_what_no_build_writes_is_told(build_once: Callable[..., Path], tmp_path: Path) -> None:
