@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
@@ -121,7 +121,7 @@ class Caption:
         """Indices of the tokens that are words or numbers."""
         return tuple(number for number, token in enumerate(self.tokens) if token.is_word)
 
-    @property
+    @cached_property
     def sentences(self) -> tuple[range, ...]:
         """The token range of each sentence, including its end marks."""
         return sentence_ranges(self.tokens)
@@ -140,7 +140,7 @@ class Caption:
 
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
         """Return the text with some tokens changed; see `edit`."""
-        return edit(self.text, self.tokens, changes, before)
+        return edit(self.text, self.tokens, self.sentences, changes, before)
 
     def replace(self, changes: Mapping[int, str]) -> str:
         """Return the text with tokens replaced exactly as specified; nothing else changes."""
@@ -217,7 +217,11 @@ class _Piece:
 
 
 def edit(
-    text: str, tokens: Sequence[Token], changes: Mapping[int, str], before: Mapping[int, str] | None = None
+    text: str,
+    tokens: Sequence[Token],
+    sentences: Sequence[range],
+    changes: Mapping[int, str],
+    before: Mapping[int, str] | None = None,
 ) -> str:
     """Return a text with some tokens changed; everything else, including spaces and marks, is unchanged.
 
@@ -228,20 +232,20 @@ def edit(
     insert before a token, followed by a space; the key len(tokens) stands for the end.
     """
     before = before or {}
-    sentences = {sentence.start: sentence for sentence in sentence_ranges(tokens)}
+    starts = {sentence.start: sentence for sentence in sentences}
     pieces: list[_Piece] = []
     place, opener, first, capital, gone = 0, -1, False, False, False
     held: str | None = None  # the gap of a deleted word that followed nothing or an opening mark
     for number, token in enumerate(tokens):
         gap, place = held if held is not None else text[place : token.start], token.end
         held = None
-        if number in sentences:
-            opener = next((n for n in sentences[number] if tokens[n].is_word), -1)
+        if number in starts:
+            opener = next((n for n in starts[number] if tokens[n].is_word), -1)
             first, capital = True, opener >= 0 and tokens[opener].text[:1].isupper()
         extra, new = before.get(number, ""), changes.get(number, token.text)
         if extra:
             pieces.append(_Piece(gap or " " * bool(pieces), extra, True, first, first and capital))
-            closing = not token.is_word and number not in sentences and token.start == tokens[number - 1].end
+            closing = not token.is_word and number not in starts and token.start == tokens[number - 1].end
             gap, first = " " * (not closing or token.text in _OPENING - _CLOSING), False
         if not new:
             opened = bool(pieces) and pieces[-1].text in _OPENING and not gap and token.is_word

@@ -47,7 +47,8 @@ def words(text: str) -> list[str]:
 
 
 def changed(text: str, changes: dict[int, str], before: dict[int, str] | None = None) -> str:
-    return edit(text, tokenize(text), changes, before)
+    tokens = tokenize(text)
+    return edit(text, tokens, sentence_ranges(tokens), changes, before)
 
 
 # Tokens
@@ -85,7 +86,7 @@ def test_sentences(text: str, sentences: list[str]) -> None:
 @given(TEXT)
 def test_no_changes_give_the_text_back(text: str) -> None:
     tokens = tokenize(text)
-    assert edit(text, tokens, {}) == text
+    assert edit(text, tokens, sentence_ranges(tokens), {}) == text
     assert Caption(text, tokens, "noun_phrase").replace({}) == text
 
 
