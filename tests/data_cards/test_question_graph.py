@@ -56,6 +56,12 @@ def path_of(said: dict[str, str]) -> QuestionPath:
     return question_path(figure_one(), "root", said)
 
 
+def test_a_question_stands_below_all_of_its_parents() -> None:
+    questions = {"c": ("Interaction", "yes"), "a": ("And", "yes"), "p": ("And", "yes")}
+    graph = one_graph(questions, [("a", "And", ["c"]), ("p", "And", ["a", "c"])])
+    assert layers(question_path(graph, "p", {})) == ([[2], [1], [0]], 0)
+
+
 @pytest.mark.parametrize("children", [1, IN_A_ROW, IN_A_ROW + 1, 23])
 def test_wide_graphs_are_broken_into_rows(children: int) -> None:
     rows, hidden = layers(question_path(wide(children), "p", {}))
