@@ -15,7 +15,7 @@ from typing import Any
 
 from .documents import LARGEST_OWN, parse_json, read_own, shortened
 from .errors import InputError, StressreelError, UsageError
-from .files import user_cache, write_atomic
+from .files import canonical_json, user_cache, write_atomic
 from .inside import FORBIDDEN, inside, refuse_foreign_entries
 from .objects import Objects, StoredObject, address, objects_at
 from .schema import Row
@@ -257,6 +257,7 @@ def _info(content: str, place: str) -> dict[str, Any]:
     """Parse a `build.json`; raise InputError if it is damaged."""
     try:
         info = parse_json(content)
+        canonical_json(info)  # ValueError for NaN and numbers beyond a float, which no JSON may hold
         counts = counts_of(info["counts"])
         for each in (info, info.get("source")):
             check_folders(each.get("video_folders", []) if isinstance(each, dict) else [])

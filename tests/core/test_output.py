@@ -55,7 +55,11 @@ def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "5", "null", "{}", '{"builder": "clavi"}', '{"builder": "clavi", "counts": 5}', "\udcff"]
+    "content",
+    [
+        *("", "{", "[]", "5", "null", "{}", '{"builder": "clavi"}', '{"builder": "clavi", "counts": 5}', "\udcff"),
+        *('{"builder": "clavi", "fingerprint": "", "counts": {}, "seed": %s}' % number for number in ("1e999", "NaN")),
+    ],
 )
 def test_a_damaged_build_json_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "build.json").write_bytes(content.encode("utf-8", "surrogateescape"))
