@@ -15,7 +15,7 @@ AUXILIARIES = {
 CLOSED = {
     **dict.fromkeys(("a", "an", "the", "this", "these", "those", "each", "every", "another", "some"), "DT"),
     **dict.fromkeys(("i", "you", "he", "she", "it", "we", "they", "me", "him", "us", "them"), "PRP"),
-    **dict.fromkeys(("himself", "herself", "itself", "themselves", "yourself", "myself"), "PRP"),
+    **dict.fromkeys(("himself", "herself", "itself", "themselves", "themself", "yourself", "myself"), "PRP"),
     **dict.fromkeys(("my", "your", "his", "its", "our", "their"), "PRP$"),
     **dict.fromkeys(("and", "or", "but", "nor"), "CC"),
     **dict.fromkeys(

@@ -78,7 +78,8 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
         if acts and behind in lists.joints:
             tokens[number] = token.with_tag("VB")
             continue
-        if token.lower in lists.no_orders:
+        sticks = token.lower == "stick" and behind in lists.joints and after_lower == "in"
+        if token.lower in lists.no_orders and not sticks:
             thing = bool(before) and token.tag in ("VB", "VBP", "VBN", "MD", "NN")
             described = token.lower in ("ground", "black") and follows.startswith(("NN", "JJ"))
             if thing and token.lower != "can":

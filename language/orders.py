@@ -98,6 +98,8 @@ def _turned(caption: Caption) -> Gerund:
     pairs = (tokens[order + 1 : order + 3] for order in orders[:-1])
     if any(len(two) == 2 and two[0].lower in lists.steps and two[1].lower in ("and", ",") for two in pairs):
         raise Refused("run_on")  # "peel slice and grate the cucumber"
+    if any(tokens[n - 1].lower == "it" and tokens[n - 2].lower in lists.clause_openers for n in orders[1:]):
+        raise Refused("run_on")  # "until it become soft"
     for order, later in pairwise(orders):
         opened = tokens[order].lower in ("cut", "split", "tear", "slice", "crack", "break", "pry", "slit")
         if opened and tokens[later].lower == "open" and tokens[later - 1].lower not in lists.joints:

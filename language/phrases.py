@@ -8,7 +8,9 @@ parse them; a gerund is parsed as the corresponding order, so that the same chec
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from . import gerunds
 from .closed_classes import AUXILIARIES, CLOSED, HAVE
@@ -82,6 +84,8 @@ def _phrase(text: str) -> Gerund | str:
     if at >= len(tokens):
         return "no_verb" if tokens else "empty"
     first, behind = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else ""
+    if first in ("to", "using") and _hides_order(tokens[at + 2 :]):
+        return "run_on"  # "using a blow torch cook the meat"
     if _ing_lemma(first):
         found = order_phrase(_as_order(text))
         return gerunds.gerund(text) if isinstance(found, str) else found
@@ -93,6 +97,12 @@ def _phrase(text: str) -> Gerund | str:
     if opens_order(first) and behind not in word_lists("clipped").finite and not subject:
         return order_phrase(text)
     return gerunds.gerund(text)
+
+
+def _hides_order(tokens: Sequence[str]) -> bool:
+    """Return whether a verb of orders follows a noun: "blow torch cook the meat"."""
+    verbs = words("order_verbs")
+    return any(word in verbs and one not in CLOSED and "NOUN" in readings(one) for one, word in pairwise(tokens))
 
 
 def _as_order(text: str) -> str:

@@ -33,6 +33,8 @@ def missing_marks(
         listed = listed and not _verb_follows(tokens, end + 1, orders)
         pairs = lists.pairs if listed else lists.pairs | lists.lone_pairs
         begins = [n for n in range(number + 1, end) if _begins_thing(tokens, n, end, pairs, lists)]
+        if tokens[number - 1].lower == "give":
+            begins = [n for n in begins if tokens[n].tag != "DT"]  # "give the patties a turn"
         _check_rows(tokens, begins, number, end, listed, lists)
         leads = number - 1 in orders or tokens[number - 1].tag in ("RP", "DT", "RB", ",")
         if begins and (tokens[number - 1].lower in ("and", "or") or not (listed or leads)):

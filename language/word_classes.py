@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .closed_classes import AUXILIARIES, BE, CLOSED, GET, HAVE, NOT_NOUNS
+from .closed_classes import AUXILIARIES, BE, CLOSED, FINITE, GET, HAVE, NOT_NOUNS
 from .inflection import is_plural_noun, is_verb_form, readings, verb_lemma
 from .lexicon import word_lists
 from .lexicon import words as words_of
@@ -23,6 +23,7 @@ _DETERMINED = ("DT", "PRP$", "POS")
 _OBJECTS = ("DT", "PRP", "PRP$")
 _GOES_ON = (*_OBJECTS, "IN", "RP", "RB", "TO", "CC", "CD", ".", ",", "")
 _ADJECTIVES = ("ed", "ing", "ly", "ic", "ish", "ese", "ian", "ful", "less", "ous")
+_MORE_ADJECTIVES = ("y", "al", "ive", "able", "ible", "like")
 _INDEFINITE = frozenset(one + two for one in ("some", "any", "no", "every") for two in ("thing", "one", "body"))
 _PLACES = ("in", "into", "on", "onto", "over", "to", "under", "with")
 
@@ -95,7 +96,8 @@ def with_classes(caption: Caption) -> Caption:
         if tags[number].startswith("NN"):
             tags[number] = _class_of_noun(place) or tags[number]
         elif tags[number].startswith("VB"):
-            if words[number] in words_of("colours") and place.tag_at(1).startswith("NN"):
+            thin = words[number] == "thin" and place.word_at(1) in ("slices", "strips", "pieces")
+            if thin or (words[number] in words_of("colours") and place.tag_at(1).startswith("NN")):
                 tags[number] = "JJ"
             elif _is_thing(place):
                 tags[number] = "NNS" if tags[number] == "VBZ" else "NN"
@@ -146,6 +148,8 @@ def _class_of_noun(place: _Place) -> str:
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     noun_follows = after.startswith("NN")
     if word == "top" and held != "on" and (after == "CD" or (noun_follows and not before.startswith("NN"))):
+        return "JJ"
+    if word == "square" and noun_follows and not before.startswith("NN"):
         return "JJ"
     foods = place.order or follows in words_of("order_nouns")
     if word == "ground" and ((foods and (noun_follows or after == "JJ")) or held == "freshly"):
@@ -241,11 +245,13 @@ def _class_of_modifier(place: _Place) -> str:
     if word in ("interior", "back", "outside", "exterior", "opposite") and held in ("the", "its") and follows == "of":
         return "NN"
     if tag == "JJ" and "NOUN" in known and before in ("DT", "PRP$") and word not in LISTS.adjectives:
-        joined = after == "CC" and word not in ("remote", "net", "commercial")
+        joined = after == "CC" and word not in ("remote", "net", "commercial") and place.tag_at(2) not in FINITE
         if not joined and not after.startswith(("NN", "JJ", "CD", "VBG", "VBN")):
             return "NN"  # "the fat from"
     if not known:
         thing = noun_follows and not place.order and "NOUN" in readings(follows)
+        if held in ("a", "an", "the") and not word.endswith(_MORE_ADJECTIVES):
+            thing = False  # "a selfie picture"
         described = word.endswith(_ADJECTIVES) or word in LISTS.peoples or thing
         return "" if described or not tag.startswith(("JJ", "RB", "FW", "EX")) else "NN"  # "garam", "mic"
     if not known <= {"NOUN", "VERB", "PROPN"} or word in ("like", "bit", "till", "that") or word in NOT_NOUNS:
@@ -378,7 +384,7 @@ def _is_thing(place: _Place) -> bool:
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     plain = held not in AUXILIARIES
     particle = after == "RP" or follows in words_of("particles")
-    if word == "lightning":
+    if word == "lightning" or (held, word) == ("man", "cave"):
         return True
     if word in LISTS.purposes and after.startswith("NN"):
         held_so = before in (*_DETERMINED, "JJ", "IN") and held not in (*words_of("joining"), "by")

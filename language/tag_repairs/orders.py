@@ -87,7 +87,7 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
         objects = follows in ("DT", "PRP", "PRP$")
         if base and (opening or negated) and (tags[number] != "VBN" or number == first):
             strong = word in verbs and not (follows.startswith("NN") and word in ("ground", "dry", "chili", "paste"))
-            modifier = word in ("dry", "top", "set") and follows.startswith(("NN", "JJ"))
+            modifier = word in ("dry", "top", "set", "warm") and follows.startswith(("NN", "JJ"))
             if number == first or (not modifier and (strong or is_only_verb(word) or objects)):
                 tags[number] = "VB"
             elif tags[number].startswith("VB") and "NOUN" in readings(word) and follows.startswith("NN"):

@@ -36,6 +36,8 @@ def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
             tags[number] = "IN"  # "takes a laptop off of a desk"
         elif word == "a" and before == "person" and (not after or after in AUXILIARIES or is_verb_form(after, "VBZ")):
             tags[number] = "NNP"  # "person A walks"
+        elif word == "overhead" and before != "the" and (not after or tags[number + 1] in (".", ",", "CC")):
+            tags[number] = "RB"  # "touching a light overhead"
         elif word == "no" and after:
             tags[number] = "DT"
         elif word.isdigit():

@@ -197,6 +197,7 @@ def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int
 _NOMINAL = ("NN", "PRP", "CD", "EX", "WP", "WDT")
 _OBJECTS = ("DT", "PRP", "PRP$")
 _JOINING = words_of("joining")
+_TO_AND_FRO = ["back", "and", "forth"]
 _LONE_VERBS = words_of("no_passive") | (words_of("motion") - {"drop", "head", "march", "race", "roll"})
 _LONE = ("person", "someone", "somebody", "everyone", "everybody")  # never modify a noun
 
@@ -242,12 +243,17 @@ def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: i
         before, held = "NN", words[place - 2]  # "a woman in blue shows"
     if before == "CD" and place > start and words[place - 1] in _LONE:
         before, held = "NN", words[place - 1]  # "person 1 runs"
+    if held in ("both", "all") and place > start and words[place - 1] in ("they", "we"):
+        before, held = "PRP", words[place - 1]  # "they both undress"
     third = is_verb_form(word, "VBZ") and tags[number] in ("NNS", "NN", "VB", "JJ")
     follows = words[number + 1] if number + 1 < len(words) else ""
     if tags[number] == "VBN" and number > start and tags[number - 1] in ("CC", ",") and after in (*_OBJECTS, "NNP"):
         told = "VBD" in tags[start:number] and "VBN" not in tags[start:number]
         return "VBD" if told and is_verb_form(word, "VBD") and follows != "by" else ""  # "opened a box, removed a bag"
     listed = before in ("CC", ",") and place > start
+    told = third and number > start and "VBZ" in tags[start:number]
+    if told and (words[number - 1] == "then" or (before == "CC" and [*words[number + 1 : number + 4]] == _TO_AND_FRO)):
+        return "VBZ"  # "then waves goodbye", "and rocks back and forth"
     if before == "," and listed and third and "VBZ" in tags[start:place] and after in _OBJECTS:
         return "VBZ"  # "cleans it with a towel, places the laptop down"
     acts = is_verb_form(word, "VB") and third_person(word) in verb_s - noun_s
