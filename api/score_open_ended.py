@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ..core.extras import MissingExtraError
 from ..core.functions import Natural, Resamples, public
 from ..core.options import Option
 from .files import check_outside
@@ -72,7 +73,10 @@ def score_open_ended(
     if not no_sbert:
         from ..language.embeddings import load_encoder
 
-        encode = (load_encoder(sbert) if sbert else load_encoder()).encode
+        try:
+            encode = (load_encoder(sbert) if sbert else load_encoder()).encode
+        except MissingExtraError as error:
+            raise MissingExtraError(f"{error}, or omit SBERT with --no-sbert.") from None
     counted = open_ended.count(
         references.sources,
         generated.texts,

@@ -1,5 +1,6 @@
 """`stressreel score` and `compare` on what the builders build."""
 
+import importlib.util
 import json
 import shutil
 from collections.abc import Callable
@@ -260,6 +261,13 @@ def test_right_texts_may_be_options(tmp_path: Path) -> None:
     bad = write(tmp_path / "bad.jsonl", [{"id": "0", "options": ["a", "b"], "answer_index": -1}])
     done = run("stressreel", "score", "open-ended", bad, "--predictions", said, *QUICK)
     refuses(done, "'0' has answer_index -1, which is not one of its options")
+
+
+def test_open_ended_without_an_encoder_suggests_to_omit_sbert(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name, package=None: None)
+    right = right_texts(tmp_path / "right.jsonl")
+    done = run("stressreel", "score", "open-ended", right, "--predictions", right, "--sbert", "uncached")
+    refuses(done, "pip install 'stressreel[sbert]', or omit SBERT with --no-sbert.")
 
 
 def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
