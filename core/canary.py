@@ -1,8 +1,7 @@
-"""The canary of a dataset: a GUID in all its files, by which training corpora that contain them can be filtered.
+"""Canary GUIDs, which allow training corpora that contain a dataset to be filtered.
 
 The idea is from BIG-bench (Srivastava et al. 2022, "Beyond the Imitation Game"). The GUID is derived from the hash of
-the plan, since shards are written before the fingerprint is known. This hash covers the settings, the versions, the
-hashes of the inputs and every unit of work, and is also stored in `build.json`.
+the plan because shards are written before the fingerprint is known.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ WHY = "Benchmark data must not be in training data. Canary GUID"
 
 
 def canary_of(plan_sha256: str) -> str:
-    """Return the canary of the dataset whose plan has this hash: a GUID of version 8 (RFC 9562), from a SHA-256."""
+    """Derive the canary, a version 8 GUID (RFC 9562), from the SHA-256 of a dataset's plan."""
     digest = sha256_text(f"stressreel canary {plan_sha256}")
     variant = "89ab"[int(digest[16], 16) % 4]
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-{variant}{digest[17:20]}-{digest[20:32]}"

@@ -1,8 +1,4 @@
-"""The parts of a dataset card (README.md) that are read back: the YAML header and the user's notes.
-
-`datasets` and the Hub load the files listed in the header. Notes between two markers survive when the card is
-rewritten.
-"""
+"""Read back the YAML header and the user's notes of a dataset card (README.md)."""
 
 from __future__ import annotations
 
@@ -28,8 +24,7 @@ def data_files(
 ) -> list[dict[str, Any]]:
     """Return the `configs` entry of the YAML header: the shards of every config that was built.
 
-    `datasets` caches by this entry, not by the files. Without the fingerprint it would load a stale copy of an output
-    that was rebuilt in the same folder.
+    `datasets` uses this entry as its cache key. The fingerprint prevents it from loading a stale copy after a rebuild.
     """
     return [
         {
@@ -46,9 +41,9 @@ def data_files(
 
 
 def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Return the reason why `load_dataset` would load files other than the shards, or "" if it would not.
+    """Explain why `load_dataset` would load files other than the shards; return "" if it would not.
 
-    `load_dataset` follows any URL or path in a card. `counts` are rows by table and split, from `build.json`.
+    `load_dataset` follows any URL or path in a card. `counts` maps tables to rows per split, as in `build.json`.
     """
     if not (folder / CARD).is_file():
         return f"there is no {CARD}"
@@ -68,10 +63,10 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
 
 
 def notes_of(card: Path) -> str:
-    """Return the text between the markers of a card; empty if the card or the marker is missing.
+    """Return the user's notes, or "" if the card or the marker is missing.
 
-    Generated text never has a marker at the start of a line (see `data_cards.card`), so the first such marker starts
-    the notes. The notes may contain both markers again.
+    Generated text never starts a line with a marker (see `data_cards.card`), so the notes start at the first such
+    marker. They may contain both markers again.
     """
     if not card.is_file():
         return ""
@@ -82,17 +77,17 @@ def notes_of(card: Path) -> str:
 
 
 def marked(notes: str) -> str:
-    """Return notes enclosed in their markers, as in a card."""
+    """Enclose notes in their markers."""
     return "\n\n".join([BEGIN, notes, END] if notes else [BEGIN, END])
 
 
 def holds_notes_alone(card: Path) -> bool:
-    """Return whether a file consists of notes only, as written by `keep_notes_alone`."""
+    """Check whether a file contains only notes, as written by `keep_notes_alone`."""
     return card.is_file() and read_own(card, errors="replace") == marked(notes_of(card)) + "\n"
 
 
 def keep_notes_alone(card: Path) -> None:
-    """Reduce a card to its notes; remove the file if there are none."""
+    """Reduce a card to its notes, or remove it if there are none."""
     notes = notes_of(card)
     if notes:
         write_atomic(card, marked(notes) + "\n")

@@ -1,4 +1,4 @@
-"""Checks of a finished output, and the types of their findings."""
+"""Types of the checks of a finished output, and of their findings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class NotChecked:
     """A property that a check could not verify.
 
     Attributes:
-        reason: One line that names the property and the input that would allow its verification.
-        name: Name for `--allow-unverified`; the output counts as unverified unless the option lists it. Empty if the
-            check was not requested.
+        reason: One line that names the property and the input required to verify it.
+        name: Name for `--allow-unverified`; empty if the check was not requested. Unless the option lists the name, the
+            output counts as unverified.
     """
 
     reason: str
@@ -24,7 +24,7 @@ class NotChecked:
 
 @dataclass(frozen=True)
 class Note:
-    """One line of information about an output that is not a fault."""
+    """Information about an output that is not a fault."""
 
     text: str
 
@@ -43,11 +43,11 @@ Check = Callable[[FinishedOutput], Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Chosen:
-    """Choices that depend on floating-point rounding, and so may differ on another engine (`core.version.ENGINE`).
+    """Columns whose values depend on floating-point rounding, and so may differ on another `core.version.ENGINE`.
 
     Attributes:
-        columns: Columns that contain such choices, by table.
-        check: Check of the rules that any valid choice must satisfy.
+        columns: Names of these columns, by table.
+        check: Check of the rules that all valid values satisfy.
     """
 
     columns: Mapping[str, Collection[str]]

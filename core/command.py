@@ -20,7 +20,7 @@ OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
 
 
 def given_files(settings: Any) -> dict[str, list[str]]:
-    """Return the names of input files by option, for `build.json`."""
+    """Return the names of the input files by option, for `build.json`."""
     found: dict[str, list[str]] = {}
     for each in options_of(type(settings)):
         value = each.get(settings)
@@ -30,13 +30,13 @@ def given_files(settings: Any) -> dict[str, list[str]]:
 
 
 def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
-    """Return the command that builds the same content, with every option that affects the content.
+    """Format the command that rebuilds the same content, with every option that affects it.
 
     Args:
         program: Program name, such as "build-clavi".
         settings: The settings, after `settled`.
-        instead: Replacement values by option for underspecified ones, such as the tagger selected by `auto`; None omits
-            the option.
+        instead: Values that replace ambiguous ones, such as the tagger selected by `auto`, by option; None omits the
+            option.
     """
     parts = [program]
     for each in options_of(type(settings)):
@@ -49,7 +49,6 @@ def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | No
 
 
 def _spelt(each: Field, settings: Any) -> list[str]:
-    """Format an option, once per value if it may be repeated."""
     option, value = each.option, each.get(settings)
     if option.record == "never" or value in (None, ()) or (option.record == "changed" and value == each.default):
         return []
@@ -83,7 +82,7 @@ class Command:
     Attributes:
         program: Program name, such as "build-clavi".
         settings: Settings class.
-        decide: Function that resolves the user's settings into those stored in `build.json`.
+        decide: Function that resolves the user's settings to those stored in `build.json`.
     """
 
     program: str
@@ -92,7 +91,7 @@ class Command:
 
 
 def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
-    """Yield the differences between the command in `build.json` and the values recorded beside it."""
+    """Yield each difference between the command in `build.json` and the values recorded beside it."""
     given, problems = read_command(info, command.settings)
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
@@ -119,11 +118,10 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
 
 
 def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
-    """Parse the command in `build.json`.
+    """Parse the command in `build.json`. Input files need not exist.
 
     Returns:
-        The settings, with defaults for omitted options, and a line for each unknown option or invalid value. Files need
-        not exist.
+        The settings, with defaults for omitted options, and a line for each unknown option or invalid value.
     """
     options = {each.flag: each for each in options_of(settings)}
     values: dict[tuple[str, ...], Any] = {}
@@ -144,10 +142,7 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
-    """Split the command in `build.json` into its program and its options by name.
-
-    A value may contain spaces, so it ends where the next option begins.
-    """
+    """Split the command in `build.json` into its program and options. A value may contain spaces."""
     off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
     program, *options = OPTION.split(str(info["command"]).removesuffix(END))
     found: dict[str, list[str]] = {}
@@ -158,10 +153,10 @@ def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str,
 
 
 def _value(each: Field, written: list[str]) -> Any:
-    """Parse the value of an option; if a single-valued option is repeated, the last value applies.
+    """Parse the value of an option; the last value applies if a single-valued option is repeated.
 
     Raises:
-        ValueError: The value is not allowed; the message continues a sentence that starts with the value.
+        ValueError: The value is not allowed. The message starts with a verb, to follow the value.
     """
     if each.kind == "switch":
         return written[-1].split(" ", 1)[0] != f"--{_off(each)}"

@@ -1,7 +1,7 @@
-"""Bounded loading of untrusted text, JSON and YAML.
+"""Load untrusted text, JSON and YAML within limits.
 
-No other module parses files of unknown origin; `tests/test_layout.py` checks this and lists the exceptions. The limits
-far exceed the needs of the formats, but keep time and memory proportional to the size of a file.
+No other module parses files of unknown origin, with the exceptions listed in `tests/test_layout.py`. The limits far
+exceed what the formats need, but keep time and memory proportional to the file size.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Pairs = list[tuple[str, Any]]
 
 
 def shortened(value: Any) -> str:
-    """Return the `repr` of a value for an error message, at most 80 characters."""
+    """Return the `repr` of a value, truncated to 80 characters."""
     if isinstance(value, int) and value.bit_length() > SHOWN:
         return f"a number of {value.bit_length():,} bits"
     text = repr(value[: SHOWN + 1] if isinstance(value, str | bytes) else value)
@@ -39,13 +39,16 @@ def shortened(value: Any) -> str:
 
 
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
-    """Return the text of a UTF-8 file, with or without byte order mark and with any line endings.
+    """Return the text of a UTF-8 file, with or without a byte order mark.
 
-    `largest` is the maximum size in bytes; `errors` handles invalid UTF-8 as in `bytes.decode`.
+    Args:
+        path: Path of the file.
+        largest: Maximum size in bytes.
+        errors: Handling of invalid UTF-8, as in `bytes.decode`.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The path is not a regular file, or the file is unreadable, not UTF-8, or too large.
+        InputError: The file is not a regular file, not readable, not UTF-8, or too large.
     """
     try:
         with open(regular(path), "rb") as handle:
@@ -67,16 +70,12 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:
-    """Return the text, with Unix line endings, of a file that stressreel writes but others may have changed."""
+    r"""Read a file that stressreel wrote, but that may have been modified; line endings become "\n"."""
     return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
 
 
 def once(pairs: Pairs) -> dict[str, Any]:
-    """Return a dictionary of name-value pairs, for `parse_json`.
-
-    Raises:
-        ValueError: A name occurs twice; JSON would silently use the last value.
-    """
+    """Build a dictionary from JSON pairs, for `parse_json`; raise ValueError for duplicate names."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
@@ -89,14 +88,12 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
 
     Args:
         text: The JSON.
-        make_object: Function that builds an object from its names and values; by default the last of equal names
+        make_object: Function that builds an object from its name-value pairs; by default, the last of duplicate names
             applies.
-        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which cannot be written to a file, by
-            "\ufffd".
+        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd".
 
     Raises:
-        ValueError: The text is not JSON (`json.JSONDecodeError`), is too deeply nested, or has too many values or
-            digits.
+        ValueError: The text is invalid (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.
     """
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
@@ -120,10 +117,9 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse one YAML document of plain values without aliases, as aliases can expand a few lines to gigabytes.
+    """Parse one YAML document; raise ValueError if it is invalid, too long or too deeply nested, or contains aliases.
 
-    Raises:
-        ValueError: The text is not YAML, is too long or too deeply nested, or has aliases.
+    Aliases can expand a few lines to gigabytes.
     """
     import yaml
 

@@ -27,18 +27,18 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 def printable(text: str) -> str:
     """Escape control characters (except line ends and tabs), direction marks and lone surrogates as in JSON.
 
-    Text from an untrusted file could otherwise clear the screen or imitate other output.
+    Otherwise, text from an untrusted file could clear the screen or imitate other output.
     """
     return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def one_line(text: str) -> str:
-    """Escape a text as `printable` does, and its line ends as well."""
+    """Escape a text like `printable`, including line ends."""
     return printable(text).replace("\n", "\\n")
 
 
 def legible(text: str) -> str:
-    """Truncate a text that may quote an input, and its words, to a readable length."""
+    """Truncate a text and its words to a readable length."""
     text = text if len(text) <= MOST else text[:MOST]
     text = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
@@ -52,7 +52,7 @@ class StressreelError(Exception):
 
 
 class InputError(StressreelError, ValueError):
-    """Annotations, options or source files are unusable."""
+    """Invalid annotations, options or source files."""
 
 
 class UsageError(InputError):
@@ -63,8 +63,8 @@ class VideoError(StressreelError, ValueError):
     """A source video cannot be decoded or cut.
 
     Attributes:
-        reason: A code such as `undecodable` or `too_short`.
-        detail: One sentence, including the decoder's message if any.
+        reason: Code such as `undecodable` or `too_short`.
+        detail: One sentence that includes the decoder's message, if any.
     """
 
     def __init__(self, reason: str, detail: str):
@@ -77,11 +77,11 @@ class VideoError(StressreelError, ValueError):
 
 
 class OutputError(StressreelError, OSError):
-    """The output folder cannot be used: it has foreign content or another build, or lacks permission or space."""
+    """The output folder contains foreign files or another build, or lacks permissions or space."""
 
 
 class TransientError(OutputError):
-    """A store is temporarily unreachable; the Ray executor retries."""
+    """A storage location is temporarily unreachable; the Ray executor retries."""
 
 
 class MismatchError(StressreelError, ValueError):
@@ -93,8 +93,8 @@ class BuildError(StressreelError, RuntimeError):
 
 
 class HubError(StressreelError, RuntimeError):
-    """The Hugging Face Hub refused, failed or was unreachable, or contains content that must not be changed."""
+    """The Hugging Face Hub refused a request, failed or was unreachable, or must not be overwritten."""
 
 
 class ProbeError(StressreelError, RuntimeError):
-    """A probe did not reach the modules that it should impair, so its numbers would be meaningless."""
+    """A probe did not reach the modules that it should impair, so its results would be meaningless."""

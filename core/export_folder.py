@@ -1,7 +1,7 @@
-"""The folder of an export; a later export removes only files that an earlier export wrote.
+"""Export folders, in which a later export only removes files written by an earlier one.
 
-`output.json` lists every file of an export before it is written, so that the same command can continue an interrupted
-export; another command needs --force.
+`output.json` lists every file before it is written, so that the same command can continue an interrupted export. Any
+other command requires --force.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Receipt = dict[str, Any]
 
 
 def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
-    """Return the entries of `output.json` that identify the exported output and the export's format."""
+    """Return the entries of `output.json` that identify the exported output and the format."""
     return {
         "builder": output.info["builder"],
         "dataset_version": output.info["dataset_version"],
@@ -44,10 +44,10 @@ class ExportFolder:
     """The folder of an export in progress.
 
     Attributes:
-        about: Identity of the export; an export with the same identity can be continued, others need --force.
-        before: Receipts of files from an earlier export with the same identity.
-        leftover: Names of files from an earlier export with another identity.
-        files: Receipts of this export's files so far.
+        about: Identity of the export. Only an export with the same identity can be continued without --force.
+        before: Receipts of an earlier export with the same identity, by file.
+        leftover: Files of an earlier export with another identity.
+        files: Receipts of the current export, by file.
     """
 
     path: Path
@@ -57,14 +57,14 @@ class ExportFolder:
     files: dict[str, Receipt] = field(default_factory=dict)
 
     def place(self, name: str) -> Path:
-        """Return the path of a file in the folder; raise an InputError if a link leads elsewhere."""
+        """Return the path of a file in the folder; raise InputError if a link leads elsewhere."""
         return inside(self.path, name)
 
     def announce(self, files: Mapping[str, Receipt]) -> None:
         """Add the receipts of files, by relative path, to `output.json` before they are written.
 
         Raises:
-            InputError: A file exists that no export wrote, or a path leads outside the folder.
+            InputError: A file exists that was not exported, or a path leads outside the folder.
             OutputError: The folder cannot be written.
         """
         known = {*self.leftover, *self.before}
@@ -79,7 +79,7 @@ class ExportFolder:
         self._write(complete=False)
 
     def finish(self) -> None:
-        """Remove files of an earlier export that this one lacks, and mark the export as complete."""
+        """Remove obsolete files of an earlier export, and mark the export as complete."""
         with writing_to(self.path):
             for name in {*self.leftover, *self.before} - set(self.files):
                 try:
@@ -105,9 +105,9 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
 
     Args:
         path: A folder that is absent, empty, or contains an unfinished export with the same identity; with `force`, any
-            export of the same format.
-        about: Identity of the export, as JSON values with `exported_by` and `format`.
-        force: Whether to overwrite a finished export, or one with another identity.
+            export in the same format.
+        about: Identity of the export as JSON values, including `exported_by` and `format`.
+        force: Whether to overwrite a finished or different export.
 
     Raises:
         InputError: The folder contains other files.
@@ -130,7 +130,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
 
 
 def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
-    """Return the `output.json` of an earlier export of a format; None if the folder is new or empty."""
+    """Return the `output.json` of an earlier export in this format; None if the folder is absent or empty."""
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
@@ -155,14 +155,13 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
 
 
 def _below(name: str) -> bool:
-    """Return whether a name is a relative path without hidden parts, and not `output.json`."""
     parts = name.split("/")
     plain = all(part and not part.startswith(".") and not set(part) & set("\\:") for part in parts)
     return plain and name != ABOUT and not any(ord(character) < 32 or ord(character) == 127 for character in name)
 
 
 def plain_name(name: Any) -> str:
-    """Return the name of a video if it is a valid file name without folders; raise InputError otherwise."""
+    """Return a video's name; raise InputError unless it is a valid file name."""
     if isinstance(name, str) and "/" not in name and _below(name):
         return name
     raise InputError(
@@ -171,7 +170,7 @@ def plain_name(name: Any) -> str:
 
 
 def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
-    """Add empty receipts for file names; raise InputError if a name is already taken."""
+    """Add empty receipts for file names; raise InputError for duplicates."""
     for name in names:
         if name in found:
             raise InputError(f"two files would be called {name}. Run `stressreel verify` for details.")
@@ -180,7 +179,7 @@ def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Convert an OSError in a `with` block to an OutputError that names the folder and the remedy."""
+    """Convert an OSError in a `with` block to an OutputError that names the folder."""
     try:
         yield
     except OSError as error:

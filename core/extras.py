@@ -51,11 +51,11 @@ class MissingExtraError(InputError):
 
 
 def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
-    """Return the error for packages that are not installed, with the command that installs them.
+    """Return the error for missing packages, with the command that installs them.
 
     Args:
         modules: Modules of `EXTRAS` that belong to one extra.
-        what: The feature that needs the modules.
+        what: The feature that requires the modules.
         extra: The extra to install; by default that of `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
@@ -73,7 +73,7 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this", e
     Args:
         name: Module name; with a leading dot, relative to `package`.
         package: Anchor of a relative name.
-        what: The feature that needs the module.
+        what: The feature that requires the module.
         extra: The extra to suggest; by default that of `EXTRAS`.
 
     Raises:
@@ -105,6 +105,6 @@ def _import_nltk_alone() -> None:
 
 
 def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
-    """Convert the error to a `MissingExtraError` if its module is one of `EXTRAS`; return others unchanged."""
+    """Convert the error to `MissingExtraError` if the module belongs to `EXTRAS`; return others unchanged."""
     module = (error.name or "").split(".")[0]
     return missing(module, what=what, extra=extra) if module in EXTRAS else error

@@ -37,11 +37,7 @@ KINDS = {
 
 
 def regular(path: Path) -> Path:
-    """Return a path whose file can be read without blocking; all other problems are reported on opening.
-
-    Raises:
-        InputError: The file is a FIFO, a device or a socket.
-    """
+    """Return the path unchanged; raise InputError for FIFOs, devices and sockets, which may block on reading."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -69,14 +65,14 @@ TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove temporary files of killed processes in a folder and below; the caller must hold its lock."""
+    """Remove temporary files of killed processes recursively; the caller must hold the folder's lock."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
 
 
 def file_stamp(path: Path) -> str:
-    """Return the size and modification time of a file; empty if it does not exist."""
+    """Return the size and modification time of a file, or "" if it does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -85,7 +81,7 @@ def file_stamp(path: Path) -> str:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return the temporary path for a file, which `remove_temporaries` recognizes."""
+    """Return a temporary path for a file, in the form expected by `remove_temporaries`."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
 
 
@@ -97,17 +93,17 @@ def sync_and_rename(temporary: Path, path: Path) -> None:
 
 
 def rename(old: Path, new: Path) -> None:
-    """Rename a file within its folder, durably."""
+    """Rename a file within its folder, and sync the folder."""
     os.replace(old, new)
     _sync_folder(new.parent)
 
 
 @contextmanager
 def atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary path in the same folder that replaces `path` on success and is removed on any exception.
+    """Yield a temporary path that replaces `path` on success and is removed on error.
 
     Raises:
-        OutputError: The folder cannot be written or the disk is full.
+        OutputError: The folder cannot be written, or the disk is full.
     """
     temporary = temporary_path(path)
     try:
@@ -131,12 +127,12 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write an indented JSON file atomically, with keys in the given order."""
+    """Write an indented JSON file atomically, preserving the order of keys."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def output_error(error: OSError, path: Path) -> OutputError:
-    """Return an OutputError that explains a failed write to `path` and the remedy."""
+    """Return an OutputError that explains a failed write, with advice."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OutputError(
             f"no space left while writing {path}. Finished work is kept: free some space and run the same command "

@@ -1,9 +1,9 @@
 """The fingerprint of a dataset: a hash over the hashes of its units, which can be computed independently.
 
-The rows of one unit in one table are hashed as canonical JSON, one per line; the `sha256` column represents the videos.
-A table's hash covers the hashes of its units in plan order, and the dataset's hash those of its tables. The division
-into Parquet files, shards and row groups has no effect. `units.parquet` stores the hash and the number of rows of every
-unit, so that the fingerprint can be recomputed from the rows and differing units located.
+The rows of each unit and table are hashed as one line of canonical JSON per row; the `sha256` column represents the
+videos. A table's hash covers the hashes of its units in plan order, and the dataset's hash covers its tables. The
+division into files and row groups has no effect. `units.parquet` stores the hash and row count of every unit, so that
+differing units can be located.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class UnitRows:
-    """The rows of one unit in one table ("config/split"): their number, and the hexadecimal hash of their content."""
+    """Row count and SHA-256 of one unit in one table ("config/split")."""
 
     unit_id: str
     table: str
@@ -47,7 +47,7 @@ class UnitRows:
 
 
 def plain_json(config: Config, row: Row) -> str:
-    """Serialize a row of storage values without its videos."""
+    """Serialize a row of storage values, excluding videos."""
     return canonical_json({name: row[name] for name in config.plain})
 
 
@@ -60,12 +60,12 @@ class UnitHasher:
     _rows: dict[str, int] = field(default_factory=dict)
 
     def add(self, table: str, line: str) -> None:
-        """Add one row of a table "config/split", as serialized by `plain_json`."""
+        """Add a row, serialized by `plain_json`, to the hash of a table ("config/split")."""
         self._hashes.setdefault(table, hashlib.sha256()).update((line + "\n").encode())
         self._rows[table] = self._rows.get(table, 0) + 1
 
     def done(self) -> list[UnitRows]:
-        """Return the hash and number of rows for each table."""
+        """Return the row count and hash for each table."""
         return [UnitRows(self.unit_id, table, self._rows[table], h.hexdigest()) for table, h in self._hashes.items()]
 
 
@@ -90,7 +90,7 @@ class Fingerprint:
 
 @contextmanager
 def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows], None]]:
-    """Yield a function that appends to `units.parquet`, which is written atomically at the end of the block."""
+    """Yield a function that appends to `units.parquet`, which is written atomically when the block ends."""
     held: list[UnitRows] = []
     schema = SCHEMA.with_metadata({"canary": canary}) if canary else SCHEMA
     with atomic(folder / FILE) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
@@ -116,11 +116,7 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Recompute the hashes of units from the rows of the tables.
-
-    Yields:
-        The recomputed units; `rows` is smaller if a table ends prematurely.
-    """
+    """Recompute the hashes of units from rows; the row count is lower if a table ends prematurely."""
     for unit in units:
         config, found = rows[unit.table]
         digest, count = hashlib.sha256(), 0

@@ -1,4 +1,4 @@
-"""Options of the API functions: signatures and docstrings, from which commands are generated."""
+"""Derive options from the signatures and docstrings of API functions, for the command line."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ ENTRY = re.compile(r"^    (\w+): ")
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate an API function to check its arguments like the options of its command.
+    """Decorate an API function to validate its arguments like the options of its command.
 
-    The function raises a UsageError for a value of the wrong type or range, and a MissingExtraError if it needs a
-    package that is not installed.
+    Raises:
+        UsageError: An argument has the wrong type or is out of range.
+        MissingExtraError: A required package is not installed.
     """
 
     @wraps(function)
@@ -61,9 +62,9 @@ def public(function: Callable[P, R]) -> Callable[P, R]:
 
 @cache
 def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
-    """Return the parameters of an API function as options: type, limits, default, and help from its docstring.
+    """Return the parameters of an API function as options, with help texts from its docstring.
 
-    Parameters that accept a callback or a mapping are not options of the command and are omitted.
+    Parameters that accept callbacks or mappings are not options and are omitted.
     """
     function = inspect.unwrap(function)
     said = argument_help(function)
@@ -91,7 +92,7 @@ def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
 def keyword_signature(
     *settings: type[Any], positional: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function that takes `**options` with the signature of settings classes and their help as `Args:`."""
+    """Decorate a `**options` function with the parameters of settings classes, and document them as `Args:`."""
     listed = [each for kind in settings for each in options_of(kind)]
     listed.sort(key=lambda each: each.keyword not in positional)
     parameters = [
@@ -117,7 +118,7 @@ def keyword_signature(
 
 
 def argument_help(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the docstring's text for each parameter of a function."""
+    """Return the description of each parameter from a function's docstring."""
     said: dict[str, str] = {}
     name = ""
     for line in _section(inspect.getdoc(function) or "", "Args:"):
@@ -128,12 +129,11 @@ def argument_help(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def description(function: Callable[..., Any]) -> str:
-    """Return the docstring of a function up to its first section."""
+    """Return a function's docstring up to its first section."""
     return SECTION.split(inspect.getdoc(function) or "")[0]
 
 
 def _in_keywords(text: str, listed: Sequence[Field]) -> str:
-    """Replace the flags in a text by the corresponding keywords."""
     keywords = {each.flag: each.keyword for each in listed}
     for each in listed:
         if each.kind == "switch":
@@ -144,7 +144,7 @@ def _in_keywords(text: str, listed: Sequence[Field]) -> str:
 
 
 def annotation(each: Field) -> str:
-    """Return the type of an option as source code."""
+    """Return the type annotation of an option as source code."""
     plain = {"switch": "bool", "integer": "int", "number": "float", "path": "Path | str", "text": "Path | str"}
     text = plain.get(each.kind) or f"Literal[{', '.join(map(repr, each.choices))}]"
     if each.option.read is not None:

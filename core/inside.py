@@ -1,4 +1,4 @@
-"""Contain untrusted outputs: names cannot lead outside, and only regular files and folders are allowed."""
+"""Confine untrusted outputs to their folder, and to regular files."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def inside(folder: Path, name: str) -> Path:
     """Join a folder and a relative path from an untrusted output.
 
     Raises:
-        InputError: The name is empty or absolute, leads outside the folder (by `..` or a link) or to the folder itself,
-            or contains a backslash or a control character.
+        InputError: The name is not a relative path below the folder (after resolving links), or contains a backslash or
+            a control character.
     """
     parts = name.split("/") if isinstance(name, str) and not FORBIDDEN.search(name) else [""]
     if {"", ".", ".."} & {*parts}:
@@ -46,9 +46,9 @@ def resolved(path: Path) -> Path | None:
 
 
 def foreign_entries(folder: Path) -> Iterator[str]:
-    """Yield the entries of an output that are neither regular files nor folders: links, pipes, devices.
+    """Yield a line for each entry of an output that is neither a regular file nor a folder.
 
-    Links from a snapshot in the Hugging Face cache to files in its `blobs` folder count as files.
+    In a snapshot of the Hugging Face cache, links to files in its `blobs` folder count as files.
     """
     blobs = folder.resolve().parents[1] / "blobs" if folder.resolve().parent.name == "snapshots" else None
     waiting = [(folder, 1)]

@@ -1,4 +1,4 @@
-"""Reliable Ctrl-C: Python drops a KeyboardInterrupt that is raised in a destructor or a callback."""
+"""Handle Ctrl-C reliably, since Python drops a KeyboardInterrupt raised in a destructor or a callback."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def listen() -> None:
 
 
 def asked() -> bool:
-    """Return whether an interrupt was requested, in which case later failures are its consequence."""
+    """Return whether an interrupt was requested; later failures are then consequences of it."""
     return bool(_asked)
 
 
 def check() -> None:
-    """Raise a KeyboardInterrupt that Python has dropped."""
+    """Raise KeyboardInterrupt again if Python has dropped it."""
     if _asked:
         raise KeyboardInterrupt
 

@@ -20,15 +20,12 @@ ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 
 def without_tags(value: Any) -> Any:
-    """Escape the start of HTML tags and comments in a text that a template inserts."""
+    """Escape HTML tags and comments in a text inserted by a template."""
     return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, EscapedMarkdown) else value
 
 
 def as_text(text: object) -> EscapedMarkdown:
-    """Escape a text so that Markdown shows it literally in one line, a table cell or a list.
-
-    HTML, markup, links, images and URLs in the text have no effect.
-    """
+    """Escape a text so that Markdown displays it literally, on one line, without links, images or HTML."""
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
     plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))

@@ -1,8 +1,8 @@
-"""Object storage by URL (s3://bucket/prefix, gs://…, az://…), through obstore.
+"""Access object storage by URL (s3://bucket/prefix, gs://…, az://…) with obstore.
 
-With obstore, an interrupted put leaves no object, and puts can be conditional. Credentials and endpoints are read from
-the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …); the
-AWS credentials file is not read.
+obstore supports conditional puts and leaves no partial objects. Credentials and endpoints are read from the environment
+(AWS_ACCESS_KEY_ID, AWS_ENDPOINT, GOOGLE_APPLICATION_CREDENTIALS, AZURE_STORAGE_ACCOUNT_NAME, …), but not from the AWS
+credentials file.
 """
 
 from __future__ import annotations
@@ -50,15 +50,11 @@ class StoredObject:
 
 
 class Lost(Exception):
-    """A conditional put failed because the object already exists or has changed."""
+    """A conditional put failed because the object already exists or was modified."""
 
 
 def address(path: Path | str) -> str | None:
-    """Return the URL in a path, or None for a local path. A single slash is accepted, as `Path` merges two.
-
-    Raises:
-        UsageError: The URL names no bucket.
-    """
+    """Return the URL in a path, or None for a local path; raise UsageError if the URL lacks a bucket."""
     if WITHOUT_BUCKET.fullmatch(os.fspath(path)):
         raise UsageError(f"{path} names no bucket. Give a URL such as s3://bucket/prefix.")
     found = ADDRESS.fullmatch(os.fspath(path))
@@ -79,11 +75,11 @@ class Objects:
 
         Args:
             key: Name of the object.
-            content: The content, or a file that contains it.
-            only: "new" to write only if the object does not exist; an etag to replace only that version.
+            content: The content, or a file.
+            only: "new" to require that the object does not exist; an etag to require that version.
 
         Raises:
-            Lost: The condition does not hold.
+            Lost: The requirement is not met.
             OutputError: The object cannot be written.
         """
         obstore = _obstore()
@@ -108,10 +104,10 @@ class Objects:
         return done["e_tag"] or ""
 
     def get(self, key: str, largest: int | None = None) -> bytes | None:
-        """Return the content of an object; None if it does not exist.
+        """Return the content of an object, or None if it does not exist.
 
         Raises:
-            InputError: The object cannot be read, or has more than `largest` bytes.
+            InputError: The object cannot be read, or exceeds `largest` bytes.
         """
         with suppress(FileNotFoundError), self._explained(key):
             found = _obstore().get(_store(self.url), key)
@@ -123,11 +119,7 @@ class Objects:
         return None
 
     def fetch(self, key: str, path: Path) -> None:
-        """Copy an object to a file, atomically.
-
-        Raises:
-            InputError: The object does not exist or cannot be read.
-        """
+        """Copy an object to a file, atomically; raise InputError if it does not exist or cannot be read."""
         try:
             with self._explained(key), atomic(path) as temporary, open(temporary, "wb") as file:
                 for chunk in _obstore().get(_store(self.url), key).stream(min_chunk_size=8_000_000):
@@ -136,7 +128,7 @@ class Objects:
             raise InputError(f"{self.url}/{key} no longer exists.") from None
 
     def head(self, key: str) -> StoredObject | None:
-        """Return the size and version of an object; None if it does not exist."""
+        """Return the size and version of an object, or None if it does not exist."""
         with suppress(FileNotFoundError), self._explained(key):
             return _stored_object(_obstore().head(_store(self.url), key))
         return None
@@ -148,7 +140,7 @@ class Objects:
                 yield from map(_stored_object, batch)
 
     def remove(self, *keys: str) -> None:
-        """Remove objects, whether or not they exist."""
+        """Remove objects; missing ones are ignored."""
         for start in range(0, len(keys), 1000):
             with suppress(FileNotFoundError), self._explained(keys[start], writing=True):
                 _obstore().delete(_store(self.url), list(keys[start : start + 1000]))
@@ -188,7 +180,7 @@ def objects_at(path: Path | str) -> Objects:
 
 
 def stamp_of(path: Path) -> str:
-    """Return the size and version of an object, like `files.file_stamp`; empty if it does not exist."""
+    """Return the size and version of an object, like `files.file_stamp`; "" if it does not exist."""
     url = address(path) or ""
     where, _, key = url.rpartition("/")
     found = Objects(where).head(key)
@@ -196,13 +188,10 @@ def stamp_of(path: Path) -> str:
 
 
 def local_copy(path: Path) -> Path:
-    """Return a local path: the path itself, or that of a cached copy if it names an object in storage.
+    """Return a local path, or the path of a cached copy of an object; raise InputError if it cannot be read.
 
-    The cache is shared by all processes of a user, keyed by URL and version, and limited to $STRESSREEL_CACHE_GB (100);
-    the least recently used copies are evicted.
-
-    Raises:
-        InputError: The object does not exist or cannot be read.
+    The cache is shared by all processes of a user and keyed by URL and version. The least recently used copies are
+    evicted above $STRESSREEL_CACHE_GB (100).
     """
     url = address(path)
     return path if url is None else _copy_of(url)
@@ -235,7 +224,7 @@ def _copy_of(url: str) -> Path:
 
 
 def _make_room(folder: Path, size: int) -> None:
-    """Evict the least recently used copies until a file of this size fits."""
+    """Evict the least recently used copies until `size` bytes fit."""
     try:
         limit = float(os.environ.get(LIMIT_VARIABLE) or USUAL_LIMIT) * 1e9
     except ValueError:

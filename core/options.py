@@ -1,7 +1,7 @@
-"""Options as fields of frozen dataclasses, with help, type and limits.
+"""Options declared as fields of frozen dataclasses, with help, type and limits.
 
-These fields are the single source for click options, YAML files, keyword arguments of `stressreel.build`, the recorded
-command (`command.py`), the settings in `build.json` and the table of options in the documentation.
+They are the single source for click options, YAML files, keyword arguments of `stressreel.build`, the recorded command
+(`command.py`), the settings in `build.json` and the option tables in the documentation.
 """
 
 from __future__ import annotations
@@ -28,31 +28,30 @@ SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-
 
 @dataclass(frozen=True)
 class Option:
-    """The declaration of an option, apart from the name, type and default of its field.
+    """Declaration of an option, besides the name, type and default of its field.
 
     Attributes:
         help: One or two sentences for `--help` and the docs.
         name: Option name without dashes; by default that of the field.
-        off: Name that turns a switch off, without dashes; by default `no-<name>`.
+        off: Name of the opposite of a switch, without dashes; by default `no-<name>`.
         minimum: Smallest number allowed.
         maximum: Largest number allowed.
         metavar: Placeholder for the value in `--help`.
         shown: Description of the default in `--help`; by default the value.
         required: Whether the option is mandatory.
         exists: Whether the file must exist (for paths).
-        spread: Whether further values may follow as separate words (`--splits UD PS`).
-        read: Parser of a text, or a tuple of texts; the message of its ValueError continues a sentence that starts with
-            the given text.
+        spread: Whether values may follow as separate words (`--splits UD PS`).
+        read: Parser of a text or a tuple of texts. A ValueError message starts with a verb, to follow the text.
         write: Formatter of the value for the recorded command; None omits the option.
-        record: When the recorded command includes the option: always, if the value differs from the default, or never.
+        record: When to include the option in the recorded command: always, if the value differs from the default, or
+            never.
         content: Whether `build.json` stores the option among the settings.
-        names: Function that returns the words for shell completion; the value may be several words, separated by
-            commas.
-        counts: Predicate on all values that tells whether the option has an effect; otherwise it is reset to its
+        names: Function that returns words for shell completion. The value may list several, separated by commas.
+        counts: Function that checks whether the option has an effect, given all settings; otherwise it is reset to its
             default.
-        found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the names of files
-            in it, or as the annotations `ITSELF`. Files that must exist are located by name.
-        or_file: Whether the option may name the only such file instead of the folder.
+        found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the file names in
+            it, or as the annotations `ITSELF`. Files that must exist are located by name.
+        or_file: Whether a file may be given instead of the folder that contains it.
     """
 
     help: str
@@ -87,7 +86,7 @@ def nested(kind: type[Any]) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSettings:
-    """Settings shared by all builds; the help of each option describes it."""
+    """Settings common to all builds; see the help of each option."""
 
     seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
@@ -112,7 +111,7 @@ class BuildSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options of how a build is run, which do not affect its content; the help of each option describes it."""
+    """Options that control how a build is run, without effect on its content; see the help of each option."""
 
     out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
@@ -163,10 +162,10 @@ class Field:
     """An option and its position in the settings.
 
     Attributes:
-        path: Names of the fields that lead to the option; more than one for nested settings.
+        path: Names of the fields that lead to the option; several for nested settings.
         choices: Allowed values of a choice.
         many: Whether the option may be repeated, or takes `count` values.
-        count: Number of values on the command line; more than 1 for tuples of a fixed length.
+        count: Number of values on the command line; more than 1 for tuples of fixed length.
     """
 
     path: tuple[str, ...]
@@ -194,10 +193,10 @@ class Field:
         return settings
 
     def check(self, value: Any) -> Any:
-        """Convert a keyword argument to the value of the field.
+        """Validate a keyword argument and convert it to the field's type.
 
         Raises:
-            ValueError: The type or value is not allowed; the message continues a sentence that starts with the value.
+            ValueError: The type or value is not allowed. The message starts with a verb, to follow the value.
         """
         if value is None and self.default is None and not self.option.required:
             return None
@@ -275,14 +274,7 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
 
 
 def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) -> Field:
-    """Return the option for a dataclass field or a function parameter.
-
-    Args:
-        name: Name of the field or parameter.
-        option: The declaration.
-        kinds: The types of its annotation; the first determines the option's kind.
-        default: The default.
-    """
+    """Create a field; the first of the types that is not None determines its kind."""
     kind, many, count = next(kind for kind in kinds if kind is not type(None)), False, 1
     if get_origin(kind) in (tuple, Sequence):
         arguments = get_args(kind)
@@ -302,7 +294,7 @@ def members(hint: Any) -> tuple[Any, ...]:
 
 
 def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
-    """Return settings built from values by option path; missing values have their defaults."""
+    """Build settings from values by option path; missing values have their defaults."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     for each in fields(settings):  # type: ignore[arg-type]
         if inner := each.metadata.get("nested"):
@@ -311,7 +303,7 @@ def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
-    """Return settings built from keyword arguments, which are option names with _ for -.
+    """Build settings from keyword arguments, in which `_` replaces `-`.
 
     Raises:
         UsageError: An option is unknown or missing, or a value is not allowed.
@@ -333,7 +325,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
 
 
 def settled(settings: S) -> S:
-    """Reset options that have no effect in combination with the others to their defaults."""
+    """Reset options that have no effect, given the others, to their defaults."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
             settings = with_value(settings, each.path, each.default)
@@ -341,21 +333,21 @@ def settled(settings: S) -> S:
 
 
 def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
-    """Return settings with one value replaced, given its path."""
+    """Return a copy of the settings with the value at a path replaced."""
     if len(path) > 1:
         value = with_value(getattr(settings, path[0]), path[1:], value)
     return replace(settings, **{path[0]: value})
 
 
 def content(settings: Any) -> dict[str, Any]:
-    """Return the values that affect the content of a build, as nested JSON values for `build.json`."""
+    """Return the values that affect a build's content as nested JSON values, for `build.json`."""
     hidden = {each.path[0] for each in options_of(type(settings)) if len(each.path) == 1 and not each.option.content}
     values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in hidden}
     return {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
 
 
 def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
-    """Restore settings from the JSON of `content`; options that do not affect the content have their defaults."""
+    """Restore settings from the result of `content`; options that do not affect the content have their defaults."""
     values: dict[str, Any] = {}
     for each in fields(settings):  # type: ignore[arg-type]
         if each.name not in stored:
@@ -389,7 +381,7 @@ def _shown_default(each: Field) -> str:
 
 
 def comma_separated(given: Any) -> tuple[str, ...]:
-    """Split comma-separated names, given once or several times; raise ValueError if there are none."""
+    """Split one or more texts at commas; raise ValueError if no names remain."""
     texts = [given] if isinstance(given, str) else given
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:

@@ -1,4 +1,4 @@
-"""Finished outputs, opened for reading in a folder, or in object storage with files copied on demand."""
+"""Open finished outputs, in a folder or in object storage with files copied on demand."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class FinishedOutput:
-    """A finished output: the folder, and the content of `build.json`."""
+    """A finished output: its folder and the content of `build.json`."""
 
     path: Path
     info: dict[str, Any]
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """Return the shards of a table in order; empty if the name, which may come from a row, is invalid."""
+        """Return the shards of a table in order; none if the name, which may be untrusted, is invalid."""
         if not NAME.fullmatch(config):
             return []
         found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
         return sorted(found)
 
     def complete(self) -> None:
-        """Copy all remote files to this machine; does nothing for a local folder."""
+        """Copy all remote files to this machine; does nothing for local outputs."""
 
     def files(self) -> list[str]:
         """Return the names of all files, sorted."""
@@ -54,17 +54,13 @@ class FinishedOutput:
         return list(self.info["counts"].get(config, {}))
 
     def rows(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield the rows of a table, of one split or of all splits in the order of `build.json`."""
+        """Yield the rows of a table, of one split or of all in the order of `build.json`."""
         for name in [split] if split else self.splits(config):
             for path in self.shards(config, name):
                 yield from read_rows(path, columns)
 
     def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield rows like `rows`, and check that no row is missing.
-
-        Raises:
-            InputError: A shard cannot be read (`ShardError`), or rows are missing.
-        """
+        """Yield rows like `rows`; raise InputError if rows are missing or a shard cannot be read."""
         for name in [split] if split else self.splits(config):
             found = 0
             self.counted(config, name)
@@ -77,7 +73,7 @@ class FinishedOutput:
         """Return the shards of a split in order, after comparing their footers with `build.json`.
 
         Raises:
-            InputError: The numbers of rows differ or are implausible, or a shard cannot be read (`ShardError`).
+            InputError: The row counts differ or are implausible, or a shard cannot be read (`ShardError`).
         """
         found = self.shards(config, split)
         rows = packed = 0
@@ -93,22 +89,22 @@ class FinishedOutput:
 
     @property
     def num_rows(self) -> int:
-        """Total number of rows in all tables, from `build.json`."""
+        """Total row count of all tables, from `build.json`."""
         return sum(count for splits in self.info["counts"].values() for count in splits.values())
 
     @property
     def withheld(self) -> Mapping[str, Any]:
-        """The record of `builders.runtime.withhold` about withheld answers; empty for the output of a build."""
+        """The record of withheld answers (see `builders.runtime.withhold`); empty if none are withheld."""
         found = self.info.get("withheld", {})
         return found if isinstance(found, dict) else {}
 
     @property
     def asked(self) -> str:
-        """The expected fingerprint in predictions: for a private copy, that of its public counterpart."""
+        """The fingerprint expected in predictions: for a private copy, that of its public counterpart."""
         return str(self.withheld.get("public", self.info["fingerprint"]))
 
     def gaps(self) -> Iterator[str]:
-        """Yield one line per unreadable shard and per table with missing rows."""
+        """Yield a line for each unreadable shard and each table with missing rows."""
         for config in self.info["counts"]:
             for split in self.splits(config):
                 try:
@@ -117,7 +113,7 @@ class FinishedOutput:
                     yield str(error)
 
     def check_count(self, config: str, split: str, found: int) -> None:
-        """Raise InputError if a number of rows differs from that in `build.json`."""
+        """Raise InputError if a row count differs from `build.json`."""
         built = self.info["counts"].get(config, {}).get(split, 0)
         if found != built:
             raise InputError(
@@ -128,7 +124,7 @@ class FinishedOutput:
 
 @dataclass(frozen=True)
 class RemoteOutput(FinishedOutput):
-    """A finished output in object storage; `path` is the cache folder for the files read so far."""
+    """A finished output in object storage, with `path` as the cache folder."""
 
     objects: Objects = field(default_factory=lambda: Objects(""))
 
@@ -143,7 +139,7 @@ class RemoteOutput(FinishedOutput):
         self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
 
     def files(self) -> list[str]:
-        """Return the names of all objects, sorted; unlike the cache folder, it has no other files."""
+        """Return the names of all objects, sorted."""
         return sorted(found.key for found in self.objects.list())
 
     def _copy(self, wanted: list[StoredObject]) -> None:
@@ -161,7 +157,7 @@ class RemoteOutput(FinishedOutput):
 
 
 def withheld_statement(info: Mapping[str, Any]) -> str:
-    """Describe the withheld answers and the address for predictions, in one sentence each."""
+    """Describe the withheld answers and where to send predictions."""
     held = info["withheld"]
     if "public" in held:
         return (
@@ -173,11 +169,7 @@ def withheld_statement(info: Mapping[str, Any]) -> str:
 
 
 def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
-    """Raise an error if an operation needs answers that an output withholds.
-
-    Raises:
-        InputError: The output is a public copy, and `split` is the withheld split, "all" or None.
-    """
+    """Raise InputError if an output is a public copy and the split (all for None) includes the withheld one."""
     held = output.withheld
     if held and "public" not in held and split in (None, "all", held.get("split")):
         raise InputError(f"{output.path}: {withheld_statement(output.info)} This command needs the answers.")
@@ -185,11 +177,7 @@ def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
 
 @contextmanager
 def reading(path: Path) -> Iterator[FinishedOutput]:
-    """Open the output of a build for a `with` block in which inconsistent files raise InputError.
-
-    Raises:
-        InputError: The path contains no finished output, or its parts are inconsistent.
-    """
+    """Open an output for a `with` block in which inconsistent files raise InputError."""
     output = open_output(path)
     with fitting(path):
         yield output
@@ -211,7 +199,7 @@ def fitting(path: Path) -> Iterator[None]:
 
 
 def writable(path: Path) -> None:
-    """Raise UsageError for an output in object storage, as no files can be added there."""
+    """Raise UsageError for outputs in object storage, where no files can be added."""
     url = address(path)
     if url is not None:
         raise UsageError(
@@ -254,7 +242,6 @@ def _open_address(path: Path) -> FinishedOutput:
 
 
 def _info(content: str, place: str) -> dict[str, Any]:
-    """Parse a `build.json`; raise InputError if it is damaged."""
     try:
         info = parse_json(content)
         canonical_json(info)  # ValueError for NaN and numbers beyond a float, which no JSON may hold
@@ -268,11 +255,7 @@ def _info(content: str, place: str) -> dict[str, Any]:
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
-    """Validate and return row counts by table and split, whose names become parts of paths.
-
-    Raises:
-        ValueError, TypeError: A name or a count is invalid.
-    """
+    """Validate row counts by table and split, whose names become parts of paths; raise ValueError or TypeError."""
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
         check_name(table)
@@ -283,14 +266,14 @@ def counts_of(given: Any) -> dict[str, dict[str, int]]:
 
 
 def check_name(name: Any) -> str:
-    """Return a name that is a single part of a path; raise ValueError for others."""
+    """Return a name; raise ValueError unless it is a single path component."""
     if not (isinstance(name, str) and NAME.fullmatch(name)):
         raise ValueError(f"invalid name {shortened(name)}")
     return name
 
 
 def check_folders(names: Any) -> None:
-    """Raise ValueError or TypeError for invalid names of subfolders in which videos are searched."""
+    """Raise ValueError or TypeError for invalid subfolders of videos."""
     for name in names:
         parts = PurePosixPath(name).parts
         if len(name) > LONGEST_FOLDER or name.startswith("/") or ".." in parts or FORBIDDEN.search(name):
@@ -298,7 +281,7 @@ def check_folders(names: Any) -> None:
 
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
-    """Open an output in object storage; small files are copied now, tables when they are read."""
+    """Open an output in object storage. Small files are copied now, tables when they are read."""
     name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)

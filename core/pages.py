@@ -1,8 +1,8 @@
-"""Check page headers of untrusted Parquet files, because pyarrow trusts them over the footer.
+"""Check page headers of untrusted Parquet files, which pyarrow trusts over the footer.
 
-A page of thirty bytes can claim a list of a billion numbers. Before pyarrow reads the pages, this module parses the
-subset of Thrift's compact protocol that headers use, and refuses content that pyarrow might parse differently.
-pyarrow's own `FileMetaData` is unsuitable: on some damaged footers, `row_group(i).column(j)` crashes the process.
+A page of thirty bytes can claim a list of a billion numbers. This module parses the headers, in a subset of Thrift's
+compact protocol, before pyarrow reads the pages, and rejects content that pyarrow might parse differently. pyarrow's
+own `FileMetaData` is unsuitable, as `row_group(i).column(j)` crashes on some damaged footers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
     """Return the byte ranges of the columns of each row group.
 
     Raises:
-        ValueError, TypeError, LookupError: The footer is damaged, or is not that of a shard.
+        ValueError, TypeError, LookupError: The footer is damaged, or not that of a shard.
     """
     with open(path, "rb") as file:
         size = file.seek(0, io.SEEK_END)
@@ -58,7 +58,7 @@ def _chunk(about: dict[int, Any], size: int) -> Chunk:
 
 
 def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: int) -> None:
-    """Raise an error if the pages of a row group contain more than its footer states.
+    """Check that the pages of a row group contain no more than the footer states.
 
     Raises:
         ValueError, LookupError, TypeError: The pages contain more, or are damaged.
@@ -85,7 +85,7 @@ def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _struct(file: BinaryIO, path: tuple[int, ...] = ()) -> dict[int, Any]:
-    """Parse a Thrift struct by field number; `path` contains the numbers of the enclosing fields."""
+    """Parse a Thrift struct by field number; `path` lists the enclosing field numbers."""
     found: dict[int, Any] = {}
     number = 0
     while head := file.read(1)[0]:

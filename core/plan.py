@@ -15,7 +15,7 @@ Facts = dict[str, Any]
 
 
 class Unseen:
-    """Placeholder in a unit's facts for values that require its files, such as hashes, under any key."""
+    """Placeholder for facts that require a unit's files, such as hashes; any key returns it again."""
 
     def __getitem__(self, key: object) -> Unseen:
         return self
@@ -26,14 +26,14 @@ UNSEEN = Unseen()
 
 @dataclass(frozen=True)
 class Unit:
-    """The smallest piece of work. Units are pure: rows and pixels do not depend on when and where they are made.
+    """The smallest piece of work. Its rows and pixels do not depend on when and where it is rendered.
 
     Attributes:
-        id: Id that is unique in the plan and usable as a folder name.
+        id: Unique id, usable as a folder name.
         source_id: Id of the source video; empty if none is needed.
         payload: All inputs that determine the result, as JSON values.
-        cost: Estimated amount of work in an arbitrary measure; the most expensive units start first.
-        tables: The configs for which the unit has rows; empty if it may have rows for any.
+        cost: Estimated amount of work in arbitrary units; expensive units start first.
+        tables: The configs that may receive rows; empty for all.
         pieces: Number of videos or texts produced, for progress.
     """
 
@@ -52,7 +52,7 @@ class Skip:
 
     Attributes:
         reason: Code such as missing_video, unreadable_video, undecodable or too_short.
-        detail: One sentence, including the decoder's message if any.
+        detail: One sentence that includes the decoder's message, if any.
     """
 
     unit_id: str
@@ -62,24 +62,24 @@ class Skip:
 
     @property
     def allowed(self) -> bool:
-        """Whether --allow-missing covers the skip, which excludes it from --max-skip."""
+        """Whether --allow-missing excludes the skip from --max-skip."""
         return self.reason in ("missing_video", "unreadable_video")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The complete work of a build, determined before any video is opened.
+    """All work of a build, determined before any video is opened.
 
     Attributes:
         identity: All inputs that determine the content, as nested JSON: settings, seed, versions, input hashes.
         units: The units, sorted by id.
         configs: The tables of the output.
         noun: Noun for a unit in messages.
-        piece: Noun for the items that progress counts (`pieces` per unit); by default `noun`.
-        advice: Advice for the case that there are no units.
-        reports: Files that other commands write to the output, and that are removed with it.
+        piece: Noun for the items counted by progress (`pieces` per unit); by default `noun`.
+        advice: Advice in case there are no units.
+        reports: Files that other commands add to the output, removed along with it.
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
-        remedies: For each count of omitted items in `notes`, the option that includes them, or "".
+        remedies: Options that include omitted items, or "", by count in `notes`.
     """
 
     builder: str
@@ -101,14 +101,14 @@ class Plan:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits that have units: train, validation, test, then others by name."""
+        """The splits of the units: train, validation and test first, then others by name."""
         order = ("train", "validation", "test")
         found = sorted({unit.split for unit in self.units})
         return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
 
 
 def noted(plan: Plan) -> list[str]:
-    """Format the counts in a plan's notes, each with its option from `remedies`."""
+    """Format the counts in a plan's notes, with the options from `remedies`."""
     return [
         f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
         for name, count in plan.notes.items()
@@ -117,7 +117,7 @@ def noted(plan: Plan) -> list[str]:
 
 
 def nothing_qualifies(plan: Plan) -> str:
-    """Explain why a plan has no units: the items that each rule excluded, and the option that changes the rule."""
+    """Explain why a plan has no units, with the options that include more items."""
     left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
     read = [line for line in noted(plan) if line not in left_out]
     parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
@@ -130,41 +130,41 @@ class Builder(Protocol):
     """Interface between the runtime and a benchmark. Instances are pickled for the workers."""
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether a unit needs `render`; if not, its facts are empty and no video is opened."""
+        """Return whether a unit needs `render`; otherwise its facts are empty and no video is opened."""
 
     def render(self, unit: Unit, folder: Path) -> Facts:
         """Render a unit's files into an empty folder.
 
         Returns:
-            The facts: JSON values that `rows` needs. "files" has the size in bytes of every file in `folder`; "skips"
-            lists skipped parts of the unit, as dictionaries of `Skip`.
+            The facts: JSON values required by `rows`. "files" contains the size in bytes of every file in `folder`, and
+                "skips" the skipped parts of the unit, as dictionaries of `Skip`.
 
         Raises:
             VideoError: The source is unusable; the unit becomes a Skip.
         """
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the unit's rows as (config name, row); a video column contains the file name in the unit's folder."""
+        """Yield rows as (config name, row). A video column contains the file name in the unit's folder."""
 
     def look(self, unit: Unit) -> Facts:
-        """Return the facts of `render` without writing files; their sizes and hashes are `UNSEEN`.
+        """Return the facts of `render` without writing files, with `UNSEEN` for their sizes and hashes.
 
         Raises:
-            VideoError: As for `render`, if detectable without decoding the video.
+            VideoError: As for `render`, if detectable without decoding.
         """
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
-        """Return a builder and a unit that reproduce one file of a unit byte for byte, with few other files."""
+        """Return a builder and a unit that reproduce one file byte for byte, with few other files."""
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Return a Skip if the unit's source is missing or cannot be opened; do not decode it."""
+        """Return a Skip if the unit's source is missing or cannot be opened, without decoding it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Return a stamp of the unit's source file, which lets a resumed build detect that the file was replaced."""
+        """Return a stamp of the source file, by which a resumed build detects that it was replaced."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return the entries in which two identities differ, as "name: old → new"."""
+    """Return the differences between two identities, as "name: old → new"."""
     lines = []
     for name in sorted({*before, *after}):
         old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))

@@ -1,7 +1,6 @@
-"""Progress of long work on standard error, and counts of the work that survives an interruption.
+"""Show progress on standard error, and count the work that survives an interruption.
 
-A terminal or a notebook shows a bar; otherwise lines are printed occasionally. `showing` enables progress for the code
-inside its block.
+Terminals and notebooks show a bar; otherwise lines are printed at intervals. `showing` enables progress in a block.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _kept = Counter[str]()
 
 @contextmanager
 def showing(wanted: bool = True) -> Iterator[None]:
-    """Show or hide the progress of all work inside a `with` block."""
+    """Show or hide progress inside a `with` block."""
     global _shown
     before, _shown = _shown, wanted
     try:
@@ -64,8 +63,8 @@ class Progress:
             total: Number of items.
             unit: Noun for an item, such as "pair".
             shown: Whether to print progress; None follows `showing`.
-            brief: Whether this is a step of other work, which is reported only if it takes long.
-            ticks: Whether items count on `tick`, before the unit to which they belong is done.
+            brief: Whether this is a step of other work, reported only if it takes long.
+            ticks: Whether to include items of unfinished units, as counted by `tick`.
         """
         self.label, self.total, self.unit, self.brief = label, total, unit, brief
         self.shown = _shown if shown is None else shown
@@ -157,7 +156,7 @@ class _Beat:
 
 
 def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
-    """Yield items and show their progress, as a step of other work."""
+    """Yield items and show progress, as a step of other work."""
     with Progress(label, len(items), unit, brief=True) as progress:
         for item in items:
             yield item
@@ -198,7 +197,7 @@ class Working:
 
 
 def counted(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, and count them for the innermost `Working`, if any."""
+    """Yield items, and count them in the innermost `Working`, if any."""
     for item in items:
         if _running and isinstance(_running[-1], Working):
             _running[-1].done += 1
@@ -206,7 +205,7 @@ def counted(items: Iterable[T]) -> Iterator[T]:
 
 
 def tick() -> None:
-    """Count an item of an unfinished unit, in this process or in a worker that has called `tick_into`."""
+    """Count an item of an unfinished unit, in this process or in a worker that called `tick_into`."""
     global _ticked
     if _sink is None:
         _ticked += 1
@@ -227,18 +226,18 @@ def tick_into(counter: Counts) -> None:
 
 
 def keep(noun: str, count: int = 1) -> None:
-    """Record that items, described by `noun`, are stored, so that rerunning the command does not repeat them."""
+    """Record stored items, which need not be repeated when the command is run again."""
     _kept[noun] += count
 
 
 def kept() -> str:
-    """Return the stored items in words, such as "3 pairs, 1 shard", or "" if there are none."""
+    """Describe the stored items, such as "3 pairs, 1 shard"; "" if there are none."""
     found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
     return ", ".join(found)
 
 
 def forget() -> None:
-    """Reset the count of stored items, for a new command."""
+    """Reset the counts of stored items."""
     _kept.clear()
 
 

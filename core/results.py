@@ -1,4 +1,4 @@
-"""Results of commands: tables of scores with intervals, as text, JSON, HTML for notebooks, and data frames."""
+"""Results of commands: score tables as text, JSON, HTML for notebooks, and data frames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Estimate:
 
     Attributes:
         value: Score over all source videos; NaN if undefined (0 / 0).
-        low: Lower bound; NaN if the score is undefined in more than 5 % of the resamples, or for fewer than six source
+        low: Lower bound; NaN if the score is undefined in over 5 % of the resamples, or for fewer than six source
             videos.
         high: Upper bound; NaN like `low`.
     """
@@ -57,7 +57,7 @@ class Table:
         name: Key in `scores.json`.
         title: Printed title.
         headings: Column names.
-        rows: Rows of texts, counts (int), scores (float; NaN is printed as a dash) or scores with intervals.
+        rows: Texts, counts (int), scores (float; NaN is printed as a dash) or scores with intervals.
         note: Footnote.
     """
 
@@ -68,7 +68,7 @@ class Table:
     note: str = ""
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns as plain values: three for estimates, two for means with deviations."""
+        """Return the columns as plain values; estimates become three columns, spreads two."""
         found: dict[str, list[Any]] = {}
         for place, heading in enumerate(self.headings):
             cells = [row[place] for row in self.rows]
@@ -86,10 +86,7 @@ class Table:
 
 
 class Result:
-    """The result of an API function, as printed by its command.
-
-    `print` shows the command's output, notebooks show the tables, and `to_pandas` and `to_polars` return data frames.
-    """
+    """The result of an API function. `print` shows the output of its command, and notebooks show the tables."""
 
     notes: Sequence[str] = ()
     """Remarks that the command prints to standard error."""
@@ -99,7 +96,7 @@ class Result:
     """Whether the command exits with 1."""
 
     def as_tables(self) -> Sequence[Table]:
-        """Return the tables of the result, the main one first."""
+        """Return the tables, the main one first."""
         return ()
 
     def as_json(self) -> Any:
@@ -110,7 +107,7 @@ class Result:
         return "\n\n".join(map(text_table, self.as_tables()))
 
     def closing(self) -> str:
-        """Return the last part of the output, for commands that print the other parts while running."""
+        """Return the text printed at the end, for commands that print the rest while running."""
         return str(self)
 
     def render(self, form: str) -> str:
@@ -124,21 +121,13 @@ class Result:
         return "".join(map(html_table, self.as_tables())) or f"<pre>{escape(str(self))}</pre>"
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
-        """Return a table, by default the first, as a pandas data frame; interval bounds become separate columns.
-
-        Raises:
-            UsageError: No table has this name.
-        """
+        """Return a table (by default the first) as a pandas data frame, with interval bounds as separate columns."""
         import pandas
 
         return pandas.DataFrame(self._table(table).columns())
 
     def to_polars(self, table: str | None = None) -> pl.DataFrame:
-        """Return a table, by default the first, as a polars data frame; see `to_pandas`.
-
-        Raises:
-            UsageError: No table has this name, or polars is not installed.
-        """
+        """Return a table as a polars data frame; see `to_pandas`."""
         try:
             import polars
         except ModuleNotFoundError as error:
@@ -181,12 +170,12 @@ def cell_json(cell: Cell) -> Any:
 
 
 def rows_json(table: Table) -> list[dict[str, Any]]:
-    """Convert the rows of a table to JSON objects, keyed by its headings."""
+    """Convert the rows of a table to JSON objects keyed by heading."""
     return [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
 
 
 def text_table(table: Table) -> str:
-    """Format a table for a terminal: left-aligned texts, right-aligned numbers."""
+    """Format a table for a terminal, with texts left-aligned and numbers right-aligned."""
     lines = [table.headings, *(tuple(map(cell_text, row)) for row in table.rows)]
     widths = [max(len(line[at]) for line in lines) for at in range(len(table.headings))]
     left = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(widths))]
@@ -201,7 +190,7 @@ def text_table(table: Table) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Format a table in Markdown, with its texts escaped."""
+    """Format a table in Markdown, with escaped texts."""
     texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
     lines = [
         "| " + " | ".join(map(_markdown_cell, table.headings)) + " |",

@@ -1,4 +1,4 @@
-"""Configs and columns of a dataset, from which the Arrow schema, the `datasets` features and the card are derived."""
+"""Configs and columns of a dataset, which define the Arrow schema, the `datasets` features and the card."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Column:
             with the columns `fields`), "label" (a ClassLabel with `names`) or "video" (embedded bytes, decoded by
             `datasets.Video`).
         meaning: One-line description for the card, with the unit.
-        names: The class names of a label, in the order of their integers.
-        fields: The columns of records.
+        names: Class names of a label, in order.
+        fields: Columns of records.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Column:
         return _ARROW[self.kind]
 
     def feature(self) -> dict[str, Any]:
-        """Return the feature in the form that `datasets` writes to Parquet metadata."""
+        """Return the feature as `datasets` writes it to Parquet metadata."""
         if self.kind == "label":
             return {"names": list(self.names), "_type": "ClassLabel"}
         if self.kind in _LISTS:
@@ -68,14 +68,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Public:
-    """The part of a table that a split with withheld answers shows; its other columns are null there.
+    """The part of a table that is shown in a split with withheld answers; other columns are null there.
 
     Attributes:
-        shown: The columns shown; without any, the table has no rows in the split.
-        ids: Columns with ids that are replaced so that they reveal neither order nor origin; "a.b" is the field b of
-            the records in a.
-        choices: For each set of options, the column with the index of the correct one, and the lists to shuffle.
-        moved: Columns with texts and text ids whose assignment to rows is the answer; they are moved to other rows.
+        shown: The columns shown; if empty, the table has no rows in the split.
+        ids: Id columns that are replaced, so that they reveal neither order nor origin. "a.b" is the field b of the
+            records in a.
+        choices: For each set of options, the column with the index of the correct one, followed by the lists to
+            shuffle.
+        moved: Columns with texts and text ids that are moved to other rows, because their assignment is the answer.
         group: Column whose equal values stay adjacent when rows are shuffled.
     """
 
@@ -88,7 +89,7 @@ class Public:
 
 @dataclass(frozen=True)
 class Config:
-    """One config of a dataset: a table in its own folder.
+    """A config of a dataset: a table in its own folder.
 
     Attributes:
         name: Name of the config and its folder.
@@ -124,7 +125,7 @@ class Config:
         return "_".join(str(row[name]) for name in self.key) + ".mp4"
 
     def schema(self, canary: str = "") -> pa.Schema:
-        """Return the Arrow schema, with the features for `load_dataset`, and a canary if there is one, as metadata."""
+        """Return the Arrow schema, with the `datasets` features and the canary (if any) as metadata."""
         features = {column.name: column.feature() for column in self.columns}
         metadata = {"huggingface": json.dumps({"info": {"features": features}})}
         if canary:
@@ -133,10 +134,10 @@ class Config:
         return pa.schema(fields, metadata=metadata)
 
     def encode(self, row: Mapping[str, Any]) -> Row:
-        """Convert a row to storage values: labels to integers, columns in order.
+        """Convert a row to storage values: labels become integers, and columns are ordered.
 
         Raises:
-            ValueError: The row has other columns than the config, or an unknown label.
+            ValueError: The columns differ from those of the config, or a label is unknown.
         """
         differing = set(row) ^ {column.name for column in self.columns}
         if differing:

@@ -1,4 +1,4 @@
-"""Random numbers without global state: every draw is identified by a key."""
+"""Random numbers without global state, identified by keys."""
 
 from __future__ import annotations
 
@@ -17,23 +17,22 @@ def digest_for(seed: int, *key: Key) -> bytes:
 
 
 def rng_for(seed: int, *key: Key) -> np.random.Generator:
-    """Return the random generator for a key: the counter-based Philox, keyed with 128 bits of SHA-256.
+    """Return the random generator for a key: Philox, keyed with 128 bits of SHA-256.
 
     Args:
         seed: The dataset's seed.
-        key: Purpose of the draw, such as ("clavi", "extension", pair id). Keys contain neither row order nor worker
-            count, so these do not affect the draw.
+        key: Purpose of the draw, such as ("clavi", "extension", pair id), independent of row order and worker count.
     """
     return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
 
 
 def draw_seed() -> int:
-    """Return an unpredictable 32-bit seed from the system, for sampling in `verify`; builds do not use it."""
+    """Return an unpredictable 32-bit seed for sampling in `verify`. Builds do not use it."""
     return secrets.randbits(32)
 
 
 def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:
-    """Reset a generator from `rng_for` to another key, in a third of the time needed to create one."""
+    """Reset a generator from `rng_for` to another key, three times as fast as creating one."""
     rng.bit_generator.state = {
         "bit_generator": "Philox",
         "state": {"counter": _ZEROS, "key": _words(seed, *key)},

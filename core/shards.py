@@ -63,18 +63,19 @@ def shard_path(config: str, split: str, index: int, count: int) -> str:
 
 
 def part_path(config: str, split: str, index: int) -> str:
-    """Return the relative path of a shard while the total number of shards is unknown."""
+    """Return the relative path of a shard while the number of shards is unknown."""
     return f"{config}/{split}-{index:05d}.part"
 
 
 class ShardWriter:
     """Writer of one Parquet file, which appears atomically.
 
-    Row groups are closed at 32 MB or 10,000 rows, or by `flush`, so that memory stays bounded and readers can stream.
+    Row groups are closed at 32 MB or 10,000 rows, or by `flush`, to bound memory and allow streaming. All methods
+    except `abandon` raise OutputError if the file cannot be written.
     """
 
     def __init__(self, path: Path, config: Config, canary: str = ""):
-        """Start a shard of a table at a path; raise OutputError if the folder cannot be written."""
+        """Start a shard of a table."""
         self.path, self._schema = path, config.schema(canary)
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
@@ -97,7 +98,7 @@ class ShardWriter:
                 raise
 
     def add(self, row: Row, size: int) -> None:
-        """Add one row of storage values, of about `size` bytes."""
+        """Add one row of storage values with an approximate size in bytes."""
         self._held.append(row)
         self.held_bytes += size
         self.bytes += size
@@ -106,21 +107,21 @@ class ShardWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Close the row group; raise OutputError if the disk is full."""
+        """Close the row group."""
         if self._held:
             with self._explained():
                 self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
         self._held, self.held_bytes = [], 0
 
     def close(self) -> None:
-        """Finish, sync and rename the file; raise OutputError if the disk is full."""
+        """Finish, sync and rename the file."""
         self.flush()
         with self._explained():
             self._writer.close()
             sync_and_rename(self._temporary, self.path)
 
     def abandon(self) -> None:
-        """Remove the unfinished file, even if the disk is full."""
+        """Remove the unfinished file, ignoring errors."""
         with suppress(OSError, pa.ArrowException):
             self._writer.close()
         with suppress(OSError):
@@ -149,14 +150,14 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a shard, with one row group in memory at a time; raise ShardError if it cannot be read."""
+    """Yield the rows of a shard, one row group in memory at a time; raise ShardError if it cannot be read."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from group_rows(file, index, columns)
 
 
 def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
-    """Yield the rows whose column `key` has a requested value, skipping row groups without such rows."""
+    """Yield the rows whose column `key` has one of the wanted values."""
     for path in paths:
         with open_shard(path) as file:
             for group in range(file.num_row_groups):
@@ -165,10 +166,9 @@ def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> It
 
 
 def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
-    """Return a function that reads some columns of one row of a shard by row number.
+    """Return a function that reads one row of a shard by number, caching the last two row groups.
 
-    The last two row groups are cached for neighbouring rows. The function raises ShardError if the shard cannot be
-    read, and LookupError if the row does not exist.
+    The function raises ShardError if the shard cannot be read, and LookupError if the row does not exist.
     """
 
     @lru_cache(maxsize=2)  # at most 32 MB each
@@ -189,7 +189,7 @@ def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return some columns of a shard as lists of values."""
+    """Return some columns of a shard as lists."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
@@ -211,11 +211,7 @@ def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> I
 
 
 def measure(path: Path, groups: int | None = None) -> None:
-    """Check a shard against the limits before a library reads it without limits.
-
-    Raises:
-        ShardError: The shard cannot be read, or exceeds the limits.
-    """
+    """Check a shard against the limits before it is passed to a library; raise ShardError if it exceeds them."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups)[:groups]:
             for _ in _batches(file, index):
@@ -234,11 +230,10 @@ def _batches(
 ) -> Iterator[Any]:
     """Yield a row group in batches that fit in memory, regardless of the decoded size.
 
-    A small file can refer to one text in thousands of rows, or pack a thousand zeros into a byte. Therefore texts are
-    read as dictionaries and measured before they are expanded; if they exceed the size of a written row group, they
-    remain dictionaries. All row groups share an allowance derived from the shard's size, so that a small file cannot
-    cause much work. The number of rows per batch with binary columns is limited so that the batch fits in memory even
-    if each value had the size of the row group.
+    A small file can refer to one text in thousands of rows, or pack a thousand zeros into a byte. Texts are therefore
+    read as dictionaries and measured before they are expanded; beyond the size of a written row group, they remain
+    dictionaries. All row groups share an allowance derived from the shard's size. Batches with binary columns are
+    limited so that they fit in memory even if each value had the size of the row group.
     """
     about = file.metadata.row_group(index)
     if about.num_rows <= 0:  # pyarrow writes no pages in this case
@@ -260,7 +255,7 @@ def _batches(
 
 
 def _measure(array: Any, room: dict[str, int]) -> None:
-    """Subtract the size of an array from the remaining allowance; raise ValueError if the allowance is exceeded."""
+    """Subtract the size of an array from the remaining allowance; raise ValueError if it becomes negative."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
@@ -282,7 +277,7 @@ def _measure(array: Any, room: dict[str, int]) -> None:
 
 
 def _plain(kind: Any) -> Any:
-    """Return a type with dictionaries replaced by their value types."""
+    """Replace dictionary types by their value types."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     if pa.types.is_list(kind):
@@ -297,7 +292,7 @@ def _holds_dictionary(kind: Any) -> bool:
 
 
 def values(array: Any) -> list[Any]:
-    """Convert an array like Arrow's `to_pylist`, but with one shared object per distinct text."""
+    """Convert an array to a list like `to_pylist`, but share one object per distinct text."""
     kind = array.type
     if not _holds_dictionary(kind):
         found: list[Any] = array.to_pylist()
@@ -323,7 +318,7 @@ def values(array: Any) -> list[Any]:
 
 
 def unpacked_bytes(metadata: Any) -> int:
-    """Return the size of a shard's row groups before compression, from its metadata."""
+    """Return the total size of a shard's row groups before compression."""
     return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
 
 
@@ -335,7 +330,7 @@ def read_footer(path: Path) -> Any:
 
 @contextmanager
 def open_shard(path: Path) -> Iterator[Any]:
-    """Open a shard as pyarrow's `ParquetFile` for a `with` block in which read errors become ShardError."""
+    """Open a shard as a `pyarrow.parquet.ParquetFile`, converting read errors in the `with` block to ShardError."""
     try:
         size = regular(path).stat().st_size
         with pq.ParquetFile(path) as file:
@@ -350,7 +345,6 @@ def open_shard(path: Path) -> Iterator[Any]:
 
 
 def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
-    """Return a function that checks the pages of a row group; the footer is read once."""
     chunks = cache(partial(chunks_of, path))
 
     def check(index: int) -> None:
@@ -362,7 +356,7 @@ def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
 
 
 def _check_size(metadata: Any, size: int) -> None:
-    """Raise ValueError if row groups or numbers of rows are implausible for a file of this size."""
+    """Raise ValueError if row groups or row counts are implausible for the file size."""
     packed = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)  # not its columns: pyarrow crashes the process on some damaged ones
@@ -376,11 +370,7 @@ def _check_size(metadata: Any, size: int) -> None:
 
 
 def check_claims(rows: int, packed: int, size: int) -> None:
-    """Check the stated rows and uncompressed bytes of one or several shards against their size.
-
-    Raises:
-        ValueError: The numbers are implausible.
-    """
+    """Raise ValueError if the stated rows and uncompressed bytes are implausible for the size of one or more shards."""
     if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
         raise ValueError(f"it has {size:,} bytes and claims {rows:,} rows in {packed:,} bytes, which is implausible")
 

@@ -22,10 +22,10 @@ class WorkShare:
         return f"{self.number}/{self.count}"
 
     def of(self, units: Sequence[Unit]) -> list[Unit]:
-        """Return this share's units from those of the plan.
+        """Select this share's units from those of a plan.
 
-        Units are assigned in order of decreasing cost, alternately forward and backward, so that all shares have
-        similar amounts of work.
+        Units are assigned by decreasing cost, alternately forward and backward, so that shares have similar amounts of
+        work.
         """
         ordered = sorted(units, key=lambda unit: (-unit.cost, unit.id))
         turn = 2 * self.count
@@ -34,7 +34,7 @@ class WorkShare:
 
 
 def read_share(text: str) -> WorkShare:
-    """Parse a share such as "3/50"; the message of a ValueError continues a sentence that starts with the text."""
+    """Parse a share such as "3/50"; raise ValueError with a message that follows the text."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise ValueError("is not a share such as 3/50, the third of fifty; shares count from 1")

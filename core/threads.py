@@ -10,8 +10,7 @@ from contextlib import contextmanager
 def one_thread() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread, if threadpoolctl is installed.
 
-    Threads multiply the CPU time of small matrix products without a speed-up. With one thread, the order of sums does
-    not depend on the number of cores.
+    More threads do not speed up small matrix products, and the order of summation would depend on the number of cores.
     """
     try:
         from threadpoolctl import threadpool_limits

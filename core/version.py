@@ -1,4 +1,4 @@
-"""The versions of stressreel and of all other software that affects the bytes of a build."""
+"""Versions of stressreel and of other software that affects the bytes of a build."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
 def engine() -> str:
     """Describe the environment that affects floating-point rounding: libraries, and the SIMD extensions used by numpy.
 
-    With another processor or library, cosines may differ by 1e-7, and with them choices that compare cosines.
+    With another processor or library, cosine similarities may differ by 1e-7, and so may choices based on them.
     """
     import numpy as np
 
@@ -44,7 +44,7 @@ def engine() -> str:
 
 
 def version_here(name: str) -> str | None:
-    """Return the installed version of a tool listed by `tool_versions`; None if it is not installed."""
+    """Return the installed version of a tool, or None if it is not installed."""
     if name == "stressreel":
         return __version__
     try:

@@ -1,8 +1,8 @@
 """Worker processes that do not import the user's script.
 
 `multiprocessing` imports the parent's main module in each worker. A script without `if __name__ == "__main__"` would
-therefore start another build there, and `python -` would fail. These workers have no main module; as a consequence,
-functions and classes that the script itself defines cannot be sent to them.
+therefore start another build there, and `python -` would fail. These workers have no main module, so functions and
+classes defined in the script itself cannot be sent to them.
 """
 
 from __future__ import annotations
@@ -38,18 +38,17 @@ DIED = "a worker process died (killed by the system? out of memory?)."
 class Workers(ProcessPoolExecutor):
     """A pool of processes that call functions of modules.
 
-    The processes ignore Ctrl-C and end with the parent. Leaving the `with` block by an exception, or closing a
-    generator inside it, terminates them immediately.
+    The processes ignore Ctrl-C and end with the parent. An exception in the `with` block terminates them immediately.
     """
 
     def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
-        """Prepare the pool; processes start with the first calls.
+        """Prepare the pool; processes start on the first call.
 
         Args:
             count: Number of processes.
             setup: Function that each process calls first.
             given: Arguments of `setup`.
-            shared: Further arguments that can only be passed when a process starts, such as a `multiprocessing.Value`.
+            shared: Further arguments that must be passed when a process starts, such as a `multiprocessing.Value`.
 
         Raises:
             InputError: An argument cannot be pickled.
@@ -58,11 +57,7 @@ class Workers(ProcessPoolExecutor):
         super().__init__(count, self._context, _start, (_packed(setup, *given), shared))
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
-        """Call a function in one of the processes.
-
-        Raises:
-            InputError: The function or an argument cannot be pickled.
-        """
+        """Call a function in one of the processes; raise InputError if it or an argument cannot be pickled."""
         packed = _packed(partial(function, **named), *arguments)
         with _without_interrupts():
             return super().submit(_call, packed)
@@ -88,7 +83,7 @@ class _Process(SpawnProcess):
 
 
 class _Context(SpawnContext):
-    """A context that records the processes it starts, so that only these are terminated."""
+    """Context that records the processes it starts, so that only these are terminated."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,9 +97,9 @@ class _Context(SpawnContext):
 
 @cache
 def _popen() -> Any:
-    """Copy the `Popen` of `multiprocessing`, without the parent's main module in its preparation data.
+    """Copy the `Popen` of `multiprocessing`, omitting the parent's main module from its preparation data.
 
-    The copy uses a modified `spawn`; patching `spawn` itself would affect all processes of the program.
+    The copy uses a modified `spawn`, since patching `spawn` would affect all processes of the program.
     """
     real = import_module(f"multiprocessing.popen_spawn_{'win32' if sys.platform == 'win32' else 'posix'}").Popen
 
@@ -123,7 +118,7 @@ def _popen() -> Any:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block SIGINT while processes start; they inherit the mask, so none is interrupted during startup."""
+    """Block SIGINT while processes start, since they inherit the mask."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -177,10 +172,7 @@ def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
 def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
     """Call a function with each tuple of arguments, and yield the results in order.
 
-    Args:
-        function: A function defined in a module.
-        calls: Arguments of each call, consumed lazily to limit memory.
-        workers: Number of processes; 1 means the calling process.
+    Calls are consumed lazily to limit memory. With 1 worker, the function is called in this process.
     """
     yield from counted(_results(function, calls, workers))
 
