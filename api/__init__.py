@@ -1,1 +1,1 @@
-"""The API functions of `stressreel`, one module per command, which are also called by the commands."""
+"""API functions of `stressreel`, one module per command."""

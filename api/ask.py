@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
-    """Parse two prices, given as comma-separated text or as two values; raise a ValueError for others."""
+    """Parse two prices, given as comma-separated text or as two values; raise ValueError otherwise."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
     except ValueError:

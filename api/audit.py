@@ -127,11 +127,7 @@ def audit(
 
 
 def of_output(output: FinishedOutput, config: str | None, split: str | None) -> Iterator[Part]:
-    """Yield the parts of an output to audit.
-
-    Raises:
-        UsageError: The table or split does not exist.
-    """
+    """Yield the parts of an output to audit; raise UsageError if the table or split does not exist."""
     from ..builders import benchmark_of
     from ..builders.parts import choices_of_output
     from ..evaluation.metrics.inputs import ALL, choose_config, choose_split
@@ -187,11 +183,7 @@ def of_file(
 
 
 def write(result: Audit, folder: Path) -> None:
-    """Write the files of an audit, replacing earlier ones.
-
-    Raises:
-        OutputError: The files cannot be written.
-    """
+    """Write the files of an audit, replacing earlier ones; raise OutputError if they cannot be written."""
     from ..core.files import output_error, write_atomic
     from ..data_cards.figures import audit_png
 

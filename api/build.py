@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def build(name: str, **options: Any) -> Output | None:
-    """Build a benchmark, as `stressreel build NAME` does.
+    """Build a benchmark, like `stressreel build NAME`.
 
     Args:
         name: Name of the benchmark, such as "clavi".
@@ -40,7 +40,7 @@ def build(name: str, **options: Any) -> Output | None:
     Raises:
         InputError: The benchmark or option is unknown, a value is not allowed, or inputs cannot be used.
         MismatchError: Another build was started in `out`.
-        BuildError: Too many videos had to be skipped, or a worker died.
+        BuildError: Too many videos were skipped, or a worker died.
         OutputError: `out` cannot be written.
     """
     benchmark = load_benchmark(name)
@@ -54,13 +54,13 @@ def build(name: str, **options: Any) -> Output | None:
 def run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    """Prepare a build and run it, or describe it in a dry run.
+    """Run a build, or describe it in a dry run.
 
     Args:
         benchmark: The benchmark.
         settings: The user's settings.
         options: Options of the run.
-        say: Function that prints notes for the user.
+        say: Function that prints notes.
         show: Function that prints the description of a dry run.
 
     Returns:
@@ -136,7 +136,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
     """Check, before any work, that the answers of the requested split can be withheld.
 
     Raises:
-        UsageError: There is no such split, the benchmark declares no answers, or the output is in object storage.
+        UsageError: The split does not exist, the benchmark declares no answers, or the output is in object storage.
     """
     if options.withhold is None:
         return
@@ -149,12 +149,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
 
 
 def check_run(options: RunOptions) -> None:
-    """Refuse incompatible options of a run before any work.
-
-    Raises:
-        UsageError: Options are incompatible.
-        MissingExtraError: Ray is requested and not installed.
-    """
+    """Raise UsageError for incompatible options before any work, and MissingExtraError if Ray is not installed."""
     if options.ray_address and options.executor != "ray":
         raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:

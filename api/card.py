@@ -11,11 +11,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Card(Result):
-    """A written dataset card.
-
-    Attributes:
-        path: Path of the card.
-    """
+    """The path of a written dataset card."""
 
     path: Path
 
@@ -23,7 +19,7 @@ class Card(Result):
         return f"Wrote {self.path}, its figures and croissant.json."
 
     def _repr_html_(self) -> None:
-        """Return None, so that notebooks use the Markdown."""
+        """Return None, so that notebooks display the Markdown."""
 
     def _repr_markdown_(self) -> str:
         """Return the card as Markdown for notebooks."""
@@ -34,7 +30,7 @@ class Card(Result):
 def card(out: Path | str) -> Card:
     """Rewrite README.md, its figures and croissant.json from the shards and build.json in `out`.
 
-    Nothing else in `out` changes, and your notes between the marks at the end of README.md are kept.
+    Nothing else in `out` changes, and your notes between the marks at the end of README.md are preserved.
 
     Args:
         out: The output of a build.

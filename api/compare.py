@@ -1,4 +1,4 @@
-"""Comparison of two models."""
+"""Compare the scores of two models."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def compare(
 
 
 def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> SavedScores:
-    """Return saved scores, or score predictions on an output."""
+    """Load saved scores, or score predictions on an output."""
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.folder import SCORES, SavedScores, read_scores
@@ -141,7 +141,7 @@ def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOp
 
 
 def verdict(low: float, high: float) -> str:
-    """Describe the result for an interval of B - A; "" for an undefined interval."""
+    """Describe the result for an interval of B - A."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -21,8 +21,8 @@ class LanguageData(Result):
     """The installed language data.
 
     Attributes:
-        found: State and location of each data set.
-        advice: Instructions for NLTK to find the downloaded data; "" if unnecessary.
+        found: State and location of each resource.
+        advice: Instructions that allow NLTK to find downloaded data; "" if unnecessary.
     """
 
     found: Mapping[str, str]
@@ -66,16 +66,10 @@ def data_download(
 
 
 def fetch(folder: Path | None = None) -> Path:
-    """Download NLTK's tagger and WordNet.
-
-    Args:
-        folder: Target folder; None for NLTK's default.
-
-    Returns:
-        The folder.
+    """Download NLTK's tagger and WordNet to a folder (by default NLTK's), and return the folder.
 
     Raises:
-        InputError: A part is missing and cannot be downloaded, or the folder cannot be written.
+        InputError: A resource is missing and cannot be downloaded, or the folder cannot be written.
     """
     import warnings
 
@@ -105,7 +99,6 @@ def fetch(folder: Path | None = None) -> Path:
 
 
 def _found() -> dict[str, str]:
-    """Return the location or state of each optional resource."""
     from importlib.util import find_spec
 
     from ..language.embeddings import sbert_files

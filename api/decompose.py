@@ -39,7 +39,7 @@ class Decomposition(Result):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the template, the questions in order, and the edges by question number."""
+        """Return the questions in order, and the edges by question number."""
         from ..builders.decomp.programs.drawing import as_json
 
         return as_json(self.steps, self.question, self.wording)

@@ -1,4 +1,4 @@
-"""Comparison of two outputs of one benchmark."""
+"""Compare two outputs of one benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Export of an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
+"""Export an output for evaluation harnesses, for the programs of a benchmark's authors, or as files."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class ExportedFiles(Result):
 
     Attributes:
         folder: Folder of the files.
-        count: Number of videos, or of files of a published layout.
-        kept: Number of videos or tar shards that an earlier export had already written.
-        shards: Number of tar shards; None if there are none.
+        count: Number of videos, or of files of a released layout.
+        kept: Number of videos or tar shards already written by an earlier export.
+        shards: Number of tar shards, or None.
         what: Noun for the counted items.
         calls: Python calls that load the files.
     """
@@ -134,7 +134,6 @@ def export_tasks(
 
 @contextmanager
 def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchmark]]:
-    """Open an output and its benchmark, for an export to a folder outside the output."""
     from ..builders import benchmark_of
     from ..core.output import reading
 
@@ -149,7 +148,7 @@ def _source_videos(
     """Locate the videos of tasks in a folder; return None if the output contains them.
 
     Raises:
-        UsageError: The folder does not exist, or the videos of the output only exist in its build.
+        UsageError: The folder does not exist, or the videos can only be created by a build.
         InputError: Some videos are missing.
     """
     from ..evaluation.models.clips import FolderClips, holds_videos

@@ -1,4 +1,4 @@
-"""Checks of output paths, and tables written in the format of their file name."""
+"""Check output paths, and write tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
-    """Raise UsageError for a folder inside the output, which may contain only built files; `option` names it."""
+    """Raise UsageError if a folder is inside the output, which may contain only built files."""
     if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{folder} lies in the output itself. Give another folder with {option}.")
 
@@ -31,7 +31,7 @@ def check_place(
 
     Raises:
         OutputError: The folder is not writable.
-        UsageError: The path is in `out` or is a file that is read, or its extension is not allowed.
+        UsageError: The path is in `out` or would overwrite an input, or its extension is not allowed.
     """
     if place.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
@@ -47,10 +47,7 @@ def check_place(
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:
-    """Write a table in the format of the extension, one of `ENDINGS`, replacing an earlier file.
-
-    Returns:
-        "Wrote <path>", or "Wrote over <path>".
+    """Write a table in the format of the extension, replacing an earlier file, and return a message.
 
     Raises:
         OutputError: The file cannot be written.

@@ -24,7 +24,7 @@ class GalleryPages(Result):
         shown: Number of displayed items.
         total: Number of items in the output.
         videos: Number of videos, or of their thumbnails.
-        answered: Number of items with answers of a model; None if no answers are shown.
+        answered: Number of items with answers of a model, if answers are shown.
         notes: Warnings.
     """
 
@@ -45,7 +45,7 @@ class GalleryPages(Result):
         return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
 
     def _repr_html_(self) -> str:
-        """Return a link to the page for notebooks."""
+        """Link to the page in notebooks."""
         link = f'<a href="{escape(self.page.resolve().as_uri())}" target="_blank">{escape(str(self.page))}</a>'
         return f"<p>{escape(' '.join(self._counts()))}</p><p>Open {link}.</p>"
 

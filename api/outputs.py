@@ -1,4 +1,4 @@
-"""Access to finished outputs."""
+"""Open finished outputs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Output:
 
     @property
     def benchmark(self) -> Benchmark:
-        """The benchmark to which the output belongs."""
+        """The benchmark of the output."""
         with fitting(self.path):
             return benchmark_of(self._output)
 
@@ -66,11 +66,7 @@ class Output:
             return items_of_output(self._output, config, split)
 
     def video(self, video_id: str) -> bytes:
-        """Return the MP4 file of a video, by the id in the first column of its table.
-
-        Raises:
-            KeyError: No video has this id.
-        """
+        """Return the MP4 file of a video, by the id in the first column of its table; raise KeyError if unknown."""
         with fitting(self.path):
             for config in self.benchmark.tables(self._output):
                 for row in self._output.rows(config.name, [config.key[0], *config.videos]) if config.videos else ():
@@ -81,11 +77,7 @@ class Output:
 
 
 def read(out: str | Path) -> Output:
-    """Open a finished output.
-
-    Raises:
-        InputError: The path does not exist, or is not a finished output.
-    """
+    """Open a finished output; raise InputError if the path does not exist, or is not a finished output."""
     output = Output(Path(out).expanduser())
     benchmark_of(output._output)
     return output
@@ -95,15 +87,15 @@ def data_files(out: str | Path, config: str) -> dict[str, Any]:
     """Return arguments for `datasets` to load a table of an output, which may be in object storage.
 
     An example is `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object
-    storage needs s3fs, gcsfs or adlfs.
+    storage requires s3fs, gcsfs or adlfs.
 
     Args:
         out: The output of a build.
         config: Name of the table.
 
     Returns:
-        `data_files`, which are the shards by split; for object storage also `storage_options`, with the endpoint from
-        the environment, if set.
+        `data_files`, the shards by split; for object storage also `storage_options`, with the endpoint from the
+            environment, if set.
 
     Raises:
         UsageError: The output or table does not exist.

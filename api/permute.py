@@ -27,7 +27,7 @@ class Permutations(Result):
         items: Number of items.
         sets: Number of sets of each kind.
         columns: Columns of the file.
-        wrote: "Wrote <path>", or "Wrote over <path>".
+        wrote: Message about the written file.
     """
 
     path: Path

@@ -31,7 +31,7 @@ class Probed(Result):
 
     Attributes:
         folder: Folder of the predictions and tables.
-        tables: A table for each score, with conditions, values and changes; then the attention distances, if measured.
+        tables: A table per score, with conditions, values and changes; then the attention distances, if measured.
         content: The content of `probe.json`.
         notes: Notes on questions that were not asked, and on short-circuits without effect.
     """
@@ -220,11 +220,7 @@ def probe(
 
 
 def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
-    """Return the questions that are scored as correct or incorrect, without those for `score open-ended`.
-
-    Raises:
-        UsageError: No question remains, or the questions cannot be compared.
-    """
+    """Select the questions that are scored as correct or incorrect; raise UsageError if none can be compared."""
     from ..evaluation.metrics.robustness import CLEAN
 
     if not asked.fingerprint:
@@ -242,15 +238,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
 
 
 def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
-    """Sample the complement pairs whose attention is compared.
-
-    Args:
-        asked: The questions.
-        most: Maximum number of pairs of each kind.
-
-    Raises:
-        UsageError: There are no complement pairs.
-    """
+    """Sample up to `most` complement pairs of each kind for comparison; raise UsageError if there are none."""
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
     from ..evaluation.models.distances import drawn
@@ -307,5 +295,5 @@ def _compared(
 
 
 def marked(change: Estimate) -> str:
-    """Return the mark for a drop that the legend explains, or ""."""
+    """Return the mark explained by `LEGEND` for a large drop, or ""."""
     return "*" if change.value <= -MARK and (change.high < 0 or change.high != change.high) else ""

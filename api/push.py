@@ -1,4 +1,4 @@
-"""Upload of an output to the Hugging Face Hub."""
+"""Push an output to the Hugging Face Hub."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Push(Result):
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """Names of the failed checks, in a note."""
+        """A note that names the failed checks."""
         failed = [outcome.name for outcome in self.report if not outcome.passed]
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []

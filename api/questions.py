@@ -1,4 +1,4 @@
-"""Questions of an output or a file for a model, and the corresponding clips."""
+"""Load the questions of an output or a file for a model, and locate their clips."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def read_questions(
     Args:
         path: The output of a build, or a file of questions.
         configs: Tables to ask; empty for all.
-        split: Split to ask; by default test if there is one.
+        split: Split to ask; by default test if it exists.
         settings: Patterns of settings; empty for all.
-        limit: Maximum number of questions of each task and setting.
+        limit: Maximum number of questions per task and setting.
 
     Raises:
         UsageError: The path, table, split or setting does not exist.
@@ -101,6 +101,6 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
 
 
 def check_target(path: Path, asked: QuestionSet) -> None:
-    """Raise UsageError for a path inside the output that is asked."""
+    """Raise UsageError if a path is inside the output."""
     with suppress(OSError):
         check_outside(path, asked.path)

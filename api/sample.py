@@ -12,12 +12,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Sample(Result):
-    """A written sample.
-
-    Attributes:
-        kind: Dataset whose format is used.
-        folder: Folder of the sample.
-    """
+    """A written sample: its folder, and the dataset whose format is used."""
 
     kind: str
     folder: Path

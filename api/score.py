@@ -139,16 +139,16 @@ def finished(
     seed: int,
     force: bool,
 ) -> Scores:
-    """Record the subject of the scores, and write the scores if a folder is specified.
+    """Add metadata to scores, and write them if a folder is specified.
 
     Args:
         scores: The scores.
-        subject: Description of the subject: `config`, and `output` with its fingerprint.
+        subject: `config`, and `output` with its fingerprint.
         given: The predictions, a file or a folder.
-        to: The folder; the default one is overwritten if it has scores of predictions with the same name.
-        parts: The specified config and split, which are included in the name of the default folder.
+        to: The folder. The default folder is overwritten if its predictions have the same name.
+        parts: The specified config and split, which are part of the default folder's name.
         figures: Figures of the benchmark; by default those of all scores.
-        resamples: Number of bootstrap resamples.
+        resamples: Bootstrap resamples over source videos.
         seed: Seed of the bootstrap.
         force: Whether to overwrite the scores of other predictions.
     """

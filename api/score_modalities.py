@@ -25,7 +25,7 @@ class ModalityImportance(Result):
     Attributes:
         config: The scored table.
         split: The split.
-        answers: Numbers of answers that were read, missing and unreadable, by file.
+        answers: Counts of parsed, missing and unreadable answers, by file.
         found: The tables: categories (by annotated type if requested), and means.
         interval: Parameters of the intervals: sources, resamples, seed.
         scores: Modality importance scores of the items by modality, shape (items,).
@@ -202,7 +202,7 @@ def _estimates(
     seed: int,
     resamples: int,
 ) -> dict[str, Estimate]:
-    """Return the share of each category, the mean of each score, and the accuracy of each subset, with intervals."""
+    """Estimate the share of each category, the mean of each score, and the accuracy of each subset."""
     import numpy as np
 
     from ..evaluation.metrics.bootstrap import by_source, estimates, tally

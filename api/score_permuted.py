@@ -18,7 +18,7 @@ class PermutedScores(Result):
     Attributes:
         config: The scored table.
         split: The split.
-        answers: Numbers of answers that were read, missing and unreadable, by file and set.
+        answers: Counts of parsed, missing and unreadable answers, by file and set.
         table: Accuracies and differences by category.
     """
 

@@ -1,4 +1,4 @@
-"""Measure the distance of a suite's captions from their originals."""
+"""Measure the similarity of a suite's captions to their originals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 
 @dataclass(frozen=True)
 class TextShift(Result):
-    """The distance of perturbed captions from their originals.
+    """The similarity of perturbed captions to their originals.
 
     Attributes:
         report: The content of `text_shift.json`; see `evaluation.metrics.text_shift.shift_report`.
@@ -125,7 +125,7 @@ def score_text_shift(
 
 
 def shift_table(report: Mapping[str, Any]) -> str:
-    """Format the numbers of `evaluation.metrics.text_shift.shift_report` as text."""
+    """Format a report of `evaluation.metrics.text_shift.shift_report` as text."""
     judged = report["originals"]["perplexity"]
     lines: list[list[str]] = [["", "changed", *METRICS.values(), *(["perplexity"] if judged else [])]]
     for family, means in report["families"].items():
@@ -151,6 +151,6 @@ def shift_table(report: Mapping[str, Any]) -> str:
 
 
 def perplexity_cell(perplexity: dict[str, float]) -> str:
-    """Format a mean, the mean without the outliers of Figure 11, and their share."""
+    """Format a mean, the mean without outliers, and the share of outliers."""
     inner = f"{perplexity['mean_without_outliers']:.1f} without {perplexity['outliers']:.0%}"
     return f"{perplexity['mean']:.1f}" + (f" ({inner})" if perplexity["outliers"] else "")

@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Signed(Result):
-    """A written signature.
-
-    Attributes:
-        path: Path of the signature.
-        files: Number of signed files.
-    """
+    """The path of a written signature, and the number of signed files."""
 
     path: Path
     files: int
@@ -77,11 +72,7 @@ def sign(
 def signer(
     key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
 ) -> Signer:
-    """Return the signer for the options.
-
-    Raises:
-        UsageError: Options are missing or incompatible.
-    """
+    """Return the signer for the options; raise UsageError if options are missing or incompatible."""
     from ..exports.hub.signature import Signer
 
     if (key is None) == (not keyless):

@@ -61,11 +61,7 @@ class Simulation(Result):
 
 
 def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
-    """Parse couplings, given as comma-separated text or as values.
-
-    Raises:
-        ValueError: A coupling is not a number between 0 and 0.5.
-    """
+    """Parse couplings between 0 and 0.5, given as comma-separated text or as values; raise ValueError otherwise."""
     try:
         found = sorted({float(one) for one in (given.split(",") if isinstance(given, str) else given)})
     except ValueError:

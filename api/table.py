@@ -1,4 +1,4 @@
-"""Several models in one table."""
+"""Tabulate the scores of several models."""
 
 from __future__ import annotations
 
@@ -78,11 +78,7 @@ def table(
 
 
 def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
-    """Return folders of scores by model, given in the form of the command line: MODEL=SCORES, or SCORES.
-
-    Raises:
-        UsageError: A word lacks the model or the folder.
-    """
+    """Parse MODEL=SCORES or SCORES into score folders by model; raise UsageError if either part is empty."""
     models: dict[str, list[Path | str]] = {}
     for text in map(str, words):
         model, equals, path = text.partition("=")

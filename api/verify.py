@@ -25,11 +25,7 @@ Workers = Annotated[int | None, Option("", minimum=1, shown="one per core")]
 
 
 def read_sample(given: Any) -> int | str:
-    """Parse a number of videos, or the word `all`.
-
-    Raises:
-        ValueError: The value is neither.
-    """
+    """Parse a number of videos, or the word `all`; raise ValueError otherwise."""
     text = str(given)
     if text == "all":
         return text
@@ -138,7 +134,7 @@ def sources_of(
 def published(
     signed_by: Path | str | None, identity: str | None, issuer: str | None, fingerprint: str | None
 ) -> dict[str, Check]:
-    """Return the checks against data published by the maker: a key, an identity or a fingerprint.
+    """Return checks against a key, an identity or a fingerprint published by the maker.
 
     Raises:
         UsageError: A file does not exist, the fingerprint is malformed, or options conflict.
@@ -170,11 +166,7 @@ def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
 
 
 def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder of `sources`; for `sample`, that of the built-in sample of the output's benchmark.
-
-    Raises:
-        UsageError: The folder does not exist.
-    """
+    """Return the folder of `sources`, or that of the built-in sample; raise UsageError if it does not exist."""
     from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of
 

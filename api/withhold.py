@@ -15,11 +15,11 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class Withheld(Result):
-    """The two copies that were written.
+    """The two copies of an output.
 
     Attributes:
         public: The output to publish.
-        private: The output to score predictions with.
+        private: The output for scoring predictions.
         split: The split whose answers are withheld.
     """
 

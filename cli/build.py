@@ -36,7 +36,7 @@ Examples:
 
 
 def build_command(name: str, program: str) -> click.Command:
-    """Return the command that builds a benchmark; `program` is the name of the command."""
+    """Return the command that builds a benchmark, under the name `program`."""
     kind, text = build_options(name)
 
     def run(**values: Any) -> None:
@@ -56,7 +56,7 @@ def build_command(name: str, program: str) -> click.Command:
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
-    """Describe the output and how to load it."""
+    """Describe a finished output and how to load it."""
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]
@@ -87,7 +87,7 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
 
 
 class BuildGroup(click.Group):
-    """A group with one command per benchmark, each imported when it runs."""
+    """Group with one command per benchmark, each imported on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the benchmarks."""
@@ -96,7 +96,7 @@ class BuildGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of a benchmark; raise an error with the most similar name if it is unknown."""
+        """Return the command of a benchmark; suggest the most similar name if it is unknown."""
         names = benchmark_names()
         if args and args[0] not in names:
             near = difflib.get_close_matches(args[0].removeprefix("build-"), names, 1)
@@ -105,7 +105,7 @@ class BuildGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a benchmark; None if the name is unknown."""
+        """Return the command of a benchmark, or None."""
         return build_command(cmd_name, cmd_name) if cmd_name in benchmark_names() else None
 
 

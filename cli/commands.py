@@ -1,4 +1,4 @@
-"""The table of `stressreel` commands by task, with what the command line adds to the API functions."""
+"""The table of `stressreel` commands by task, with additions to the API functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .terminal import CONTEXT
 
 
 def modality_files(values: dict[str, Any]) -> dict[str, Any]:
-    """Parse words such as `video+text=both.jsonl` into one predictions file per subset of modalities."""
+    """Parse arguments such as `video+text=both.jsonl` into predictions files by subset of modalities."""
     predictions: dict[str, str] = {}
     for text in values.pop("given"):
         names, equals, file = text.partition("=")
@@ -27,7 +27,7 @@ def modality_files(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def default_out(values: dict[str, Any]) -> dict[str, Any]:
-    """Set the default of --out: the scores are written next to the predictions."""
+    """Set the default of --out to a folder next to the predictions."""
     from ..api.score import default_folder
 
     given = values["predictions"] or values.get("similarity")
@@ -37,7 +37,7 @@ def default_out(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
-    """Parse words such as `--charades DIR` into options of the build that produced the output."""
+    """Parse arguments such as `--charades DIR` into the build's own options."""
     inputs: dict[str, list[str]] = {}
     name = ""
     for text in values.pop("given"):
@@ -225,19 +225,19 @@ def load_command(name: str) -> click.Command:
 
 
 class Subcommands(click.Group):
-    """A command with subcommands; `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
+    """Command with subcommands; `stressreel score OUT …` is short for `stressreel score answers OUT …`."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the subcommands."""
         return list(COMMANDS[str(self.name)].subcommands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a subcommand; None if the name is unknown."""
+        """Return a subcommand, or None."""
         found = COMMANDS[str(self.name)].subcommands.get(cmd_name)
         return function_command(f"{self.name} {cmd_name}", found) if found else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Insert `answers` before arguments that do not start with the name of a subcommand."""
+        """Insert `answers` unless the first argument is a subcommand."""
         known = self.list_commands(ctx)
         if "answers" in known and args and args[0] not in (*known, *ctx.help_option_names):
             args = ["answers", *args]
@@ -245,20 +245,20 @@ class Subcommands(click.Group):
 
 
 class Stressreel(click.Group):
-    """The group of all commands, each of which is created when it runs."""
+    """Group of all commands, each created on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the commands, by task."""
+        """Return the names of the commands, ordered by task."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; None if the name is unknown."""
+        """Return a command, or None."""
         return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command; raise an error with the most similar name if it is unknown."""
+        """Return the command; suggest the most similar name if it is unknown."""
         if args and args[0] not in COMMANDS:
             raise click.UsageError(f"there is no command {args[0]!r}. {_closest_command(args[0])}", ctx)
         return super().resolve_command(ctx, args)

@@ -1,6 +1,6 @@
-"""Shell completion: names of perturbations, and of the tables and splits of an output.
+"""Shell completion of perturbations, tables and splits.
 
-Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Nothing here may fail or print.
+Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Completion must not fail or print.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
 
 
 def complete_tables(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a table in the output given on the command line."""
+    """Complete the name of a table in the given output."""
     return [name for name in _counts(ctx) if name.startswith(incomplete)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a split in the output given on the command line."""
+    """Complete the name of a split in the given output."""
     splits = dict.fromkeys(split for table in _counts(ctx).values() for split in table)
     return [split for split in (*splits, "all") if split.startswith(incomplete)]
 
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    """Return the row counts, by table and split, of the output given on the command line; empty if there is none."""
+    """Return the row counts by table and split of the given output; empty if there is none."""
     from ..core.documents import parse_json, read_own
 
     named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, if the last option has no value

@@ -1,4 +1,4 @@
-"""Click commands generated from API functions: options from signature and docstring, output from the result."""
+"""Generate click commands from API functions."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ class Command:
 
     Attributes:
         summary: Line in `stressreel --help`.
-        function: Name of the function, if it differs from the command's, such as `list_`.
-        formats: Output formats in addition to text, from `FORMATS`.
+        function: Name of the function, if it differs from that of the command.
+        formats: Output formats besides text, from `FORMATS`.
         examples: Command lines for the help.
-        flags: Positional parameters that become options on the command line.
-        fixed: Arguments set by the command, which are not options.
-        names: Option names of keywords that differ on the command line.
-        given: Metavar of the remaining words, which are passed to `adapt` as `given`; "" if not allowed.
-        loose: Whether these words are optional and may be undeclared options.
-        adapt: Function that converts the values from click into the arguments of the function.
-        other: A keyword of another function, and the name of that function. The command also has the options of that
-            function, and calls it if the keyword is given.
+        flags: Positional parameters that become options.
+        fixed: Arguments set by the command instead of options.
+        names: Option names that differ from the keywords.
+        given: Metavar of the remaining arguments, which are passed to `adapt` as `given`; "" if not allowed.
+        loose: Whether these arguments are optional and may include undeclared options.
+        adapt: Function that converts the values from click to arguments of the function.
+        other: A keyword, and the name of the function to call instead if it is given. The options of both are combined.
         help: Help text; by default the function's description.
         subcommands: The commands of the group.
     """
@@ -58,7 +57,7 @@ class Command:
 
 
 def function_command(words: str, command: Command) -> click.Command:
-    """Return the command for an API function: positional parameters become arguments, keywords become options."""
+    """Return the command for an API function; positional parameters become arguments, and keywords become options."""
     function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
     fields = []
@@ -135,7 +134,7 @@ def _api_function(name: str) -> Callable[..., Any]:
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
     """Call an API function, print its result, and return the exit code.
 
-    A function with a parameter `each` receives a callback that prints parts of the result as they arrive.
+    If the function has a parameter `each`, parts of the result are printed as they arrive.
     """
     live = "each" in inspect.signature(function).parameters and form == "text"
     if live:
@@ -152,5 +151,5 @@ def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int
 
 
 def _in_flags(text: str, words: Mapping[str, str]) -> str:
-    """Replace parameter names in backticks by their names on the command line."""
+    """Replace parameter names in backticks by option names."""
     return re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)

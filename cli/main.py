@@ -1,4 +1,4 @@
-"""The programs `stressreel` and `build-NAME`, with their exit codes and error messages."""
+"""Entry points of `stressreel` and `build-NAME`, with exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main() -> NoReturn:
 
 
 def build() -> NoReturn:
-    """Run `build-NAME`; the name of the program identifies the benchmark."""
+    """Run `build-NAME`, as named by the program."""
     name = Path(sys.argv[0]).stem
     run(load_command(name), name)
 
@@ -58,9 +58,9 @@ def run(command: click.Command, name: str) -> NoReturn:
 
 
 def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 stopped by the user.
+    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
 
-    Wrong usage is detected before any work: an unknown option or value, or a path that does not exist. Errors are one
+    Wrong usage (unknown options or values, missing paths) is detected before any work. Errors are printed as one
     paragraph on standard error; `--debug` adds the traceback.
     """
     debug = "--debug" in arguments

@@ -1,4 +1,4 @@
-"""Click options generated from the fields of settings classes, and YAML files that set their defaults."""
+"""Generate click options from settings classes, and read their defaults from YAML files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 
 def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
-    """Return settings built from the values that click passes to a command."""
+    """Build settings from the values that click passes to a command."""
     found = {}
     for each in options_of(settings):
         value = values["_".join(each.path)]
@@ -45,7 +45,7 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
 
 
 def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
-    """Join the words of `--splits UD PS`: click passes the first as the option and the others separately."""
+    """Join the words of `--splits UD PS`, of which click passes only the first as the option."""
     if not more:
         return value
     if value == each.default:
@@ -118,7 +118,7 @@ else:
 
 
 class Raw(_ParamType):
-    """A value that the option's `read` will parse."""
+    """A value to be parsed by the option's `read`."""
 
     name = "text"
 
@@ -143,7 +143,7 @@ class NumberRange(Number, click.FloatRange):
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Set defaults from a YAML file; flags override them, and they override the built-in ones."""
+    """Set defaults from a YAML file, which flags override."""
     if path is None:
         return
     from ..core.documents import parse_yaml, read_text, shortened
@@ -173,7 +173,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
-    """Check the type of a value in the YAML file; values are never converted silently."""
+    """Check the type of a value in the YAML file, without implicit conversion."""
     from ..core.documents import shortened
 
     if option.is_flag:

@@ -1,4 +1,4 @@
-"""Settings of click shared by all commands, and printing with escaped control characters."""
+"""Click settings common to all commands, and printing with escaped control characters."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_w
 
 
 def echo(text: str, *, err: bool = False, nl: bool = True) -> None:
-    """Print a text with its control characters escaped."""
+    """Print a text with control characters escaped."""
     click.echo(printable(text), err=err, nl=nl)

@@ -1,6 +1,6 @@
-"""Write dataset cards: `README.md`, its figures and `croissant.json`, from the shards and `build.json` of an output.
+"""Write dataset cards: `README.md`, its figures and `croissant.json`.
 
-A card shows stored results and counts; baselines that need scikit-learn or embeddings belong to `stressreel audit`.
+Cards show stored results and counts; baselines that require scikit-learn or embeddings are part of `stressreel audit`.
 """
 
 from __future__ import annotations
@@ -58,16 +58,16 @@ Cell = Estimate | float | str | None
 
 @dataclass(frozen=True)
 class Card:
-    """The part of the card that a benchmark contributes.
+    """A benchmark's contribution to its card.
 
     Attributes:
         template: Template that extends `base.md.j2`; None for `base.md.j2` itself.
         measure: Function that computes the counts shown in the card.
-        context: Function that returns the template's additional fields from the output and the counts.
-        front_matter: Function that returns the benchmark's part of the YAML header.
-        figures: Function that draws PNG files, by name, from the output and the counts.
-        biases: Function that describes measured biases as sentences, for `croissant.json`.
-        notes: Descriptions of the counts of loading and planning.
+        context: Function that returns additional template fields.
+        front_matter: Function that returns additional fields of the YAML header.
+        figures: Function that draws PNG files, by name.
+        biases: Function that describes measured biases in sentences, for `croissant.json`.
+        notes: Descriptions of the counts from loading and planning.
     """
 
     template: Path | None = None
@@ -80,12 +80,9 @@ class Card:
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
-    """Write `README.md`, `figures/*.png` and `croissant.json`, each atomically, preserving notes in the card.
+    """Write `README.md`, `figures/*.png` and `croissant.json`, preserving the user's notes.
 
     `output` must contain all shards, but `build.json` may be missing.
-
-    Raises:
-        OutputError: The folder cannot be written.
     """
     measured = card.measure(output)
     for name, content in card.figures(output, measured).items():
@@ -95,15 +92,12 @@ def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) ->
 
 
 def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> str:
-    """Return the text of the card, which depends only on the shards, `build.json` and the card's existing notes."""
+    """Return the text of the card, which depends only on the shards, `build.json` and the user's notes."""
     return _render(output, configs, card, card.measure(output))
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Return the checks that README.md, figures and croissant.json match the shards and `build.json`.
-
-    The counts of the card are computed once, since this takes long.
-    """
+    """Return checks that README.md, figures and croissant.json match the output. Counts are computed once."""
     held: list[Any] = []
 
     def measured(output: FinishedOutput) -> Any:
@@ -123,7 +117,7 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
 
 def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the differences between an output's figures and new ones, except shading that varies with matplotlib."""
+    """Yield the figures that differ from new ones by more than the shading, which varies with matplotlib."""
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
@@ -133,7 +127,7 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
-    """Return whether two PNG files have the same size and nearly the same pixels."""
+    """Check that two PNG files have the same size and nearly the same pixels."""
     from matplotlib.image import imread
 
     if found[:HEAD] != drawn[:HEAD]:  # a different size, possibly too large to open
@@ -155,7 +149,7 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str], wha
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
-    """Return the YAML header without the Hub's fields for tables."""
+    """Return the YAML header without the fields that describe tables."""
     return {
         "pretty_name": f"{output.info['builder']}, built with stressreel",
         **source_of(output.info).license,
@@ -201,7 +195,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
 
 
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the YAML header fields that `datasets` and the Hub read: size, and the shards of every config."""
+    """Return the YAML header fields that `datasets` and the Hub read: size, and shards of every config."""
     counts = info["counts"]
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
@@ -212,7 +206,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 
 @cache
 def environment(folder: Path) -> Environment:
-    """Return the Jinja environment for the cards in a folder, in which missing fields are errors."""
+    """Return the Jinja environment for the cards in a folder, in which undefined fields are errors."""
     found = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
@@ -240,7 +234,7 @@ def environment(folder: Path) -> Environment:
 
 
 def column_kind(column: Column) -> str:
-    """Return the type of a column as shown to users."""
+    """Format the type of a column."""
     if column.kind == "label":
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
     names = {"strings": "list of string", "integers": "list of int32", "records": "list of rows", "video": "Video"}
@@ -248,10 +242,7 @@ def column_kind(column: Column) -> str:
 
 
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
-    """Format a table with one row per baseline or part of the questions, and one column per score.
-
-    `first` is the heading of the names; all rows must have the columns of the first.
-    """
+    """Format a table with one row per baseline and one column per score; `first` is the heading of the row names."""
 
     def written(cell: Cell) -> str:
         if isinstance(cell, Estimate):

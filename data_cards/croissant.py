@@ -1,8 +1,8 @@
-"""`croissant.json`: description of an output in the Croissant format, for search engines and data loaders.
+"""Describe outputs in the Croissant format (`croissant.json`), for search engines and data loaders.
 
-Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant), derived from `build.json`,
-the tables and the card. Addresses are relative to the output, so that the file does not depend on its location. Fields
-that are unknown before publication are omitted: `url`, `creator` and `datePublished`.
+Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). URLs are relative, so that
+the file does not depend on its location. Fields unknown before publication are omitted: `url`, `creator` and
+`datePublished`.
 """
 
 from __future__ import annotations
@@ -43,10 +43,7 @@ CONTEXT = parse_json(read_own(Path(__file__).parent / "croissant_context.json"))
 def render_croissant(
     output: FinishedOutput, configs: Sequence[Config], head: Mapping[str, Any], biases: Sequence[str]
 ) -> str:
-    """Return the text of `croissant.json`: indented JSON-LD with keys in a fixed order.
-
-    All shards must exist, as they are hashed; tables that were not built are omitted.
-    """
+    """Return the text of `croissant.json`. All shards must exist, as they are hashed; unbuilt tables are omitted."""
     info = output.info
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
@@ -86,7 +83,6 @@ def render_croissant(
 
 
 def _license(source: Source) -> str:
-    """Return the address of a licence, or its name."""
     found = source.license
     if "license_link" in found:
         return found["license_link"]
@@ -95,7 +91,7 @@ def _license(source: Source) -> str:
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
-    """Return the `rai:` fields whose values are known."""
+    """Return the `rai:` fields with known values."""
     skips = info["skips"]
     reasons = ", ".join(f"{reason}: {count:,}" for reason, count in sorted(skips["by_reason"].items()))
     tools = ", ".join(f"{name} {version}" for name, version in info["tools"].items())
@@ -121,7 +117,6 @@ def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[st
 
 
 def _source(table: str, column: str, path: str) -> dict[str, Any]:
-    """Return the source of a field: a column of a table's shards, and the extracted part of its value."""
     taken = {"transform": {"jsonPath": path}} if path else {}
     return {"fileSet": {"@id": _shards(table)}, "extract": {"column": column}, **taken}
 
@@ -131,7 +126,6 @@ def _shards(table: str) -> str:
 
 
 def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, Any]]:
-    """Describe the data files with size and hash."""
     units = output.path / UNITS
     paths = [path for config in built for path in output.shards(config.name)]
     if units.is_file():

@@ -41,7 +41,7 @@ def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None
 
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
-    """Draw the best blind baselines of every audit as bars with 95 % intervals (trained ones in orange), and chance."""
+    """Draw the best blind baselines of every audit with 95 % intervals (trained ones in orange), and chance level."""
     rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(one.audit.figures)) for one in audits)
 
@@ -70,12 +70,12 @@ def audit_png(audits: Sequence[Titled]) -> bytes:
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
-    """Return the figures common to all scores, by file name."""
+    """Return the figures drawn for every benchmark, by file name."""
     return {"scores.png": headline_png(scores)}
 
 
 def headline_png(scores: Scores) -> bytes:
-    """Draw the headline scores with their intervals, and accuracy by type if there are types."""
+    """Draw the headline scores with intervals, and accuracy by type if available."""
     by_type = next((table for table in scores.tables if table.name == "by_type"), None)
     shown = of_best(scores.headline)
     title = "Scores, 95 % intervals" if any(not isnan(each.low) for each in shown.values()) else "Scores"
@@ -90,7 +90,7 @@ def headline_png(scores: Scores) -> bytes:
 
 
 def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Divide each score by its maximum unless this is 1, and add the divisor to the name: "A CIDEr / 10"."""
+    """Divide each score by its maximum, and add the divisor to its name: "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
         best = BEST.get(name.split()[-1], 1.0)
@@ -132,7 +132,7 @@ def _fine_grained(axes: Axes, table: Table) -> None:
 
 
 def shares_png(table: Table) -> bytes:
-    """Draw each row's shares, which add up to 1, as one stacked bar."""
+    """Draw each row as a stacked bar of shares."""
     kinds = table.headings[2:]
 
     def draw(figure: Figure) -> None:
@@ -162,10 +162,10 @@ def shares_png(table: Table) -> bytes:
 
 
 def models_png(table: ModelTable) -> bytes:
-    """Draw scores of several models as grouped bars, with their standard deviations.
+    """Draw the scores of several models as grouped bars with standard deviations.
 
     Raises:
-        UsageError: There are too many models for a page.
+        UsageError: There are too many models for a figure.
     """
     count = len(table.scores) * len(table.models)
     if count > MOST_BARS:
@@ -202,7 +202,7 @@ def against_png(table: ModelTable, score: str) -> bytes:
     """Plot all other scores of the models against one score, as in Figures 2 and 12 of the robustness paper.
 
     Raises:
-        UsageError: The score is unknown, or the number of other scores is zero or too large for a page.
+        UsageError: The score is unknown, or there are no other scores or too many.
     """
     others = [each for each in table.scores if each != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
@@ -244,12 +244,10 @@ def against_png(table: ModelTable, score: str) -> bytes:
 
 
 def perplexity_png(report: Mapping[str, Any]) -> bytes:
-    """Draw mean perplexities, as in Figure 11 of the robustness paper.
+    """Draw mean perplexities by perturbation, as in Figure 11 of the robustness paper.
 
-    Each perturbation has a bar, coloured by family. A mark shows the mean without captions above 500, whose share is
-    printed next to the bar; dashed lines show the originals, with and without such captions.
-
-    `report` must include perplexities.
+    A mark shows the mean without captions above 500, whose share is printed next to the bar. Dashed lines show both
+    means for the originals. `report` must include perplexities.
     """
     shifts: Mapping[str, Mapping[str, Any]] = report["perturbations"]
     colours = {family: COLOURS[number % len(COLOURS)] for number, family in enumerate(report["families"])}

@@ -1,4 +1,4 @@
-"""Style and helpers for figures, drawn off screen without global state, so that pictures are reproducible."""
+"""Style and helpers for figures, drawn off screen without global state so that they are reproducible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _short(text: str, most: int = 52) -> str:
 
 
 def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Remove the frame, draw light grid lines behind the bars, and label the count axis with whole numbers."""
+    """Remove the frame, draw light grid lines, and label the count axis with whole numbers."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis
@@ -69,7 +69,7 @@ def _or_zero(value: object) -> float:
 
 
 def _shorten(figure: Figure) -> None:
-    """Truncate excessively long texts and labels, as in untrusted rows, which would take minutes to draw."""
+    """Truncate long texts, which would take minutes to draw."""
     from matplotlib.text import Text
     from matplotlib.ticker import FixedLocator
 
@@ -85,7 +85,7 @@ def _shorten(figure: Figure) -> None:
 
 
 def _png(draw: Callable[[Figure], None], height_in: float) -> bytes:
-    """Draw a figure with the width of cards and return it as PNG, without Matplotlib's version and date."""
+    """Draw a figure and return it as PNG, without Matplotlib's version and date."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

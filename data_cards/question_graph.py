@@ -1,4 +1,4 @@
-"""Picture of a question's graph of sub-questions, and of its error path."""
+"""Draw a question's graph of sub-questions and its error path."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ Place = tuple[float, float, float]
 
 
 def question_graph_png(path: QuestionPath) -> bytes:
-    """Draw a question's graph as a PNG: the question on top, its sub-questions below, coloured by verdict.
+    """Draw a question's graph as PNG: the question on top, sub-questions below, coloured by verdict.
 
-    The error path is red; rules with contradicting answers are blue. In graphs of more than 60 questions only those
-    nearest to the question are drawn, which the picture states.
+    The error path is red, and rules with contradicting answers are blue. Of graphs with more than 60 questions, only
+    those nearest to the root are drawn.
     """
     rows, hidden = layers(path)
     count = max(len(row) for row in rows)
@@ -64,10 +64,10 @@ def question_graph_png(path: QuestionPath) -> bytes:
 
 
 def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
-    """Arrange questions in rows: each below all of its parents, centred under them if possible.
+    """Arrange questions in rows, each below its parents and centred under them if possible.
 
     Returns:
-        Positions of questions in `path.steps`, row by row, and the number of omitted questions.
+        Positions of questions in `path.steps` by row, and the number of omitted questions.
     """
     last = len(path.steps) - 1
     parents: dict[int, list[int]] = {}
@@ -140,10 +140,10 @@ def _box(axes: Axes, step: JudgedQuestion, lines: Sequence[str], where: Place, b
 def routes(
     pairs: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
-    """Route lines from parents to children (`pairs`) around boxes, `box_in` inches wide, in the rows between them.
+    """Route lines from parents to children (`pairs`) around the boxes in the rows between them.
 
-    A line crosses a row vertically through one of its gaps: the one nearest to the direct line, unless many lines use
-    it. Lines bend between rows, where there are no boxes.
+    A line crosses each row vertically through a gap: the one nearest to the direct line, unless it is crowded. Lines
+    bend only between rows. `box_in` is the width of a box in inches.
     """
     level = {place: number for number, row in enumerate(rows) for place in row}
     bands = [(where[row[0]][1], max(where[place][2] for place in row)) for row in rows]
@@ -178,7 +178,6 @@ def routes(
 
 
 def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
-    """Return the gaps between the boxes of a row, from left to right."""
     starts = [0.0, *(middle + box_in / 2 for middle in middles)]
     ends = [*(middle - box_in / 2 for middle in middles), WIDTH_IN - 0.3]
     return list(zip(starts, ends, strict=True))
@@ -187,7 +186,7 @@ def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
 def _edges(
     axes: Axes, path: QuestionPath, rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> None:
-    """Draw arrows from parents to children, and each rule's name once below its parent."""
+    """Draw arrows from parents to children, and the names of rules below each parent."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

@@ -1,4 +1,4 @@
-"""Sheets of pictures for cards, drawn reproducibly with Pillow, without metadata."""
+"""Sheets of pictures for cards, drawn reproducibly with Pillow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LONGEST = 2_000  # maximum characters of a text that is measured and drawn, whic
 
 
 def fitted(frame: Picture, side: int) -> tuple[int, int]:
-    """Return the width and height of a frame fitted into a square."""
+    """Return the (width, height) of a frame scaled to fit into a square."""
     height, width = frame.shape[:2]
     scale = side / max(height, width)
     return max(round(width * scale), 1), max(round(height * scale), 1)
@@ -34,11 +34,11 @@ class Sheet:
         self._draw = ImageDraw.Draw(self._image)
 
     def text(self, left: int, top: int, words: str, *, bold: bool = False, colour: str = INK) -> None:
-        """Write a line of text."""
+        """Draw a line of text."""
         self._draw.text((left, top), words[:LONGEST], fill=colour, font=font(bold))
 
     def wrapped(self, left: int, top: int, words: str, width: int) -> None:
-        """Write text, wrapped to a width in pixels."""
+        """Draw text, wrapped to a width in pixels."""
         line = ""
         for word in [*words[:LONGEST].split(), ""]:
             longer = f"{line} {word}".strip()
@@ -54,7 +54,7 @@ class Sheet:
         self._image.paste(small, (left, top))
 
     def bar(self, shares: NDArray[np.float64], left: int, top: int, width: int, height: int) -> None:
-        """Draw numbers in [0, 1) as colours, side by side; other numbers are grey."""
+        """Draw numbers in [0, 1) as adjacent colours; other numbers are grey."""
         import matplotlib
 
         shares = shares[np.arange(width) * len(shares) // width]
@@ -64,7 +64,7 @@ class Sheet:
         self._image.paste(Image.fromarray(np.ascontiguousarray(row)), (left, top))
 
     def plot(self, shown: NDArray[np.int64], left: int, top: int, side: int, count: int) -> None:
-        """Plot the displayed source frame (upwards) over time (rightwards) in a square, if it belongs to the clip."""
+        """Plot the displayed source frame (y) over time (x) in a square, omitting frames outside the clip."""
         end = max(count - 1, 1)
         self._draw.rectangle((left, top, left + side, top + side), outline=GREY, fill="white")
         self._draw.line((left, top + side, left + side, top), fill=GRID)
@@ -86,7 +86,7 @@ class Sheet:
 
 
 def shortened(words: str, width: float) -> str:
-    """Return the longest beginning of a text that fits into a width in pixels."""
+    """Truncate a text to a width in pixels."""
     words = words[:LONGEST]
     if font(False).getlength(words) <= width:
         return words
@@ -97,7 +97,7 @@ def shortened(words: str, width: float) -> str:
 
 @cache
 def font(bold: bool) -> ImageFont.FreeTypeFont:
-    """Load the font of the other figures, which is included in Matplotlib."""
+    """Load the font used by figures, which is bundled with Matplotlib."""
     import matplotlib
 
     name = "DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf"

@@ -1,4 +1,4 @@
-"""Derive tasks from items, for benchmarks that define no tasks."""
+"""Derive tasks from items, for benchmarks that do not define tasks."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def item_tasks(
 ) -> list[Task]:
     """Return a task for each table with questions, whose documents are the items.
 
-    The first of `configs` with videos is used, keyed by its first column. By default, the test split is asked if it
-    exists.
+    Videos are taken from the first of `configs` that has any, by its first column. By default, the test split is used
+    if it exists.
 
     Raises:
         InputError: There are no videos, the split does not exist, or items have no options.

@@ -1,4 +1,4 @@
-"""The tasks of an output: a table or a part of it, a prompt, and the location of the videos.
+"""Tasks of an output: a table or part of it, a prompt, and the location of the videos.
 
 Harnesses and `stressreel ask` use the same tasks and prompts (`prompts.yaml`).
 """
@@ -30,7 +30,7 @@ class TaskKind:
     Attributes:
         id_column: Column with the id.
         options: Column with the options, which are answered by letter; "" if there are none.
-        right: Column with the correct answer: a text, or the number of an option.
+        right: Column with the correct answer: a text, or the index of an option.
         answers: Column of predictions with the answers.
         fixed: Options shared by all questions of the kind.
     """
@@ -42,11 +42,11 @@ class TaskKind:
     fixed: tuple[str, ...] = ()
 
     def options_of(self, doc: Doc) -> tuple[str, ...]:
-        """Return the options of a document; none for open-ended questions."""
+        """Return the options of a document; empty for open-ended questions."""
         return tuple(doc[self.options]) if self.options else self.fixed
 
     def text(self, doc: Doc, prompt: Mapping[str, str]) -> str:
-        """Return a question with its lettered options, enclosed in the two parts of a prompt."""
+        """Return a question with its lettered options, enclosed in a prompt."""
         lines = [
             f"{letter(number)}. {option}" for number, option in enumerate(doc[self.options] if self.options else ())
         ]
@@ -78,11 +78,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class VideoColumn:
-    """Location of the videos of questions that are rows of a table.
-
-    Attributes:
-        key: The column that identifies a video in both tables.
-    """
+    """Table of the videos, and the column that identifies a video in both tables."""
 
     table: str
     key: str
@@ -90,7 +86,7 @@ class VideoColumn:
 
 @dataclass(frozen=True)
 class Task:
-    """A task.
+    """Questions of one kind, with a prompt.
 
     Attributes:
         name: Name without that of the group.
@@ -171,11 +167,7 @@ def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: 
 
 
 def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Return the split of a task.
-
-    Raises:
-        UsageError: The split does not exist, or there are several and none was specified.
-    """
+    """Return the split of a task; raise UsageError if it does not exist, or none was specified among several."""
     chosen = choose_split(output, config, split)
     splits = output.splits(config)
     if chosen == ALL and len(splits) == 1:
@@ -195,11 +187,7 @@ def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) ->
 
 
 def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
-    """Check that an output contains the videos of its tasks, which harnesses must show.
-
-    Raises:
-        InputError: Videos or rows are missing, or a table is excessively large when unpacked.
-    """
+    """Raise InputError if videos or rows are missing, or a table is too large when unpacked."""
     for path in [path for table in {task.table for task in tasks if not task.docs} for path in output.shards(table)]:
         measure(path)
     for table in {table: None for task in tasks for table in task.video_tables}:
@@ -215,7 +203,7 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
 
 
 def without_videos(output: FinishedOutput) -> str:
-    """Describe how an output without videos was built, by the option of the command."""
+    """Describe how an output without videos was built, by the command's option."""
     settings = output.info["settings"]
     if settings.get("embed") == "no":
         return "with --embed no"
@@ -223,7 +211,7 @@ def without_videos(output: FinishedOutput) -> str:
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:
-    """Describe the questions that tasks omit, and the settings whose captions differ."""
+    """Describe the questions that tasks omit, and the settings with different captions."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():

@@ -1,1 +1,1 @@
-"""Exports of finished outputs: tasks of evaluation harnesses, video files, released layouts, the Hugging Face Hub."""
+"""Exports of finished outputs: harness tasks, video files, released layouts, and the Hugging Face Hub."""

@@ -1,7 +1,6 @@
-"""Sample frames of a video at equal intervals as JPEG files.
+"""Sample evenly spaced frames of a video as JPEG files, like `stressreel ask`.
 
-This file is copied unchanged next to tasks whose harness shows pictures. It requires PyAV and Pillow. `stressreel ask`
-shows the same frames.
+This file is copied unchanged next to tasks whose harness displays images. It requires PyAV and Pillow.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ GUARDS = {"format_whitelist": FORMATS, "protocol_whitelist": "file", "enable_dre
 
 @lru_cache(maxsize=32)  # questions about one video are consecutive
 def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]:
-    """Return the frames shown in the middle of `count` equal parts of a video's duration.
+    """Return the frames displayed in the middle of `count` equal parts of a video.
 
     Args:
-        path: A video of an output, which is an MP4 file with one video track.
-        count: Number of frames; a short video repeats some.
-        size: Maximum length of the longer side in pixels; 0 keeps the size.
+        path: An MP4 file with one video track.
+        count: Number of frames; frames of a short video are repeated.
+        size: Maximum length of the longer side in pixels; 0 keeps the original size.
 
     Returns:
         JPEG files, in order.
 
     Raises:
-        ValueError: The video has no frames, or frames listed by its packets cannot be decoded.
+        ValueError: The video has no frames, or a frame cannot be decoded.
     """
     import av
 
@@ -59,7 +58,7 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
 
 
 def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]:
-    """Return the increasing start times of a video's frames, and the end of the last one, in units of its time base."""
+    """Return the start times of a video's frames in ascending order, and the end of the last one, in its time base."""
     packets = [
         packet for packet in container.demux(container.streams.video[0]) if packet.pts is not None and packet.size
     ]
@@ -72,7 +71,7 @@ def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]
 
 
 def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, bytes]]:
-    """Decode a video and yield the frames at these times, as JPEG files."""
+    """Decode a video and yield the frames at the given times as JPEG."""
     stream = container.streams.video[0]
     stream.codec_context.thread_count = 1
     last = max(times)
@@ -84,7 +83,7 @@ def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, 
 
 
 def jpeg(picture: Image, size: int) -> bytes:
-    """Encode a picture as JPEG, scaled down to at most `size` pixels on its longer side."""
+    """Encode a picture as JPEG, with at most `size` pixels on its longer side."""
     from PIL import Image as images
 
     width, height = picture.size

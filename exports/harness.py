@@ -1,9 +1,9 @@
 """Support exported tasks while a harness runs them: locate the output, copy its videos, judge answers.
 
-`stressreel export` copies this file into every folder of tasks, next to `answers.py` (the rules of `stressreel score`)
-and `output.json` (the location of the output). It requires neither stressreel nor a harness. Videos are copied from the
-output's Parquet files on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default
-`~/.cache`), each named by its SHA-256. If the output contains no videos, `output.json` contains their paths.
+`stressreel export` copies this file into every task folder, next to `answers.py` (the rules of `stressreel score`) and
+`output.json` (the location of the output). It requires neither stressreel nor a harness. Videos are copied from Parquet
+on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), named by SHA-256. If
+the output contains no videos, `output.json` contains their paths.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 @cache
 def output() -> dict[str, Any]:
-    """Return the location of the output, and its fingerprint."""
+    """Return the location and fingerprint of the output."""
     content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
     if not Path(content["path"]).is_dir():
         raise FileNotFoundError(f"the output {content['path']} no longer exists. Export it again from its new place.")
@@ -34,7 +34,7 @@ def output() -> dict[str, Any]:
 
 @cache
 def rules() -> Any:
-    """Load the rules for interpreting answers."""
+    """Load the rules for parsing answers."""
     spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / 'answers.py'} cannot be loaded")
@@ -48,7 +48,7 @@ def rules() -> Any:
 
 @cache
 def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
-    """Return the place of every video in a table by the columns that identify it."""
+    """Map the key columns of a table to the locations of its videos."""
     import pyarrow.parquet as pq
 
     found: dict[tuple[Any, ...], Place] = {}
@@ -69,12 +69,12 @@ def cache_folder() -> Path:
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Return the path of a video, copying its row group from the output first if needed.
+    """Return the path of a video, copying its row group from the output if needed.
 
     Raises:
-        FileNotFoundError: A video in a folder no longer exists.
-        KeyError: The table lacks the video.
-        ValueError: A stored video differs from the one that was built, or is not a video.
+        FileNotFoundError: A source video no longer exists.
+        KeyError: The table does not contain the video.
+        ValueError: A stored video was modified, or is not a video.
     """
     if found := output().get("videos"):
         (video,) = name.values()
@@ -89,7 +89,7 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
 
 
 def copy_videos(shard: str, group: int) -> None:
-    """Copy the videos of a row group to the cache; safe for several processes at once."""
+    """Copy the videos of a row group to the cache; safe for concurrent processes."""
     import pyarrow.parquet as pq
 
     folder = cache_folder()
@@ -120,8 +120,8 @@ def result(sample: Mapping[str, Any], target: str, response: str) -> dict[str, A
     """Judge the response to a sample.
 
     Args:
-        sample: Metadata of the sample, as written by `stressreel export`.
-        target: Correct answer to the sample.
+        sample: Metadata of the sample, as exported.
+        target: Correct answer.
         response: The model's response.
     """
     given = {"column": sample["column"], **sample["about"]}
@@ -144,11 +144,10 @@ def judged(
     Args:
         response: The model's response.
         options: The options.
-        right: The number of the correct option; -1 if unknown.
-        column: The column of predictions for this answer.
-        option_ids: Ids of the options in predictions; if empty, the response itself is logged. With ids, a response
-            that matches no offered option is logged as unreadable, as `score` also accepts the texts of options that
-            were not offered.
+        right: Index of the correct option; -1 if unknown.
+        column: Predictions column for this answer.
+        option_ids: Ids of the options in predictions; if empty, the response itself is logged. With ids, responses that
+            match none of the options are logged as unreadable, because `score` also accepts texts of other options.
         about: Fields that identify the question.
     """
     pick = rules().read_answer(response, options)
@@ -166,13 +165,13 @@ def compared(
     column: str = "answer",
     **about: Any,
 ) -> dict[str, Any]:
-    """Compare a text with the correct one; `stressreel score` scores it again, and may accept more forms.
+    """Compare a text with the correct one. `stressreel score` scores it again, and may accept more forms.
 
     Args:
         response: The model's response.
         right: The correct text; "" if unknown.
-        metrics: Names of the metrics for an exact match and for an empty response.
-        column: The column of predictions for this answer.
+        metrics: Names of the metrics for exact matches and for empty responses.
+        column: Predictions column for this answer.
         about: Fields that identify the question.
     """
     plain = rules().plain
@@ -185,5 +184,5 @@ def compared(
 
 
 def logged(column: str, said: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of a log that contains the prediction."""
+    """Return the log entry with the prediction."""
     return {"stressreel": {**about, column: said, "fingerprint": output()["fingerprint"]}}

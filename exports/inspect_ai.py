@@ -32,10 +32,10 @@ def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
+    """Return the task files, and the tasks' part of `output.json`; see `task_folder.write_tasks`.
 
     Raises:
-        InputError: A name is not a Python identifier, or rows of the output are missing.
+        InputError: A name is not a Python identifier, or rows are missing.
     """
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:

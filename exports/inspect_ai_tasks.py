@@ -1,11 +1,11 @@
-"""Tasks of this folder for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
+"""Tasks for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
 
-`stressreel export inspect` writes this file as `tasks.py`, followed by a function for each task, next to the samples of
-each (`NAME.jsonl`), `harness.py` (videos and judging), `frames.py`, `answers.py` and `output.json`. It requires
-inspect-ai with its dependencies anyio and numpy, and for videos pyarrow, av and pillow; it does not require stressreel.
+`stressreel export inspect` writes this file as `tasks.py`, followed by one function per task, next to the samples
+(`NAME.jsonl`), `harness.py`, `frames.py`, `answers.py` and `output.json`. It requires inspect-ai with its dependencies
+anyio and numpy, and for videos pyarrow, av and pillow, but not stressreel.
 
-Every task has parameters, specified as `-T frames=8`: `frames`, the number of frames; `size`, the maximum length of
-their longer side in pixels, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
+Task parameters, specified as `-T frames=8`: `frames`, the number of frames; `size`, the maximum length of their longer
+side in pixels, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SENT = ("frames", "video")
 
 @cache
 def beside(name: str) -> Any:
-    """Load a file of this folder by path, as other task folders contain files of the same names."""
+    """Load a file of this folder by path, since other task folders contain files of the same names."""
     spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / name}.py cannot be loaded")
@@ -39,11 +39,7 @@ def beside(name: str) -> Any:
 
 
 def exported(name: str, frames: int, size: int, send: str) -> Task:
-    """Return a task of this folder.
-
-    Raises:
-        ValueError: A parameter is invalid.
-    """
+    """Return a task of this folder; raise ValueError for an invalid parameter."""
     if send not in SENT:
         raise ValueError(f"-T send={send!r}: give {' or '.join(SENT)}.")
     if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
@@ -73,7 +69,7 @@ def show(frames: int, size: int, send: str) -> Solver:
 
 
 def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]:
-    """Return the parts of a message that show a video, as content, because inspect-ai accepts no paths from solvers."""
+    """Return message parts that show a video, with embedded content, since inspect-ai accepts no paths from solvers."""
     harness = beside("harness")
     path = harness.video_path(video["table"], video["key"])
     if send == "video":
@@ -90,7 +86,7 @@ def data_url(kind: str, content: bytes) -> str:
 
 @scorer(metrics={"*": [mean()]})
 def judge() -> Scorer:
-    """Judge an answer by the rules of `stressreel score`, which reads the `stressreel` metadata of the log."""
+    """Judge an answer by the rules of `stressreel score`, and log it for `score` under `stressreel`."""
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion

@@ -28,18 +28,18 @@ HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty
 
 
 class Function(str):
-    """A name that follows `!function` in YAML."""
+    """A name to be written after `!function` in YAML."""
 
 
 class TaskDumper(yaml.SafeDumper):
-    """A YAML dumper that writes `Function` in lmms-eval's syntax."""
+    """YAML dumper that supports lmms-eval's `!function` tag."""
 
 
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the files of tasks; see `task_folder.write_tasks`."""
+    """Return the task files; see `task_folder.write_tasks`."""
     metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]
     files = {

@@ -1,7 +1,7 @@
-"""Functions for the tasks of this folder: the video and text of a sample, and the judgement of a response.
+"""Functions for lmms-eval tasks: the video and text of a sample, and the judgement of a response.
 
-`stressreel export lmms-eval` writes this file as `utils.py` next to `harness.py`, which contains the code common to all
-harnesses. It requires no packages other than those of lmms-eval.
+`stressreel export lmms-eval` writes this file as `utils.py` next to `harness.py`. It requires only the packages of
+lmms-eval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Sample = Mapping[str, Any]
 
 @cache
 def harness() -> Any:
-    """Load `harness.py` by path, as lmms-eval loads many files named utils.py, none of them as part of a package."""
+    """Load `harness.py` by path, since lmms-eval loads many files named utils.py outside of any package."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", Path(__file__).with_name("harness.py"))
     if spec is None or spec.loader is None:
         raise ImportError(f"{Path(__file__).with_name('harness.py')} cannot be loaded")
@@ -33,7 +33,7 @@ def visual(sample: Sample) -> list[str]:
 
 
 def text(sample: Sample, prompt: Mapping[str, str] | None = None) -> str:
-    """Return the question of a sample, enclosed in the two parts of a prompt."""
+    """Return the question of a sample, enclosed in a prompt."""
     prompt = prompt or {}
     return f"{prompt.get('pre_prompt', '')}{sample['input']}{prompt.get('post_prompt', '')}"
 

@@ -1,4 +1,4 @@
-"""Export an output in the layout of the benchmark's published release, for its authors' programs."""
+"""Export an output in the layout of a benchmark's published release, for its authors' programs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,10 @@ from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files, consumed one at a time, to a new or empty folder, atomically.
-
-    Returns:
-        The number of files.
+    """Write files to a new or empty folder, atomically, and return their number.
 
     Raises:
-        InputError: The folder is a file or not empty, or a name is not valid for a file in it.
+        InputError: The folder is not empty, or a file name is invalid.
         OutputError: The folder cannot be written.
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):

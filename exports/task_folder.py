@@ -1,4 +1,4 @@
-"""Write a folder of tasks, with the parts common to all harnesses."""
+"""Write task folders, with the parts common to all harnesses."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def write_tasks(
     """Write a folder of tasks.
 
     Args:
-        task_files: Function that returns the files for a harness, and its part of `output.json`, from the output, the
-            tasks and `group`.
+        task_files: Function of the output, the tasks and `group` that returns the files for a harness, and additional
+            entries of `output.json`.
         output: The output.
         tasks: The tasks.
-        folder: The folder.
-        group: Prefix of the names of tasks.
-        videos: The videos by id, for an output without videos.
+        folder: Target folder.
+        group: Prefix of task names.
+        videos: Videos by id, for an output without videos.
         force: Whether to overwrite an earlier export.
 
     Raises:
-        InputError: The folder contains other files, or the output contains no videos.
+        InputError: The folder contains other files, or there are no videos.
         OutputError: The folder cannot be read or written.
     """
     if videos is None:
@@ -61,18 +61,11 @@ def write_tasks(
 
 
 def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a task, which are the same for all harnesses.
+    """Yield the samples of a task, which are the same for all harnesses; raise InputError if rows are missing.
 
-    A sample has `id`, `input` (the text of the question), `target` (the correct letter, "yes", "no" or text; "" if
-    unknown), and `metadata`, which `harness.py` uses to locate the video and to judge a response.
-
-    Args:
-        output: The output.
-        task: The task.
-        prompt: Texts before and after a question; empty if the harness adds them.
-
-    Raises:
-        InputError: Rows of the output are missing.
+    A sample has `id`, `input` (the question), `target` (the correct letter, "yes", "no" or text; "" if unknown) and
+    `metadata`, by which `harness.py` locates the video and judges a response. `prompt` contains texts to add before and
+    after the question; it is empty if the harness adds them.
     """
     kind, left_out = KINDS[task.kind], frozenset(task.left_out)
     for doc in task.docs or output.whole(task.table, None, task.split):
@@ -104,7 +97,7 @@ def json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:
-    """Return the metadata that identify an export, with a version that changes when the questions change."""
+    """Return metadata that identify an export; the version changes whenever the questions change."""
     info = output.info
     return {
         "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",

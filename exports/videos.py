@@ -1,18 +1,18 @@
-"""Export an output as plain MP4 files or as tar shards, with its other tables as JSON lines.
+"""Export an output as MP4 files or tar shards, and its other tables as JSON lines.
 
-`files`, which `load_dataset("videofolder")` reads:
+`files`, for `load_dataset("videofolder")`:
 
     DIR/<table>/<split>/<name>.mp4, metadata.jsonl    a table with videos
     DIR/<table>/<split>.jsonl                         the other tables, such as the questions
-    DIR/output.json                                   the exported output, and every file that was written
+    DIR/output.json                                   identity of the output, and names of all files
 
-`webdataset`, which the package `webdataset` and `load_dataset(DIR, TABLE)` stream:
+`webdataset`, for the package `webdataset` and `load_dataset(DIR, TABLE)`:
 
-    DIR/<table>/<split>-000000.tar …                  a table with videos: `<key>.mp4` and `<key>.json` for each row
+    DIR/<table>/<split>-000000.tar …                  a table with videos: `<key>.mp4` and `<key>.json` per row
     DIR/<table>/<split>.jsonl, DIR/output.json        as above
     DIR/README.md                                     splits and types of columns
 
-Equal rows and shard sizes yield equal bytes, as USTAR headers omit time, owner and group.
+Equal rows and shard sizes yield equal bytes, since tar headers omit time, owner and group.
 """
 
 from __future__ import annotations
@@ -58,11 +58,7 @@ LISTS = {"strings": "string", "integers": "int32"}
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """One split of a table.
-
-    Attributes:
-        video: Name of the column with videos, or "".
-    """
+    """One split of a table; `video` is the name of its video column, or ""."""
 
     config: Config
     split: str
@@ -75,7 +71,7 @@ class ExportedSplit:
         return f"{self.config.name}/{self.split}"
 
     def json(self, row: Row, **first: str) -> str:
-        """Return a row without its video as a line of JSON, after the values `first`; labels are written as names."""
+        """Serialize a row without its video, after the values `first`, as a line of JSON with label names."""
         values = {
             column.name: column.names[row[column.name]]
             if column.kind == "label" and row[column.name] is not None
@@ -86,11 +82,7 @@ class ExportedSplit:
         return json.dumps({**first, **values}, ensure_ascii=False, allow_nan=False) + "\n"
 
     def video_bytes(self, row: Row) -> bytes:
-        """Return the video of a row.
-
-        Raises:
-            InputError: The video does not have the SHA-256 stated in the row.
-        """
+        """Return the video of a row; raise InputError if its SHA-256 does not match."""
         content: bytes = row[self.video]["bytes"] or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise InputError(
@@ -101,7 +93,7 @@ class ExportedSplit:
 
 
 def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[ExportedSplit]:
-    """Return the splits of tables to export: one split or all, and all videos of a table that lacks the split.
+    """Return the splits of tables to export; tables of videos that lack the split are exported completely.
 
     Raises:
         UsageError: The split does not exist.
@@ -127,7 +119,7 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
 
 
 def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[str]:
-    """Return the names of the tables with videos among `exported_splits`."""
+    """Return the names of the exported tables with videos."""
     return list(dict.fromkeys(part.config.name for part in exported_splits(output, configs, split) if part.video))
 
 
@@ -141,10 +133,16 @@ def _write_splits(
     texts: Mapping[str, str] | None = None,
     progress: bool,
 ) -> int:
-    """Write the splits of an export to its folder, and return the number of videos.
+    """Write the splits of an export, and return the number of videos.
 
-    `write_videos` writes a split with videos and advances the progress for each video; `names` returns the file names
-    known beforehand; `texts` are other files by name.
+    Args:
+        output: The output.
+        parts: The splits.
+        place: Target folder.
+        write_videos: Function that writes a split with videos, and advances the progress for each video.
+        names: Function that returns the file names of a split known beforehand.
+        texts: Other files by name.
+        progress: Whether to show progress.
     """
     files: dict[str, Receipt] = {}
     add_names(files, texts or {})
@@ -167,7 +165,6 @@ def _write_splits(
 
 @contextmanager
 def _json_lines(path: Path) -> Iterator[TextIO]:
-    """Write a text file that appears once the `with` block has succeeded."""
     with atomic(path) as temporary, open(temporary, "w", encoding="utf-8", newline="\n") as handle:
         yield handle
 
@@ -184,10 +181,10 @@ def write_files(
     force: bool = False,
     progress: bool = False,
 ) -> tuple[int, int]:
-    """Write an output as MP4 files, keeping files of an earlier run that have their SHA-256.
+    """Write an output as MP4 files, keeping files of an earlier run with the same SHA-256.
 
     Returns:
-        The number of videos, and the number of those already present.
+        The number of videos, and of those already present.
 
     Raises:
         UsageError: The split does not exist.
@@ -227,11 +224,7 @@ def write_files(
 
 
 def byte_size(text: str) -> int:
-    """Parse a size such as 500MB; kB, MB and GB are powers of 1,000.
-
-    Raises:
-        UsageError: The text is not a size, or the size is below that of the smallest tar file.
-    """
+    """Parse a size such as 500MB (1 MB = 1,000,000 bytes); raise UsageError if it is invalid or too small."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]B)", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < SMALLEST:
@@ -249,9 +242,9 @@ def write_webdataset(
     force: bool = False,
     progress: bool = False,
 ) -> tuple[int, int, int]:
-    """Write an output as tar shards, keeping shards of an earlier run of the same export that have their SHA-256.
+    """Write an output as tar shards, keeping shards of an earlier run with the same SHA-256.
 
-    A shard has at most `shard_size` bytes; a larger video is stored in a separate shard.
+    A shard has at most `shard_size` bytes, unless a single video is larger.
 
     Returns:
         The numbers of videos, of shards, and of shards already present.
@@ -288,7 +281,7 @@ def write_webdataset(
 
 
 def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterator[Row]:
-    """Yield the rows of a split from number `start` on, without reading the row groups before it."""
+    """Yield the rows of a split from number `start`, skipping the row groups before it."""
     passed = 0
     for path in output.shards(part.config.name, part.split):
         with open_shard(path) as file:
@@ -301,7 +294,7 @@ def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterat
 
 
 def _known_shard(place: ExportFolder, name: str) -> int:
-    """Keep a shard of an earlier run, and return its number of rows; 0 if it is incomplete."""
+    """Keep a shard of an earlier run and return its row count, or 0 if it is incomplete."""
     receipt, path = place.before.get(name, {}), place.place(name)
     rows = receipt.get("rows")
     if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):
@@ -335,12 +328,10 @@ def _write_shard(
 
 
 def member_key(file: str) -> str:
-    """Return the key of a sample for the name of its video: ASCII without dots, which terminate a key.
+    """Return the key of a sample, derived from the file name of its video; raise InputError if it has none.
 
-    Other characters are percent-encoded, so that keys remain distinct; a long key ends in a hash.
-
-    Raises:
-        InputError: The video has no name.
+    Characters other than ASCII letters, digits, "_", "-" and "~" are percent-encoded, since a dot would terminate the
+    key. Long keys end in a hash.
     """
     if not isinstance(file, str) or not file.removesuffix(".mp4"):
         raise InputError(f"{file!r} is not a valid name of a video. Run `stressreel verify` for details.")
@@ -349,10 +340,9 @@ def member_key(file: str) -> str:
 
 
 def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> str:
-    """Return the `README.md` from which `load_dataset(DIR, TABLE)` reads splits and types of columns.
+    """Return `README.md` with the splits and column types for `load_dataset(DIR, TABLE)`.
 
-    Without this file `datasets` infers the types from the first five samples, and fails later if a value is null in
-    these.
+    Without it, `datasets` infers types from the first five samples, and fails on columns that are null in these.
     """
     tables = {part.config.name: part.config for part in parts if part.video}
     source, info = source_of(output.info), output.info
@@ -395,7 +385,7 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
 
 
 def _feature(column: Column) -> dict[str, Any]:
-    """Describe a column in the form in which `datasets` writes features in YAML; labels are strings."""
+    """Describe a column in the YAML syntax of `datasets`; labels are strings."""
     if column.kind == "records":
         return {"name": column.name, "list": [_feature(field) for field in column.fields]}
     if column.kind in LISTS:

@@ -28,7 +28,7 @@ LONGEST_NAME = 100  # characters of a video's file name
 
 
 def video_name(video: dict[str, Any]) -> str:
-    """Return the file name of a video without `.mp4`: its key if valid as a file name, else with a hash."""
+    """Return the file name of a video without `.mp4`: its key, with a hash if the key is no valid file name."""
     key = "-".join([video["table"], *map(str, video["key"].values())])
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", key)
     if plain == key and len(key) <= LONGEST_NAME:
@@ -37,13 +37,10 @@ def video_name(video: dict[str, Any]) -> str:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the files of tasks, and their part of `output.json`; see `task_folder.write_tasks`.
+    """Return the task files, and the tasks' part of `output.json`; see `task_folder.write_tasks`.
 
-    A row of the TSV has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, the options
-    `A` to `E`) and `sample`, JSON with the fields for locating the video and judging an answer.
-
-    Raises:
-        InputError: Rows of the output are missing.
+    The TSV has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, options `A` to `E`)
+    and `sample`, JSON fields for locating the video and judging an answer.
     """
     files = {"run.py": (HERE / "vlmevalkit_tasks.py").read_bytes()}
     about: dict[str, Any] = {}

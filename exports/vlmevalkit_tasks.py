@@ -1,11 +1,11 @@
-"""The tasks of this folder for VLMEvalKit: `python run.py --model MODEL [--data NAME ...]`.
+"""Tasks for VLMEvalKit: `python run.py --model MODEL [--data NAME ...]`.
 
-`stressreel export vlmevalkit` writes this file as `run.py`, next to the questions of each task (`NAME.tsv`),
-`harness.py` (videos and judging), `answers.py` and `output.json`. VLMEvalKit has no hook for external datasets, so this
-file adds its class to VLMEvalKit's list and then calls VLMEvalKit's own `run.py`, whose options all apply. It requires
-VLMEvalKit and pyarrow. Without `--data`, all tasks of the folder are run.
+`stressreel export vlmevalkit` writes this file as `run.py`, next to the questions (`NAME.tsv`), `harness.py`,
+`answers.py` and `output.json`. VLMEvalKit has no hook for external datasets, so this file registers its class and then
+calls VLMEvalKit's own `run.py`, with all of its options. It requires VLMEvalKit and pyarrow. Without `--data`, it runs
+all tasks.
 
-Additional options for models that accept pictures are `--frames N` (default 16) and `--fps F`. Models that accept video
+For models that accept images, `--frames N` (default 16) or `--fps F` selects the frames. Models that accept video
 receive the file.
 """
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 
 @cache
 def harness() -> Any:
-    """Load `harness.py` by path, as other task folders also contain a file of this name."""
+    """Load `harness.py` by path, since other task folders contain files of the same name."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", HERE / "harness.py")
     if spec is None or spec.loader is None:
         raise ImportError(f"{HERE / 'harness.py'} cannot be loaded")
@@ -40,13 +40,13 @@ def harness() -> Any:
 
 
 class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
-    """A task: questions from a TSV, videos from the output."""
+    """A task with questions from a TSV and videos from the output."""
 
     TYPE = "Video-MCQ"
     frames, rate = 16, 0.0  # set by --frames and --fps
 
     def __init__(self, dataset: str, pack: bool = False, nframe: int = 0, fps: float = -1):
-        """Load a task; the frames follow `--frames` or `--fps` unless VLMEvalKit's config specifies them."""
+        """Load a task; `--frames` and `--fps` apply unless VLMEvalKit's config specifies the frames."""
         if nframe <= 0 and fps <= 0:
             nframe, fps = (0, self.rate) if self.rate else (self.frames, -1)
         super().__init__(dataset=dataset, pack=pack, nframe=nframe, fps=fps)
@@ -57,7 +57,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return list(harness().output()["tasks"])
 
     def prepare_dataset(self, dataset: str) -> dict[str, str]:
-        """Copy the videos of a task to one folder, as `<video>.mp4`."""
+        """Link or copy the videos of a task to one folder, as `<video>.mp4`."""
         root, table = HERE / "videos", HERE / f"{dataset}.tsv"
         root.mkdir(exist_ok=True)
         for name, sample in {row["video"]: json.loads(row["sample"]) for _, row in load(str(table)).iterrows()}.items():
@@ -70,7 +70,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return {"root": str(root), "data_file": str(table)}
 
     def build_prompt(self, line: Any, video_llm: bool = False) -> list[dict[str, str]]:
-        """Return the video, or its frames, and the prompt that all harnesses use."""
+        """Return the video or its frames, followed by the question."""
         row = self.data.iloc[line] if isinstance(line, int) else line
         if video_llm:
             shown = [{"type": "video", "value": str(Path(self.data_root) / f"{row['video']}.mp4")}]
@@ -84,8 +84,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
     def evaluate(cls, eval_file: str, **judge_kwargs: Any) -> dict[str, float]:
         """Return the accuracy of a task, and the scores of the output once all of its tasks are answered.
 
-        The latter require stressreel in this environment; otherwise `stressreel score` computes them from the same
-        files.
+        The latter require stressreel in this environment. Otherwise, run `stressreel score` on the same files.
         """
         content = load(eval_file)  # a list for a JSON file, otherwise a table
         rows = content if isinstance(content, list) else content.to_dict("records")
@@ -104,7 +103,7 @@ def _judged(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scores(eval_file: Path) -> dict[str, float]:
-    """Score the output if stressreel is installed and the results of all tasks are next to a result."""
+    """Score the output if stressreel is installed and the results of all tasks exist."""
     about = harness().output()
     own = max((name for name in about["tasks"] if eval_file.stem.endswith(f"_{name}")), key=len, default="")
     model = eval_file.stem.removesuffix(own)
@@ -127,7 +126,7 @@ def _scores(eval_file: Path) -> dict[str, float]:
 
 
 def register() -> None:
-    """Add the tasks of this folder to VLMEvalKit's datasets."""
+    """Register the tasks with VLMEvalKit."""
     from vlmeval import dataset
 
     dataset.DATASET_CLASSES.append(StressreelVideo)

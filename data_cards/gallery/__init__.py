@@ -1,1 +1,1 @@
-"""A gallery of an output: its exhibits, and the page, styles and scripts that display them in a browser."""
+"""Web galleries of outputs: their content, and the page, styles and scripts that display it."""

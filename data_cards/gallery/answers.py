@@ -1,8 +1,8 @@
-"""Answers to the questions of a gallery, from scores, a predictions file and an audit.
+"""Load answers for a gallery from scores, a predictions file and an audit.
 
-The file of an audit is JSON with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices":
-{…}}`. The choices of each id are a list of `{"guesser": name, "choice": number of the option from 0}`; joint baselines
-for answer and explanation choose two numbers. Other fields are ignored.
+An audit is a JSON file with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {…}}`.
+For each question id, `choices` lists `{"guesser": name, "choice": index of the option}`; joint baselines for answer and
+explanation choose two indices. Other fields are ignored.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ ANSWER, EXPLANATION = "answer", "explanation"
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers to questions of an output.
+    """Answers to the questions of an output.
 
     Attributes:
         predictions: The rows of a predictions file, or None.
-        config: The table to which they belong; None for the first table with questions.
-        first: Number of the first option in numeric answers.
-        guesses: Choices of blind baselines, by question; see `read_guesses`.
-        scores: Content of the page of scores, or None.
+        config: The table of the predictions; None for the first table with questions.
+        first: Index of the first option in numeric answers.
+        guesses: Choices of blind baselines by question; see `read_guesses`.
+        scores: Content of the score page, or None.
         identity: All inputs that determine the content, for `output.json`.
         remark: A note for the user, or "".
     """
@@ -59,24 +59,24 @@ class Answers:
     remark: str = ""
 
     def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
-        """Return the choices of blind baselines for a question of a table."""
+        """Return the choices of blind baselines for a question."""
         return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
     def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
-        """Return the predictions if they belong to a table; those without a table belong to the first."""
+        """Return the predictions if they belong to a table (by default, the first)."""
         return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
 
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer to a question: its text, the number of the option (None if unreadable), and "right" or "wrong"."""
+    """An answer with the index of the chosen option (None if unreadable), and the verdict "right" or "wrong"."""
 
     text: str
     choice: int | None
     verdict: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer in the form that the views expect."""
+        """Return the answer as expected by the views."""
         return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
 
 
@@ -87,9 +87,9 @@ SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
 def judged(
     items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
 ) -> dict[str, JudgedAnswer]:
-    """Judge the answers to multiple-choice questions, by id; questions without an answer are omitted.
+    """Judge the answers to multiple-choice questions, by id; unanswered questions are omitted.
 
-    `first` is the number of the first option in numeric answers; `answer` overrides the usual column of answers.
+    `first` is the index of the first option in numeric answers; `answer` overrides the usual column of answers.
     """
     if predictions is None:
         return {}
@@ -106,7 +106,7 @@ def judged(
 
 
 def said_of(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
-    """Return the answer to a question in the form that the views expect."""
+    """Return the answer to a question as expected by the views."""
     return answers[name].as_json() if name in answers else dict(SILENT)
 
 
@@ -122,15 +122,15 @@ def read_answers(
     """Load answers for a gallery.
 
     Args:
-        output: The output of the gallery.
-        scores: A folder of scores, next to which the predictions are located by name and SHA-256.
+        output: The output to display.
+        scores: Folder of scores; the predictions are located next to it by name and SHA-256.
         predictions: The predictions, if stored elsewhere or used without scores.
-        config: The table to which the predictions belong.
-        first: Number of the first option in numeric answers.
+        config: The table of the predictions.
+        first: Index of the first option in numeric answers.
         audit: An audit; see `read_guesses`.
 
     Raises:
-        UsageError: One of the paths does not exist.
+        UsageError: A path does not exist.
         InputError: A file cannot be read or belongs to another output, or the predictions of the scores are not found.
     """
     fingerprint = output.info["fingerprint"]
@@ -167,11 +167,7 @@ def read_answers(
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
-    """Locate the predictions of scores next to their folder.
-
-    Raises:
-        InputError: The file does not exist or has changed.
-    """
+    """Locate the predictions of scores next to their folder; raise InputError if they are missing or have changed."""
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
@@ -184,15 +180,15 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
 
 
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Return the choices in an audit (a file or the folder of `audit.json`); audits of another output are refused.
+    """Return the choices in an audit (a file or the folder of `audit.json`).
 
     Returns:
         The choices `{"guesser", "choice", "asked": "answer" or "explanation"}` by question id, or by `<table>/<id>` if
-        the file names a table.
+            the file names a table.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file is not an audit, or belongs to another output.
+        InputError: The file is not an audit, or belongs to an output with another fingerprint.
     """
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
@@ -220,7 +216,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
 
 
 def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
-    """Yield the choices of a baseline: two for a joint choice of answer and explanation, none for -1."""
+    """Yield the choices of a baseline: two for joint baselines, none for -1."""
     choice = given["choice"]
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):

@@ -1,8 +1,7 @@
 """Exhibits of a gallery, which benchmarks create from their rows.
 
-A benchmark provides the content of a page (`Exhibit.content`) and one of `VIEWS` to display it, for each of which the
-scripts next to this module have a function. A benchmark without a `gallery` of its own uses pages of its items
-(`generic.py`).
+A benchmark provides the content of each page (`Exhibit.content`) and selects one of the `VIEWS`, which are implemented
+by the scripts in this folder. Benchmarks without a `gallery` of their own use `generic.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 
 @dataclass(frozen=True)
 class Film:
-    """A video of an exhibit: the table, and the SHA-256 by which views refer to the video."""
+    """A video of an exhibit, identified by table and SHA-256."""
 
     table: str
     sha256: str
@@ -28,7 +27,7 @@ class Film:
 
 @dataclass(frozen=True)
 class ExhibitQuestion:
-    """A question of an exhibit, its filter value by facet, and "right", "wrong" or "contradictory" if answered."""
+    """A question of an exhibit, with its value for each facet and the verdict on its answer, if any."""
 
     text: str
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -40,11 +39,11 @@ class Exhibit:
     """A page of a gallery.
 
     Attributes:
-        id: Id that is unique in the output, used in links.
+        id: Unique id, used in links.
         facets: Filter values by facet.
         view: One of `VIEWS`.
         content: The content of the view, as JSON values.
-        films: The videos, the representative one first.
+        films: The videos; the first one represents the exhibit.
         words: Search terms besides id, title and questions.
     """
 
@@ -63,8 +62,8 @@ class Facet:
     """A filter of exhibits or of their questions.
 
     Attributes:
-        name: Key in `facets`; a column of this name in a table of scores links to the exhibits.
-        headings: Alternative names in tables of scores.
+        name: Key in `facets`. Columns of this name in score tables link to the exhibits.
+        headings: Alternative names in score tables.
     """
 
     name: str
@@ -78,9 +77,9 @@ class Gallery:
 
     Attributes:
         count: Total number of exhibits.
-        exhibits: Function that yields the exhibits at some positions from 0 to `count` - 1, in order.
+        exhibits: Function that yields the exhibits at the given positions, in order.
         noun: Noun for an exhibit, such as "pair".
-        facets, asked_facets: The filters of exhibits, and of their questions.
+        facets, asked_facets: Filters of exhibits, and of their questions.
     """
 
     count: int
@@ -91,14 +90,14 @@ class Gallery:
 
 
 def spread(count: int, limit: int | None) -> range | list[int]:
-    """Return positions at equal distances: floor(k count / limit), or all if there are at most `limit`."""
+    """Return at most `limit` evenly spaced positions: floor(k count / limit)."""
     if limit is None or limit >= count:
         return range(count)
     return [number * count // limit for number in range(limit)]
 
 
 def distinct(exhibits: Iterator[Exhibit]) -> Iterator[Exhibit]:
-    """Yield exhibits; raise an error for a duplicate id."""
+    """Yield exhibits; raise InputError for duplicate ids."""
     seen = set[str]()
     for exhibit in exhibits:
         if exhibit.id in seen:

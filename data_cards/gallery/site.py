@@ -1,4 +1,4 @@
-"""The files of a gallery except its videos: page, styles, scripts, and data.
+"""Generate the files of a gallery except its videos: page, styles, scripts, and data.
 
 Data files are scripts that call a function with JSON, because `fetch` does not work on `file://`. All files are
 reproducible for the same output and options.
@@ -34,7 +34,7 @@ class About:
         total: Total number of exhibits in the output.
         scores: Scores of a model, from `score_page`, or None.
         answered: Whether the gallery shows answers of a model.
-        canary: The output's canary; "" if it has none.
+        canary: Canary of the output, or "".
     """
 
     title: str
@@ -50,7 +50,7 @@ class About:
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:
-    """Describe a licence that restricts sharing a gallery with its videos (`pictures`) or texts; "" if it does not."""
+    """Describe restrictions on sharing a gallery with its videos (`pictures`) or texts; "" if there are none."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
         return f"{what} come from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
@@ -60,13 +60,13 @@ def licence_notice(source: Source, *, pictures: bool) -> str:
 
 
 def static_files() -> dict[str, bytes]:
-    """Return the styles and scripts of every gallery."""
+    """Return the styles and scripts."""
     files = sorted(path for path in HERE.iterdir() if path.suffix in (".css", ".js", ".svg"))
     return {f"gallery/{path.name}": path.read_bytes() for path in files}
 
 
 def page(about: About) -> bytes:
-    """Return the HTML page, whose content the scripts insert."""
+    """Return the HTML page, which scripts fill with content."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -103,10 +103,7 @@ def _part(number: int) -> str:
 def data_files(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of each file of `data_names`.
-
-    `films` maps the SHA-256 of each video to its description; see `data_cards.gallery.writer`.
-    """
+    """Yield path and content of each file of `data_names`; `films` describes the videos by SHA-256."""
     yield INDEX, _script("galleryIndex", _index(about, gallery, exhibits, films))
     for number in range(-(-len(exhibits) // IN_A_FILE)):
         part = exhibits[number * IN_A_FILE : (number + 1) * IN_A_FILE]
@@ -123,10 +120,10 @@ def _script(function: str, value: Any) -> bytes:
 def _index(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the data of the index page, its search and filters.
+    """Return the data for listing, searching and filtering exhibits.
 
-    An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`, with values and kinds by
-    number. A kind is `[value of each facet of questions, or -1, verdict]`.
+    An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`; a kind is `[value of each
+    facet of questions, or -1, verdict]`. Values and kinds are indices.
     """
     values: dict[str, dict[Any, int]] = {facet.name: {} for facet in gallery.facets}
     asked: dict[str, dict[Any, int]] = {facet.name: {} for facet in gallery.asked_facets}
@@ -168,14 +165,14 @@ def _facet(facet: Facet, numbers: Mapping[str, int]) -> dict[str, Any]:
 
 
 def search_words(texts: Iterable[str]) -> str:
-    """Return the distinct words of texts, in lower case and without accents, as expected by `search.js`."""
+    """Return distinct words in lower case without accents, as expected by `search.js`."""
     plain = unicodedata.normalize("NFKD", " ".join(texts).lower())
     words = "".join(letter for letter in plain if not unicodedata.category(letter).startswith("M")).split()
     return " ".join(dict.fromkeys(filter(None, (word.strip('.,;:!?"“”()[]') for word in words))))
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of `scores.json` in the form that a gallery shows.
+    """Convert the content of `scores.json` for a gallery.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: The file is damaged.
@@ -199,7 +196,7 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Return a cell in the form that the page shows: a text, a number, null, or [value, low, high]."""
+    """Convert a cell to a text, a number, null, or [value, low, high]."""
     if isinstance(value, dict):
         return [None if each is None else float(each) for each in (value["value"], value["low"], value["high"])]
     return value if value is None or isinstance(value, int | float) else str(value)

@@ -1,11 +1,11 @@
-"""Write a gallery as a folder for browsers, served from a disk, a web server, or a static file host.
+"""Write a gallery as a folder for browsers, which works offline and on any web server.
 
 DIR/index.html                  the page
-DIR/gallery/                    its styles and scripts
-DIR/data/                       its content, as scripts
-DIR/media/<sha256>.mp4          the videos (with `embed` "videos"), each once
-DIR/thumbs/<sha256>.jpg         the middle frame of each
-DIR/output.json                 the output shown, and every file that was written
+DIR/gallery/                    styles and scripts
+DIR/data/                       content, as scripts
+DIR/media/<sha256>.mp4          videos (with `embed` "videos")
+DIR/thumbs/<sha256>.jpg         middle frame of each video
+DIR/output.json                 identity of the output, and names of all files
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
 
 @dataclass(frozen=True)
 class StoredVideo:
-    """A video in the shards of an output: shard, row group, row, and the suffix of its file."""
+    """Location of a video in the shards of an output, and its file suffix."""
 
     sha256: str
     shard: Path
@@ -48,7 +48,7 @@ class StoredVideo:
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """Numbers of exhibits shown, of all exhibits, of videos or pictures, and of exhibits with answers of a model."""
+    """Numbers of exhibits shown, of all exhibits, of videos, and of exhibits with answers of a model."""
 
     shown: int
     total: int
@@ -68,17 +68,17 @@ def write_gallery(
     force: bool = False,
     progress: bool = False,
 ) -> WrittenGallery:
-    """Write a gallery; videos of an earlier run with the same SHA-256 are kept.
+    """Write a gallery; videos from an earlier run with the same SHA-256 are kept.
 
     Args:
         output: The output.
         gallery: Content of the gallery.
         about: Description of the gallery.
-        folder: The folder to write; see `export_folder.open_folder`.
-        split: The only split to show; None for all.
-        limit: Number of exhibits, at equal distances; None for all.
+        folder: Target folder; see `export_folder.open_folder`.
+        split: Split to show; None for all.
+        limit: Maximum number of exhibits, evenly spaced; None for all.
         given: Other values that determine the content, such as the hash of predictions.
-        force: Whether an earlier gallery may be overwritten.
+        force: Whether to overwrite an earlier gallery.
         progress: Whether to show progress.
 
     Raises:
@@ -113,7 +113,7 @@ def write_gallery(
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
-    """Return the positions of the exhibits in a split; if there are answers, only of those answered."""
+    """Return the positions of the exhibits to show; with answers, only of those answered."""
     if split is None and not answered:
         return spread(gallery.count, limit)
     places = [
@@ -134,7 +134,7 @@ def _thumb(sha256: str) -> str:
 
 
 def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[StoredVideo]:
-    """Yield the videos of exhibits, located in the shards, each once."""
+    """Locate the videos of exhibits in the shards; duplicates are omitted."""
     wanted: dict[str, set[str]] = {}
     for exhibit in exhibits:
         for film in exhibit.films:
@@ -162,7 +162,7 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
 
 
 def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
-    """Yield the videos with their content, one row group at a time, after checking the SHA-256."""
+    """Yield videos with their content, one row group at a time, after checking the SHA-256."""
     groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
@@ -180,7 +180,7 @@ def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, byte
 
 
 def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
-    """Write a video and its middle frame, and return the data for playing it; see `described`."""
+    """Write a video and its middle frame, and return the data for playing it."""
     path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
@@ -201,11 +201,11 @@ def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, video
 
 
 def described(index: FrameIndex) -> dict[str, Any]:
-    """Return the frames of a video and their times.
+    """Return the frame count and times of a video, starting at time 0 of the file.
 
     Returns:
-        `frames`, `seconds` (end of the last frame), and either `rate`, [frames, seconds] as whole numbers with frame k
-        at k * seconds / frames, or `times`, the start of each frame; all from time 0 of the file.
+        `frames`, `seconds` (end of the last frame), and either `times`, the start of each frame, or for a constant
+            frame rate `rate`, [frames, seconds] as integers.
     """
     steps = {int(step) for step in index.pts[1:] - index.pts[:-1]} or {index.end - int(index.pts[0])}
     found: dict[str, Any] = {"frames": index.num_frames, "seconds": round(float(index.seconds(index.num_frames)), 6)}
@@ -216,7 +216,7 @@ def described(index: FrameIndex) -> dict[str, Any]:
 
 
 def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
-    """Return the middle frame as a small JPEG, and the width and height of the video's frames."""
+    """Return the middle frame as a small JPEG, and the (width, height) of the video."""
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])

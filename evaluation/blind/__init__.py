@@ -1,1 +1,1 @@
-"""Blind baselines, which answer questions without the video, and the audit that runs all of them."""
+"""Blind baselines, which answer questions without the video, and the audit that runs them."""

@@ -1,8 +1,7 @@
-"""The audit: the accuracy of all blind baselines, and the highest of them.
+"""Run all blind baselines on a set of questions, and report the highest accuracy.
 
-Blind accuracy is reported as the highest of several baselines, trained and untrained, because a dataset tuned against
-one model appears more difficult to that model than it is (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020,
-"Adversarial Filters of Dataset Biases").
+Several baselines are needed because a dataset tuned against one model appears more difficult to that model than it is
+(Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Adversarial Filters of Dataset Biases").
 """
 
 from __future__ import annotations
@@ -38,23 +37,21 @@ def audit(
     """Run all baselines and compute their accuracies.
 
     Args:
-        asked: The questions of one split, of one or several parts, in any order. The order of options only affects the
-            baseline of positions.
-        train: Training questions for the trained baselines; if there are none, they learn from other source videos of
-            `asked`.
-        embed: Function that embeds texts (`negatives.embeddings_cache.embed`); if None, baselines that need embeddings
-            are omitted.
-        complements: Pairs of yes/no questions by kind, such as a question and its opposite; for each kind, the audit
-            reports how often both are answered correctly.
+        asked: Questions of one split, in any order. The order of options only affects the baseline of positions.
+        train: Training questions; if empty, baselines learn from other source videos of `asked`.
+        embed: Function that embeds texts (`negatives.embeddings_cache.embed`); if None, baselines that require
+            embeddings are omitted.
+        complements: Pairs of yes/no questions by kind, such as a question and its opposite, for which both answers must
+            be correct.
         seed: Seed of all random numbers.
-        resamples: Resamples of the bootstrap over source videos.
+        resamples: Bootstrap resamples over source videos.
 
     Returns:
         An audit for each part; one of "both" if each question has two parts, such as answer and explanation; and one
-        for each kind of complement pairs.
+            for each kind of complement pairs.
 
     Raises:
-        InputError: Two questions of a part share an id, or have no correct option, too many options or too much text.
+        InputError: Questions of a part share an id, or have no correct option, too many options or too much text.
     """
     _check(asked)
     _check(train)

@@ -1,4 +1,4 @@
-"""Cues, which are numbers measured on each option without the video, and untrained baselines that use one cue."""
+"""Cues (numbers measured on each option without the video), and untrained baselines that use a single cue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MARKS = (".", "?", "!", "…", ";", ":")
 
 @dataclass(frozen=True)
 class TrainCounts:
-    """Number of times that each text, normalized by `text_key`, is correct and incorrect in train."""
+    """Number of times each text, normalized by `text_key`, is correct and incorrect in train."""
 
     right: Mapping[str, int]
     wrong: Mapping[str, int]
@@ -44,12 +44,10 @@ def train_counts(rows: Arranged) -> TrainCounts:
 
 
 def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
-    """Return every cue except those of `TRAINING`.
-
-    Without `vectors`, cues that need embeddings are omitted.
+    """Compute all cues except those in `TRAINING`; without `vectors`, cues that require embeddings are omitted.
 
     Returns:
-        For each cue an array of shape (questions, most options), 0 where a question has no option.
+        An array of shape (questions, most options) per cue, 0 for missing options.
     """
     asks = any(one.question for one in rows.asked)
     found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items() if asks or name not in ASKING}
@@ -64,7 +62,7 @@ def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
 
 
 def training_cues(rows: Arranged, learnt: TrainCounts) -> dict[str, Floats]:
-    """Return how often each option is correct, and incorrect, in train; shapes as in `cues`."""
+    """Count how often each option is correct, and incorrect, in train; shapes as in `cues`."""
     return {
         name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
         for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
@@ -79,7 +77,7 @@ def _of_text(measure: Callable[[str], float]) -> Measure:
 
 
 def _as_question(measure: Callable[[str], bool]) -> Measure:
-    """Return a measure of whether a property of an option equals that of its question."""
+    """Return a measure of whether an option has the same property as its question."""
     return lambda rows: [
         [float(measure(text) == measure(one.question)) for text in texts]
         for one, texts in zip(rows.asked, rows.texts(), strict=True)
@@ -109,7 +107,7 @@ def _shared_words(rows: Arranged) -> list[list[float]]:
 
 
 def _rare_word(rows: Arranged) -> list[list[float]]:
-    """Measure whether an option is the only one to repeat the rarest such word of the question."""
+    """Measure whether an option is the only one that repeats the rarest shared word of the question."""
     weights = rarity(one.question for one in rows.asked)
     found = []
     for one, texts in zip(rows.asked, rows.texts(), strict=True):
@@ -129,10 +127,10 @@ def rarity(texts: Iterable[str]) -> dict[str, float]:
 
 
 def twin_scores(texts: Sequence[str]) -> list[float]:
-    """Return how much each option resembles the original of two others, a negation and a role swap.
+    """Score how likely each option is the original of two others, a negation and a role swap.
 
-    A negation keeps the words and their order; a swap keeps the words. The original is not negated, and has the most
-    similar counterparts in words and in word order.
+    A negation preserves the words and their order; a swap preserves the words. The original is not negated, and is most
+    similar to its counterparts in words and word order.
     """
     bags = [Counter(_twin_stems(text)) for text in texts]
     pairs = [Counter(pairwise(_twin_stems(text))) for text in texts]
@@ -215,11 +213,11 @@ RULES = {
 
 
 def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Choose the option with the largest score.
+    """Choose the option with the highest score.
 
     Returns:
-        The position of the chosen option, the first of ties, and the probability that it is correct, shape
-        (questions,): 1/2 if the correct option is one of two tied options.
+        The position of the chosen option (the first of ties), and the probability that it is correct: 1/2 if the
+            correct option is one of two tied options. Both have shape (questions,).
     """
     masked = np.where(rows.there, np.round(scores, SCORE_DIGITS), -np.inf)
     best = masked == masked.max(axis=1, keepdims=True)

@@ -20,12 +20,12 @@ Family = Literal["untrained", "trained"]
 
 @dataclass(frozen=True)
 class Guess:
-    """The choices of one baseline.
+    """Choices of one baseline.
 
     Attributes:
-        family: Whether the baseline learns from questions with known answers.
-        choices: Original number of the chosen option of each question; for pairs of shape (questions, 2).
-        right: Whether the choice is correct, shape (questions,); a probability if several options are tied.
+        family: Whether the baseline is trained on questions with known answers.
+        choices: Original index of the chosen option of each question; for pairs, shape (questions, 2).
+        right: Whether the choice is correct, shape (questions,); a probability if options are tied.
     """
 
     name: str
@@ -37,12 +37,12 @@ class Guess:
 
 @dataclass(frozen=True)
 class Figure:
-    """The accuracy of one baseline.
+    """Accuracy of one baseline.
 
     Attributes:
-        family: Whether the baseline learns from questions with known answers.
+        family: Whether the baseline is trained on questions with known answers.
         share: Accuracy on all questions, with its interval over source videos.
-        balanced: Accuracy on the balanced subset; None if there is no such subset.
+        balanced: Accuracy on the balanced subset, or None.
     """
 
     guesser: str
@@ -54,12 +54,12 @@ class Figure:
 
 @dataclass(frozen=True)
 class Worth:
-    """The contribution of a cue to the baseline that combines all cues.
+    """Contribution of a cue to the baseline that combines all cues.
 
     Attributes:
-        cue: Name of the cue or group of cues.
+        cue: Name of the cue or baseline.
         alone: Accuracy with this cue only.
-        lost: Accuracy with all cues minus that with all others.
+        lost: Decrease in accuracy without this cue.
     """
 
     cue: str
@@ -69,20 +69,20 @@ class Worth:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """The audit of one set of options.
+    """Audit of one set of options.
 
     Attributes:
-        part: The kind of choice: "answer", "explanation", "both", "choice" or "yes/no".
+        part: "answer", "explanation", "both", "choice" or "yes/no".
         ids: Ids of the questions.
         sources: Number of source videos.
-        learnt: Number of training questions for trained baselines; 0 if they were cross-fitted.
+        learnt: Number of training questions; 0 if baselines were cross-fitted.
         chance: Accuracy of random choice.
-        num_balanced: Number of questions in the balanced subset; None if there is no such subset.
-        figures: The accuracy of each baseline.
+        num_balanced: Size of the balanced subset, or None.
+        figures: Accuracy of each baseline.
         elsewhere: Accuracy of the baseline that is best on other source videos, free of selection bias.
-        choices: The choices of each baseline, in the order of `ids`.
-        worth: The contribution of each cue.
-        left_out: Reasons by name for baselines that could not run.
+        choices: Choices of each baseline, in the order of `ids`.
+        worth: Contribution of each cue.
+        left_out: Reasons for baselines that could not run, by name.
     """
 
     part: str
@@ -104,7 +104,7 @@ class Audited:
 
     @property
     def best_balanced(self) -> Figure | None:
-        """The baseline with the highest accuracy on the balanced subset; None if there is no such subset."""
+        """The baseline with the highest accuracy on the balanced subset, or None."""
         there = [figure for figure in self.figures if figure.balanced is not None]
         return max(there, key=lambda figure: figure.balanced.value if figure.balanced else 0.0, default=None)
 
@@ -153,7 +153,7 @@ def audited(
 
 
 def _best_elsewhere(guesses: Sequence[Guess], divided: Sequence[Fold]) -> NDArray[np.float64]:
-    """Return the correctness of answering each fold with the baseline that is best on the other folds."""
+    """Return the correctness on each fold of the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)

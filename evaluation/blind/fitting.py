@@ -20,10 +20,10 @@ Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
-    """Split questions by source video into up to five folds with about equally many videos.
+    """Split questions by source video into up to five folds of similar numbers of videos.
 
     Returns:
-        For each fold, the numbers of the questions outside and inside; empty for a single source video.
+        Indices of the questions outside and inside each fold; empty for a single source video.
     """
     names = sorted({one.cluster for one in rows.asked})
     parts = min(FOLDS, len(names))
@@ -36,9 +36,9 @@ def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
 
 
 def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArray[np.int64], str], Floats]) -> Floats:
-    """Score every question by a baseline trained on the other folds.
+    """Score every question with a baseline trained on the other folds.
 
-    `guess` learns from questions and scores others; its arguments are the numbers of both and the name of the fold.
+    `guess` receives the indices of the training and test questions, and the name of the fold.
     """
     parts = [guess(learnt, asked, str(number)) for number, (learnt, asked) in enumerate(divided)]
     found = np.zeros((sum(len(part) for part in parts), *parts[0].shape[1:]))
@@ -48,7 +48,7 @@ def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArra
 
 
 def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
-    """Return three features of a score: its distance to the mean of its row, and whether it is the largest or smallest.
+    """Compute three features of a score: its distance to the mean of its row, and whether it is the maximum or minimum.
 
     Args:
         there: Whether each option exists, shape (questions, most options).
@@ -90,7 +90,7 @@ def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> F
 
 
 def probabilities(scores: Floats, there: NDArray[np.bool_]) -> Floats:
-    """Return the softmax over the options of each question."""
+    """Compute the softmax over the options of each question."""
     masked = np.where(there, scores, -np.inf)
     grown = np.exp(masked - masked.max(axis=1, keepdims=True))
     shares: Floats = grown / grown.sum(axis=1, keepdims=True)

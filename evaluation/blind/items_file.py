@@ -1,4 +1,4 @@
-"""Load questions with options from a file."""
+"""Load multiple-choice questions from a user's file."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ Table = tuple[str, str]
 def read_asked(
     path: Path, columns: Mapping[str, str] | None = None, first: int = 0
 ) -> dict[Table, list[BlindQuestion]]:
-    """Load questions with options from a CSV, JSON, JSON-lines or Parquet file.
+    """Load multiple-choice questions from a CSV, JSON, JSON Lines or Parquet file.
 
     Args:
         path: File with `id`, `question`, `options` (or a0, a1, …; without options, answers are yes or no) and `answer`
-            (or `answer_index`); optional are `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
+            (or `answer_index`); optionally `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
             `explanation_options` with `explanation_index`, as written by `stressreel mine`.
-        columns: Names of the file's columns, keyed by the names above.
-        first: Number of the first option in numeric answers; `answer_index` counts from 0.
+        columns: Names of the file's columns, by the names above.
+        first: Index of the first option in numeric answers; `answer_index` counts from 0.
 
     Returns:
         The questions by config and split, in file order.
 
     Raises:
-        UsageError: The file does not exist, or `columns` contains an unknown column.
+        UsageError: The file does not exist, or `columns` has an unknown key.
         InputError: The file cannot be read, or a row has no id or correct option.
     """
     unknown = sorted(set(columns or ()) - set(NAMES))

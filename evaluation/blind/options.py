@@ -25,12 +25,12 @@ ALONE = "there is a single source video, and no train split"
 
 @dataclass(frozen=True, eq=False)
 class Guessed:
-    """The choices of all baselines.
+    """Choices of all baselines.
 
     Attributes:
-        groups: Features by cue or baseline, as inputs of the models that combine them.
+        groups: Features by cue or baseline, for models that combine them.
         learnt: Number of training questions.
-        left_out: Reasons by name for baselines that could not run.
+        left_out: Reasons for baselines that could not run, by name.
     """
 
     rows: Arranged
@@ -53,8 +53,8 @@ def guess_options(
 
     Args:
         asked: The questions.
-        train: Training questions; if there are none, baselines learn from the other source videos of `asked`.
-        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
+        train: Training questions; if empty, baselines learn from the other source videos of `asked`.
+        embed: Function that embeds texts; if None, baselines that require embeddings are omitted.
         seed: Seed of all random numbers.
         trained: Whether to run trained baselines.
     """
@@ -108,7 +108,7 @@ def _rules_on(*names: str) -> list[str]:
 def _scores(
     view: Measured, learnt: Measured | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
-    """Yield the scores of each trained baseline that can run; record why others cannot."""
+    """Yield the scores of trained baselines; record the reasons for those that cannot run."""
     for name, baseline in GUESSERS.items():
         if name in left_out:
             continue
@@ -131,7 +131,7 @@ def _scores(
 
 
 def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floats:
-    """Score options by a cross-fitted conditional logit on groups of features."""
+    """Score options with a cross-fitted conditional logit on groups of features."""
     values = np.concatenate(groups, axis=2)
     return cross_fitted(
         divided,
@@ -140,7 +140,7 @@ def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floa
 
 
 def worth(guessed: Guessed) -> list[Worth]:
-    """Measure the accuracy of each cue and trained baseline alone, and the loss of the combination without it."""
+    """Measure the accuracy with each cue or baseline only, and the decrease without it."""
     rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
     if not divided:
         return []

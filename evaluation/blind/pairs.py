@@ -1,4 +1,4 @@
-"""Blind baselines that choose both the answer and the explanation of a question."""
+"""Blind baselines that choose the answer and the explanation of a question together."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TWICE = "the same baseline twice: "
 
 
 def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:
-    """Choose an option in each of two sets, by baselines that treat the sets separately and by ones that compare both.
+    """Choose an option from each of two sets, with separate and with joint baselines.
 
-    Both sets of choices are for the same questions in the same order. Without `embed`, baselines that need embeddings
-    are omitted.
+    Both sets belong to the same questions in the same order. Without `embed`, baselines that require embeddings are
+    omitted.
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [
@@ -60,11 +60,11 @@ class _Pairs:
         self.right = one.rows.right * self.shape[2] + other.rows.right
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Reshape values of pairs, shape (questions, firsts, seconds, …), to values of options."""
+        """Reshape values of pairs, (questions, firsts, seconds, …), to values of options."""
         return values.reshape(len(values), -1, *values.shape[3:])
 
     def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
-        """Choose the pair with the largest score."""
+        """Choose the pair with the highest score."""
         masked = np.where(self.there, np.round(scores, DIGITS), -np.inf)
         best = masked == masked.max(axis=1, keepdims=True)
         first, second = np.divmod(best.argmax(axis=1), self.shape[2])
@@ -73,7 +73,7 @@ class _Pairs:
         return Guess(name, meaning, family, choices, right)
 
     def weigh(self, likeness: Mapping[str, Floats]) -> Floats:
-        """Score pairs by a cross-fitted conditional logit on the cues of both options and their similarity."""
+        """Score pairs with a cross-fitted conditional logit on the cues of both options and their similarity."""
         firsts, seconds = (np.concatenate(list(side.groups.values()), axis=2) for side in (self.one, self.other))
         pairs = np.concatenate([features(self.there, values) for values in likeness.values()], axis=2)
 

@@ -1,7 +1,7 @@
-"""Question-only baselines: the predictability of answers from the words of questions.
+"""Question-only baselines, which predict answers from the words of questions.
 
-The baselines learn from the questions and answers of one split and predict those of another. Without information about
-a question, they predict the most frequent answer.
+The baselines are trained on one split and tested on another. If nothing is known about a question, they predict the
+most frequent answer.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class AnsweredText:
     Attributes:
         text: The question.
         answer: The answer, or the position of the correct option ("first", "second").
-        kind: Kind of question, such as its template; each kind is learnt separately.
+        kind: Kind of question, such as its template; each kind is trained separately.
     """
 
     text: str
@@ -44,12 +44,12 @@ def words_of(text: str) -> list[str]:
 
 
 def by_text(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Return the most frequent answer to the same question."""
+    """Predict the most frequent answer to the same question."""
     return _majority(learnt, asked, lambda read: [read.text.lower(), ""])
 
 
 def by_words(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Return the most frequent answer to questions with the same set of words."""
+    """Predict the most frequent answer to questions with the same set of words."""
     return _majority(learnt, asked, lambda read: [" ".join(sorted(set(WORD.findall(read.text.lower())))), ""])
 
 
@@ -64,7 +64,7 @@ def _majority(
 
 
 def commonest(learnt: Sequence[AnsweredText]) -> str:
-    """Return the most frequent answer; ties are resolved alphabetically."""
+    """Return the most frequent answer, with ties resolved alphabetically."""
     return _most(Counter(read.answer for read in learnt))
 
 
@@ -73,7 +73,7 @@ def _most(counts: Counter[str]) -> str:
 
 
 def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict answers by naive Bayes on words and bigrams."""
+    """Predict answers with naive Bayes on words and bigrams."""
     known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
     answers = sorted({read.answer for read in learnt})
     if not answers:
@@ -89,7 +89,7 @@ def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -
 
 
 def regression(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict answers by logistic regression on words and bigrams."""
+    """Predict answers with logistic regression on words and bigrams."""
     if not learnt:
         return ["" for _ in asked]
     truth = [read.answer for read in learnt]
@@ -109,7 +109,7 @@ class Logistic:
     Attributes:
         known: Index of each feature.
         answers: The classes.
-        weights: Weight of each feature for each answer, float64 of shape (features, answers).
+        weights: float64 of shape (features, answers).
         bias: Bias of each answer.
     """
 
@@ -126,7 +126,7 @@ class Logistic:
 
 
 def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
-    """Fit a logistic regression on bags of features by AdaGrad, which cards need without optional packages."""
+    """Fit a logistic regression on bags of features with AdaGrad, so that cards need no optional packages."""
     if not bags:
         return Logistic({}, answers, np.zeros((0, len(answers))), np.zeros(len(answers)))
     known = {name: number for number, name in enumerate(sorted({name for bag in bags for name in bag}))}
@@ -169,7 +169,7 @@ GUESSERS: dict[str, Callable[[Sequence[AnsweredText], Sequence[AnsweredText]], l
 
 
 def blind_shares(learnt: Iterable[AnsweredText], asked: Iterable[AnsweredText]) -> dict[str, dict[str, float]]:
-    """Return the accuracy of every question-only baseline, by kind of question, between 0 and 1."""
+    """Return the accuracy of every question-only baseline by kind of question, from 0 to 1."""
     kinds: dict[str, tuple[list[AnsweredText], list[AnsweredText]]] = defaultdict(lambda: ([], []))
     for place, reads in enumerate((learnt, asked)):
         for read in reads:

@@ -1,4 +1,4 @@
-"""Questions with options as presented to a model without video."""
+"""Questions with options, as inputs of models without video."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class BlindQuestion:
     Attributes:
         id: Id that is unique within an audit.
         options: The options; "no" and "yes" for a yes/no question.
-        right: Number of the correct option.
-        source: The source video; "" if unknown, in which case the question counts as its own source.
-        kind: Kind of a yes/no question, such as its template; some baselines learn each kind separately.
-        part: Type of the options if a question has several sets of them: "answer", "explanation".
+        right: Index of the correct option.
+        source: The source video; if "" (unknown), the question counts as its own source.
+        kind: Kind of a yes/no question, such as its template; some baselines are trained by kind.
+        part: Type of options, such as "answer" or "explanation", if a question has several sets.
         balanced: Whether the question is in the balanced subset; None if there is no such subset.
     """
 
@@ -54,7 +54,7 @@ class BlindQuestion:
 
 
 def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[BlindQuestion]:
-    """Return the items that have options and a known correct option."""
+    """Return the items with options and a known correct option."""
     return [
         BlindQuestion(name, text, tuple(options), int(right), source, kind or "")
         for name, text, options, right, source, kind in zip(
@@ -72,14 +72,13 @@ def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[Bl
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Questions sorted by id, with options in an internal order, so that baselines ignore the original order.
+    """Questions sorted by id, with options in an internal random order, so that baselines ignore the original order.
 
-    The order is random for each question and keyed by the texts of its options, so that the first of tied options is a
-    random one of them.
+    The order is keyed by the texts of the options, and ties are therefore resolved at random.
 
     Attributes:
-        order: Original number of the option at each position; -1 if a question has fewer options than others. Shape
-            (questions, most options), as for all following arrays.
+        order: Original index of the option at each position; -1 for missing options. Shape (questions, most options),
+            as for the following arrays.
         there: Whether each option exists.
         keys: The options normalized by `text_key`; "" for missing ones.
         right: Position of the correct option, shape (questions,).
@@ -92,7 +91,7 @@ class Arranged:
     right: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> Arranged:
-        """Return a selection of the questions."""
+        """Select some of the questions."""
         some = tuple(self.asked[row] for row in rows.tolist())
         return Arranged(some, self.order[rows], self.there[rows], self.keys[rows], self.right[rows])
 
@@ -104,13 +103,13 @@ class Arranged:
         ]
 
     def spread(self, values: Sequence[Sequence[float]]) -> Floats:
-        """Return a value per option as an array, with 0 for missing options."""
+        """Convert values per option to an array, with 0 for missing options."""
         found = np.zeros(self.there.shape)
         found[self.there] = [value for row in values for value in row]
         return found
 
     def given(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the original option numbers of positions in the internal order."""
+        """Convert positions in the internal order to original option indices."""
         return self.order[np.arange(len(self.order)), places]
 
 
@@ -130,7 +129,7 @@ def arrange(asked: Sequence[BlindQuestion]) -> Arranged:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """The embeddings of arranged questions.
+    """Embeddings of arranged questions.
 
     Attributes:
         questions: float32 of shape (questions, dimensions).
@@ -142,7 +141,7 @@ class Embedded:
 
 
 def remembering(embed: Embed) -> Embed:
-    """Return a caching version of an embedding function."""
+    """Cache an embedding function."""
     known: dict[str, Vectors] = {}
 
     def found(texts: Sequence[str]) -> Vectors:

@@ -1,4 +1,4 @@
-"""An audit as tables, Markdown and JSON."""
+"""Format an audit as tables, Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Titled:
-    """An audit of a table and split.
-
-    Attributes:
-        config: Name of the table; "" for a file without tables.
-        split: Name of the split; "" for a file without splits.
-    """
+    """An audit with its table and split, "" for a file without them."""
 
     config: str
     split: str
@@ -36,11 +31,11 @@ class Titled:
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """The accuracy of blind baselines.
+    """Accuracies of blind baselines.
 
     Attributes:
         audits: An audit of each table, split and part.
-        about: The output or file, and the method for intervals.
+        about: The output or file, and the interval method.
         notes: Warnings.
         written: The folder, if the audit was written.
     """
@@ -51,7 +46,7 @@ class Audit(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the accuracy of every baseline, highest first, and the contribution of each cue."""
+        """Return the accuracy of every baseline, in descending order, and the contribution of each cue."""
         figures: list[tuple[Cell, ...]] = []
         worth: list[tuple[Cell, ...]] = []
         for one in self.audits:
@@ -74,7 +69,6 @@ class Audit(Result):
         return {"version": VERSION, **self.about, "audits": [_audit_json(one) for one in self.audits]}
 
     def __str__(self) -> str:
-        """Format the highest accuracies, and the best baselines of each audit."""
         tables = [headline(self.audits), *(figures_table(one, SHOWN) for one in self.audits)]
         lines = ["\n\n".join(map(text_table, tables))]
         for reason, names in _left_out(self.audits).items():
@@ -95,7 +89,7 @@ class Audit(Result):
 
 
 def percent(share: Estimate | float | None) -> str:
-    """Format a share as a percentage, with its interval if it has one; undefined shares become a dash."""
+    """Format a share as a percentage, with its interval if any; undefined shares become a dash."""
     if share is None:
         return "–"
     if isinstance(share, Estimate):
@@ -105,7 +99,7 @@ def percent(share: Estimate | float | None) -> str:
 
 
 def headline(audits: Sequence[Titled]) -> Table:
-    """Return a table of the highest accuracy in every audit."""
+    """Return a table of the highest accuracies."""
     subsets = any(one.audit.best_balanced for one in audits)
     rows: list[tuple[Cell, ...]] = []
     for one in audits:
@@ -132,7 +126,7 @@ def headline(audits: Sequence[Titled]) -> Table:
 
 
 def figures_table(one: Titled, most: int | None = None) -> Table:
-    """Return a table of the accuracies of an audit, highest first."""
+    """Return a table of the accuracies in an audit, in descending order."""
     audit = one.audit
     ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
     subset = audit.num_balanced is not None

@@ -1,7 +1,7 @@
-"""Blind baselines that learn from questions with known answers: networks, and two models of other types.
+"""Trained blind baselines: networks on embeddings and cues, and two held-out models.
 
-Networks use embeddings and cues. `ngrams` uses the characters of options and `trees` the cues; mining never uses these
-two, so that they remain independent judges of distractors mined with other models.
+The held-out models, `ngrams` (characters of options) and `trees` (cues), are never used by mining, so that they remain
+independent judges of mined distractors.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Measured:
 
     Attributes:
         vectors: Embeddings of the questions; None without a sentence encoder.
-        embed: Function that embeds further texts; None without a sentence encoder.
+        embed: Function that embeds texts; None without a sentence encoder.
     """
 
     rows: Arranged
@@ -43,7 +43,7 @@ class Measured:
     embed: Embed | None
 
     def take(self, chosen: NDArray[np.int64]) -> Measured:
-        """Return a selection of the questions."""
+        """Select some of the questions."""
         vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
         some = {name: values[chosen] for name, values in self.cues.items()}
         return Measured(self.rows.take(chosen), vectors, some, self.embed)
@@ -71,31 +71,31 @@ Guesser = Callable[[Measured, Measured, int, str], Floats]
 
 
 def option_logit(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a conditional logit on their cues, without the question."""
+    """Score options with a conditional logit on their cues, without the question."""
     weights = fit(learnt.weighed(*learnt.of_options), learnt.rows.there, learnt.rows.right)
     scores: Floats = asked.weighed(*learnt.of_options) @ weights
     return scores
 
 
 def option_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a network on embeddings and cues of options, without the question."""
+    """Score options with a network on their embeddings and cues, without the question."""
     return _network(learnt, asked, learnt.of_options, False, seed, "option", key)
 
 
 def question_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a network that compares each option with the question, by embeddings and cues."""
+    """Score options with a network that compares each option with the question, by embeddings and cues."""
     return _network(learnt, asked, ASKING, True, seed, "question", key)
 
 
 def full_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a network on the question, the option, and the options as a set."""
+    """Score options with a network on the question, the option, and the set of options."""
     return _network(learnt, asked, (*ASKING, *learnt.of_options), True, seed, "full", key)
 
 
 def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by `question_network`, trained to separate correct options from random correct options of others.
+    """Score options with `question_network`, trained to separate correct options from random correct options of others.
 
-    The model never sees distractors, only typical answers to questions.
+    The model never sees distractors, only typical answers.
     """
     rights = [one.options[one.right] for one in learnt.rows.asked]
     keys = learnt.rows.keys[np.arange(len(rights)), learnt.rows.right].tolist()
@@ -113,7 +113,7 @@ def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floa
 
 
 def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by a logistic regression on TF-IDF of 2 to 5 consecutive characters, without the question."""
+    """Score options with a logistic regression on TF-IDF of character n-grams (2 to 5), without the question."""
     text = import_extra("sklearn.feature_extraction.text", what="a trained baseline")
     linear = import_extra("sklearn.linear_model", what="a trained baseline")
     weigh = text.TfidfVectorizer(
@@ -130,7 +130,7 @@ def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
 
 
 def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options by gradient-boosted trees on all cues."""
+    """Score options with gradient-boosted trees on all cues."""
     ensemble = import_extra("sklearn.ensemble", what="a trained baseline")
     names = (*ASKING, *learnt.of_options)
     model = ensemble.HistGradientBoostingClassifier(
@@ -152,8 +152,8 @@ class Baseline:
     Attributes:
         scores: Function that scores options.
         meaning: Description of the baseline.
-        embeds: Whether the baseline needs a sentence encoder.
-        compares: Whether the baseline needs a question.
+        embeds: Whether a sentence encoder is required.
+        compares: Whether a question is required.
     """
 
     scores: Guesser

@@ -1,4 +1,4 @@
-"""Blind baselines for yes/no questions, which use only the words of questions."""
+"""Blind baselines for yes/no questions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], emb
 
 
 def _by_kind(answer: Answers) -> Answers:
-    """Train a baseline on each kind of question separately; for unknown kinds, predict the most frequent answer."""
+    """Train a baseline separately on each kind of question; predict the most frequent answer for unknown kinds."""
 
     def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
         usual = question_only.commonest(learnt)
@@ -96,16 +96,16 @@ def _logistic(learnt: Sequence[AnsweredText], known: Any, asked: Any) -> Sequenc
 def guess_yes_no(
     asked: Sequence[BlindQuestion], train: Sequence[BlindQuestion], embed: Embed | None, seed: int
 ) -> tuple[Arranged, list[Guess], dict[str, str]]:
-    """Run every baseline on every question.
+    """Run every baseline on every yes/no question.
 
     Args:
-        asked: Yes/no questions.
-        train: Training questions; if there are none, baselines learn from the other source videos of `asked`.
-        embed: Function that embeds texts; if None, baselines that need embeddings are omitted.
+        asked: The questions.
+        train: Training questions; if empty, baselines learn from the other source videos of `asked`.
+        embed: Function that embeds texts; if None, baselines that require embeddings are omitted.
         seed: Seed of all random numbers.
 
     Returns:
-        The questions by id, the answers, and the baselines that could not run, with the reason.
+        The questions sorted by id, the choices, and the reasons for baselines that could not run.
     """
     rows = arrange(asked)
     reads, learnt = (
@@ -145,10 +145,7 @@ def guess_yes_no(
 def on_pairs(
     rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
 ) -> tuple[Arranged, list[Guess]]:
-    """Return the choices on pairs of questions, such as a question and its complement; both must be correct.
-
-    Pairs with an unknown question id are omitted.
-    """
+    """Return the choices on pairs of questions, both of which must be correct; pairs with unknown ids are omitted."""
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
     first, second = (np.array([pair[at] for pair in there], np.int64) for at in (1, 2))

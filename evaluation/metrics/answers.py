@@ -1,9 +1,9 @@
-"""The interpretation of answers: rules by which a text, letter or number identifies one of the options.
+"""Parse answers: rules by which a text, letter or number selects one of the options.
 
-The module imports nothing from the package: `stressreel export` copies this file unchanged for evaluation harnesses.
+This module imports nothing from the package, because `stressreel export` copies it unchanged for evaluation harnesses.
 
-Answers are model outputs of any length, so each rule takes linear time. Therefore no pattern contains two adjacent
-repeats that can divide characters between them in many ways, or a repeat that is tried from each of its characters.
+Answers can have any length, so each rule takes linear time. No pattern contains adjacent repeats that can match the
+same characters in many ways, or a repeat that is tried from every position.
 """
 
 from __future__ import annotations
@@ -71,24 +71,24 @@ MARKS = 30  # on one letter, more than in any language
 
 
 def plain(text: str) -> str:
-    """Normalize a text for comparison, ignoring case, spaces, quotes and surrounding punctuation."""
+    """Normalize a text for comparison: case, spaces, quotes and surrounding punctuation."""
     return " ".join(text.casefold().replace("’", "'").split()).strip(QUOTES + ".,;:!?")
 
 
 def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | None:
-    """Return the option that an answer identifies.
+    """Parse an answer to the index of an option.
 
-    Accepted are the option's text, its number, a letter ("b", "(B)", "B. because …") and, if the options are no and
-    yes, "Yes.", "y", "true", "No, it …". A lead-in such as "Answer:" is skipped. An answer is unreadable if no
-    interpretation applies, or if two differ, such as two letters or a number that is also an option's text.
+    Accepted are the option's text, its number, a letter ("b", "(B)", "B. because …") and, for yes/no questions, "Yes.",
+    "y", "true", "No, it …". A lead-in such as "Answer:" is skipped. An answer is unreadable if no rule applies, or if
+    two disagree, such as two letters or a number that is also an option's text.
 
     Args:
         value: The answer in the file.
         options: The options; `YES_NO` for yes/no questions, which have numbers but no letters.
-        first: Number of the first option: 0 or 1.
+        first: Index of the first option: 0 or 1.
 
     Returns:
-        The number of the option from 0, or None.
+        The option, counted from 0, or None if the answer is unreadable.
     """
     binary = tuple(options) == YES_NO
     start = 0 if binary else first
@@ -119,7 +119,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
 
 
 def _normalized(text: str) -> str:
-    """Normalize a text to NFKC, dropping excess marks on a letter, which would take quadratic time."""
+    """Normalize a text to NFKC, dropping excess combining marks, which would take quadratic time."""
     marks = "".join(char for char in set(text) - ASCII if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
     if marks:
         mark = f"[{re.escape(marks)}]"
@@ -128,7 +128,7 @@ def _normalized(text: str) -> str:
 
 
 def _in_json(text: str) -> Any:
-    """Return the answer in a JSON object; None if there is none."""
+    """Return the answer in a JSON object, or None."""
     text = FENCE.sub("", text).removesuffix("```").strip()
     if not text.startswith("{"):
         return None
@@ -141,7 +141,7 @@ def _in_json(text: str) -> Any:
 
 
 def _truth(text: str) -> int | None:
-    """Parse an answer that begins with yes or no and neither contains the other nor refuses."""
+    """Parse an answer that starts with yes or no, unless it contradicts itself or is a refusal."""
     if plain(text) in SHORT:
         return SHORT[plain(text)]
     text = text.lstrip(QUOTES + "([")
@@ -158,7 +158,7 @@ def _truth(text: str) -> int | None:
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
-    """Parse a letter, with or without the option's text or reasons, unless another option is mentioned as well."""
+    """Parse a letter, optionally with the option's text or reasons, unless other options are mentioned too."""
     if (behind := BEHIND.search(text)) and re.search(r"\w", text[: behind.start()]):
         pick = _letter(behind[1], options)
         return pick if pick is not None and _named(text[: behind.start()], options) == pick else None
@@ -185,7 +185,7 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    """Return the one option that a text repeats."""
+    """Return the only option with this text."""
     said = plain(text)
     found = [number for number, option in enumerate(options) if plain(option) == said]
     return found[0] if len(found) == 1 else None
@@ -197,7 +197,7 @@ def _letter(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
-    """Return the option with a number, unless options begin with numbers and the two interpretations differ."""
+    """Return the option with a number, unless the options themselves start with numbers that differ."""
     pick = number - first if 0 <= number - first < len(options) else None
     begin = [BEGINS.match(option) for option in options]
     if any(begin):

@@ -1,8 +1,7 @@
 """Confidence intervals for scores by a paired cluster bootstrap over source videos.
 
-Answers to questions about the same source video are correlated, so videos are resampled rather than questions. Every
-score is a function of means, and a mean over a resample of videos is a ratio of sums, so that all resamples are
-computed as one matrix product.
+Answers about the same source video are correlated, so videos are resampled rather than questions. Every score is a
+function of means, and a mean over a resample is a ratio of sums, so all resamples are computed as one matrix product.
 """
 
 from __future__ import annotations
@@ -20,19 +19,18 @@ Floats = NDArray[np.float64]
 
 
 class Means(dict[str, Floats]):
-    """The mean of every cell in each resample; NaN for empty cells.
+    """Mean of every cell in each resample; NaN for empty cells.
 
     Attributes:
-        expanded: The means to first order in the weights (Taylor linearization): m + (Σ w s − m Σ w n) / Σ n, where m
-            is the mean of the sample. They are for scores that average over cells, some of which have few videos. With
-            plain means, a cell that drops out of a resample changes the definition of the score; as rare classes that a
-            model answers incorrectly drop out most often, all resamples may lie above the sample. With expanded means,
-            every cell remains in every resample, and the expected value of the score is that of the sample, so that the
-            interval contains it. A cell with a single video does not vary.
+        expanded: Means to first order in the weights (Taylor linearization): m + (Σ w s − m Σ w n) / Σ n, where m is
+            the mean of the sample. They are for scores that average over cells, some of which have few videos. With
+            plain means, a cell that drops out of a resample changes the definition of the score; since rare classes
+            that a model answers incorrectly drop out most often, all resamples may lie above the sample. With expanded
+            means, every cell remains in every resample, and the interval contains the score of the sample. A cell with
+            a single video does not vary.
     """
 
     def __init__(self, means: Mapping[str, Floats], expanded: Mapping[str, Floats]) -> None:
-        """Store plain and expanded means."""
         super().__init__(means)
         self.expanded = expanded
 
@@ -51,7 +49,7 @@ FEW = 20
 
 @dataclass(frozen=True)
 class Tally:
-    """Sums by source video and cell, from which all means and scores are computed.
+    """Sums by source video and cell, from which all scores are computed.
 
     Attributes:
         sources: The source videos.
@@ -66,7 +64,7 @@ class Tally:
     counts: Floats
 
     def means(self, weights: Floats) -> Means:
-        """Return the mean of every cell for each row of weights (see `resample`); NaN for empty cells."""
+        """Return the mean of every cell for each row of weights (see `resample`)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             sums, counts, total = weights @ self.sums, weights @ self.counts, self.counts.sum(axis=0)
             whole = self.sums.sum(axis=0) / total
@@ -74,7 +72,7 @@ class Tally:
         return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
 
     def answered(self) -> Tally:
-        """Return the tally without source videos that have no answers, so that they are not resampled."""
+        """Drop source videos without answers, so that they are not resampled."""
         there: NDArray[np.bool_] = np.any(self.counts > 0, axis=1)
         names = tuple(name for name, kept in zip(self.sources, there, strict=True) if kept)
         return Tally(names, self.cells, self.sums[there], self.counts[there])
@@ -89,7 +87,7 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
 
     Args:
         sources: Names of the source videos.
-        cells: For each cell the source (index in `sources`) and the value of every item.
+        cells: Source (index in `sources`) and value of every item, by cell.
     """
     sums = np.zeros((len(sources), len(cells)))
     counts = np.zeros_like(sums)
@@ -100,16 +98,16 @@ def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Fl
 
 
 def by_source(sources: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the sorted source videos of items, and the index of each item's source."""
+    """Return the sorted source videos, and the index of each item's source."""
     names, where = np.unique(np.asarray(sources, str), return_inverse=True)
     return names.tolist(), where
 
 
 def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
-    """Sample the number of occurrences of each source video in each resample; shape (1 + resamples, sources).
+    """Sample how often each source video occurs in each resample; shape (1 + resamples, sources).
 
-    Row 0 is all ones, the original sample. The result depends only on the number of videos and the seed, so that two
-    models scored on one output share it, which makes their comparison paired.
+    Row 0 is all ones, the original sample. The result depends only on the number of videos and the seed, which makes
+    comparisons of models on one output paired.
     """
     rng = rng_for(seed, "bootstrap", sources)
     drawn = rng.multinomial(sources, np.full(sources, 1 / sources), size=resamples)
@@ -117,7 +115,7 @@ def resample(sources: int, seed: int, resamples: int = RESAMPLES) -> Floats:
 
 
 def estimate(values: Floats) -> Estimate:
-    """Return the first value with the percentile interval of the others."""
+    """Return the first value, with the percentile interval of the others."""
     value, drawn = float(values[0]), values[1:]
     undefined = np.isnan(drawn)
     if np.isnan(value) or not drawn.size or undefined.mean() > MOST_UNDEFINED:
@@ -127,7 +125,7 @@ def estimate(values: Floats) -> Estimate:
 
 
 def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES) -> dict[str, Estimate]:
-    """Compute the scores of a tally, with intervals."""
+    """Compute scores with intervals."""
     drawn = resamples if len(counted.sources) >= FEWEST else 0
     scores = measure(counted.means(resample(len(counted.sources), seed, drawn)))
     return {name: estimate(values) for name, values in scores.items()}
@@ -136,11 +134,7 @@ def estimates(counted: Tally, measure: Measure, *, seed: int = 0, resamples: int
 def differences(
     first: Tally, second: Tally, measure: Measure, *, seed: int = 0, resamples: int = RESAMPLES
 ) -> dict[str, Estimate]:
-    """Compute the scores of `second` minus those of `first` on the same resamples.
-
-    Raises:
-        ValueError: The two have different source videos.
-    """
+    """Compute scores of `second` minus those of `first` on the same resamples; raise ValueError if sources differ."""
     if first.sources != second.sources:
         raise ValueError("results over different source videos cannot be paired")
     drawn = resamples if len(first.sources) >= FEWEST else 0

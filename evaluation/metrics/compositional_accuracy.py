@@ -9,9 +9,8 @@ Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXi
   questions.
 * **CA**: accuracy on parents whose children are all answered correctly. **RWR**: on those with an incorrectly answered
   child; **RWR-n** with n of them. **Delta** = RWR − CA. Children of excluded categories or without a known answer are
-  ignored; a parent without other children does not count. Scores by rule count each (parent, rule); scores by group of
-  the parent count each parent with the children of all its rules. CA, RWR and Delta without a qualifier are over all
-  rules.
+  ignored, and so are parents without other children. Scores by rule count each (parent, rule); scores by group count
+  each parent with the children of all its rules. CA, RWR and Delta without a qualifier are over all rules.
 * **IC** of a rule: mean of its two counters; of a group: mean of the counters of its rules; overall: mean of all 18. It
   is undefined if a counter never applied. Our "IC (defined)" is the mean of those that did.
 * **cP**: with A "the parent is correct" and B "all its children are correct", cP = P(B | A), cR = P(A | B), and c-F1 is
@@ -20,12 +19,12 @@ Compositional precision, recall and F1 are those of VA³ (Liao et al. 2024, arXi
 * **Correlation**: Pearson's correlation, over graphs, of the fraction of consistent (parent, rule) and the fraction of
   correct answers.
 
-All scores are fractions from 0 to 1, Delta from −1 to 1; NaN corresponds to the scorer's N/A. A question counts once
-per video, at its first occurrence, except that the correlation uses each graph separately.
+Scores range from 0 to 1, Delta from −1 to 1; NaN corresponds to the scorer's N/A. A question counts once per video, at
+its first occurrence, except that the correlation uses each graph separately.
 
-A question without a prediction is excluded from all scores. It counts neither as correct nor as incorrect, and a parent
-is excluded from CA, RWR, c-F1 and IC if a child that they use has no prediction. Using only the other children would
-count parents as correct in all their children although one is unknown.
+A question without a prediction counts neither as correct nor as incorrect. A parent is excluded from CA, RWR, c-F1 and
+IC if a child that they use has no prediction, as it would otherwise count as correct in all its children although one
+is unknown.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ class AnswerCounts:
 
     Attributes:
         missing: Number of questions without a prediction, which are excluded.
-        unreadable: Keys of questions whose prediction is unreadable.
+        unreadable: Keys of questions with an unreadable prediction.
         graphs: Number of graphs with more than one question.
         isolated: Number of graphs with one question.
     """
@@ -109,21 +108,20 @@ def count(
     released: bool = False,
     left_out: Collection[str] = (),
 ) -> tuple[Tally, AnswerCounts]:
-    """Sum correct and consistent answers by video; one video is held in memory at a time.
+    """Sum correct and consistent answers by video, with one video in memory at a time.
 
     Args:
-        videos: The graphs, each video once.
+        videos: The graphs, by video.
         predictions: Answers by key; questions without an answer are excluded.
         released: Whether to count like the released scorer; see `question_graphs`.
         left_out: Groups excluded from accuracy, such as `constant_groups`.
 
     Returns:
-        The sums, and counts of questions. Cells are parts joined by "|":
-        "accuracy|<group>|<answer>"; "plain accuracy" over all questions;
-        "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
-        "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and "cR⁻"
-        of a slice ("cP|all", main, sub, binary, open); and the moments of both fractions of a graph, "graph|IC",
-        "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
+        The sums, and counts of questions. Cells are parts joined by "|": "accuracy|<group>|<answer>"; "plain accuracy"
+            over all questions; "CA", "RWR" and "RWR-<n>" of "rule|<rule>" or "group|<group>";
+            "IC|rule|<rule>|<counter>" and "IC|group|<group>|<rule>|<counter>", 1 if consistent; "cP", "cR", "cP⁻" and
+            "cR⁻" of a slice ("cP|all", main, sub, binary, open); and the moments of both fractions of a graph,
+            "graph|IC", "graph|accuracy", "graph|IC²", "graph|accuracy²", "graph|IC·accuracy".
 
     Raises:
         InputError: A graph is invalid (`question_graphs.check_graph`), a video occurs twice, or no question can be
@@ -169,7 +167,7 @@ def count(
 
 
 def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return the groups of yes/no questions with a single correct answer, for which a constant answer is correct."""
+    """Return the groups of yes/no questions that all have the same correct answer."""
     truths = defaultdict[str, set[str | None]](set)
     for node in nodes:
         if node.kind in ANSWERED_YES_NO and node.answer is not None:
@@ -262,12 +260,10 @@ def measure(cells: Sequence[str]) -> Measure:
     """Return the scores as a function of the means of `count`'s cells.
 
     The scores are "plain accuracy", "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)",
-    "c-F1", "c-F1⁻" and "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA,
-    Choose parents", the same for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are
-    omitted.
+    "c-F1", "c-F1⁻" and "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA, Choose
+    parents", the same for RWR and Delta, "IC, After" and "IC, Choose parents". Scores without cells are omitted.
 
-    Accuracy and IC are means over cells, so they use `bootstrap.Means.expanded`, which keep every cell in every
-    resample.
+    Accuracy and IC are means over cells and therefore use `bootstrap.Means.expanded`.
     """
     by_group: dict[str, list[str]] = {}
     for name in cells:
@@ -320,14 +316,13 @@ def measure(cells: Sequence[str]) -> Measure:
 
 
 def _behind(by: str, name: str) -> str:
-    """Return the qualifier of a score as a suffix."""
     if by == BY_RULE:
         return "" if name == OVERALL else f", {name}"
     return ", parents" if name == OVERALL else f", {name} parents"
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Return the mean of the defined values in each resample; expanded values may lie outside 0 to 1."""
+    """Average the defined values of each resample. Expanded values may lie outside 0 to 1."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -341,7 +336,7 @@ def _mean(values: Sequence[Floats]) -> Floats:
 
 
 def _harmonic(first: Floats, second: Floats) -> Floats:
-    """Return the harmonic mean; 0 of two zeros."""
+    """Return the harmonic mean, defined as 0 for two zeros."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(first + second == 0, 0.0, 2 * first * second / (first + second))
 
@@ -358,7 +353,7 @@ def _pearson(means: Means) -> Floats:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Return the main scores: those without a qualifier, and the accuracy by group."""
+    """Return the scores without a qualifier, and the accuracy by group."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -367,7 +362,7 @@ def tables(
 ) -> tuple[Table, ...]:
     """Return accuracy by group and answer, CA and RWR by rule and by parent, consistency, and compositional F1.
 
-    `constants` are sums of constant baselines on the same graphs by name, shown next to the consistency.
+    `constants` are sums of constant baselines on the same graphs, shown next to the consistency.
     """
     means, totals = _whole(counted), counted.totals()
     return (

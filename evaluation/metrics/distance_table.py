@@ -1,7 +1,7 @@
-"""Distances of complement pairs, by whether a model answered both questions of the pair correctly.
+"""Compare distances of complement pairs by whether a model answered both questions correctly.
 
 Rawal et al. 2024, §B.7 and Table 16: mean and variance of the distances between attention maps (measured by `probes`),
-for pairs with two correct answers and for all others. Intervals over source videos and the difference are ours.
+for pairs with two correct answers and for all others. The intervals over source videos and the difference are ours.
 """
 
 from __future__ import annotations
@@ -20,12 +20,7 @@ from .bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 
 @dataclass(frozen=True)
 class DistanceMoments:
-    """Mean and variance of the distances of a group of pairs.
-
-    Attributes:
-        mean: Mean of the distances; NaN if there is no pair.
-        variance: Population variance of the distances.
-    """
+    """Mean (NaN without pairs) and population variance of the distances of a group of pairs."""
 
     pairs: int
     sources: int
@@ -38,7 +33,7 @@ class DistanceRow:
     """Distances of one kind of complement.
 
     Attributes:
-        kind: The kind, "video" or "text".
+        kind: "video" or "text".
         right: Pairs with two correct answers.
         wrong: All other pairs.
         difference: Mean of `right` minus that of `wrong`, on the same resamples.
@@ -67,9 +62,9 @@ def distance_table(
         right_first: Whether the first question of each pair was answered correctly, shape (pairs,).
         right_second: The same for the second question.
         kinds: Kind of each pair, "video" or "text".
-        sources: Source video of each pair, resampled for the intervals.
+        sources: Source video of each pair.
         seed: Seed of the bootstrap.
-        resamples: Number of resamples.
+        resamples: Bootstrap resamples over source videos.
 
     Raises:
         InputError: The arguments differ in length, or a distance is not finite.
@@ -119,7 +114,7 @@ def _row(
 
 
 def as_table(rows: Sequence[DistanceRow]) -> Table:
-    """Return rows in the form of the paper's Table 16, with intervals and the difference."""
+    """Format rows like the paper's Table 16, with intervals and the difference."""
     lines = []
     for row in rows:
         cells = (cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance))

@@ -1,8 +1,8 @@
-"""Loss of accuracy when features are permuted, by the modality that questions need.
+"""Decrease in accuracy when features are permuted, by the modality that questions require.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
 Models", section 4.4 and Table 3: accuracy without permutation (Orig.), and with the text or the video of another item
-(SP, VP) in the sets of `stressreel permute`, by category of modality importance.
+(SP, VP), by category of modality importance.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ ALL_QUESTIONS = "all"
 
 
 def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
-    """Return the answers to permuted sets, matched to the items, by permuted modality and seed.
+    """Match answers to permuted sets to the items, by permuted modality and seed.
 
-    The column `permuted` of the rows names the modality taken from another item; they also need `seed`, `id` and an
-    answer.
+    The rows need `permuted` (the modality taken from another item), `seed`, `id` and an answer.
 
     Raises:
         InputError: A row belongs to no set, or ids of a set are missing, duplicate or unknown.
@@ -70,10 +69,10 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
 def permutation_table(
     categories: Sequence[str], original: Sequence[Right], permuted: Mapping[str, Mapping[str, Right]]
 ) -> Table:
-    """Return accuracies by category as mean ± standard deviation (n - 1), and the loss by permutation.
+    """Tabulate accuracies by category as mean ± standard deviation (n - 1), and the decrease by permutation.
 
     Args:
-        categories: Category of each item; empty for all items as one.
+        categories: Category of each item; empty for a single category.
         original: Whether each item was answered correctly without permutation, one array per run.
         permuted: Whether each item was answered correctly, by permuted modality and seed.
     """

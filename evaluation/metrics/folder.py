@@ -59,8 +59,8 @@ def write_scores(
         folder: A new or empty folder, or one with earlier scores of the same predictions.
         scores: The scores.
         figures: PNG files by name.
-        beside: Whether the folder is next to the predictions, in which case equal file names identify the predictions.
-        force: Whether to overwrite the scores of other predictions.
+        beside: Whether the folder is next to the predictions, which are then identified by file name only.
+        force: Whether to overwrite scores of other predictions.
 
     Raises:
         InputError: The folder contains other files, or scores of other predictions.
@@ -77,7 +77,7 @@ def write_scores(
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
-    """Return the names of the figures of earlier scores that are replaced."""
+    """Return the names of the figures of the scores to be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -117,7 +117,7 @@ def _parquet(tally: Tally) -> bytes:
 
 
 def read_scores(path: Path) -> SavedScores:
-    """Read a folder written by `write_scores`, given by its path or that of its `scores.json`.
+    """Read a folder written by `write_scores`, given its path or that of its `scores.json`.
 
     Raises:
         UsageError: The folder does not exist.
@@ -172,13 +172,13 @@ def check_comparable(one: SavedScores, other: SavedScores) -> None:
 
 
 def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
-    """Reduce two scores to common cells; two tables are paired by id if they ask the same questions.
+    """Reduce two scores to common cells; different tables with the same questions are paired by id.
 
     Returns:
         The two tallies, and notes for the report.
 
     Raises:
-        InputError: The scores are for different questions.
+        InputError: The questions differ.
     """
     check_comparable(one, other)
     tables = [scored.about["config"] for scored in (one, other)]

@@ -28,7 +28,7 @@ class ScoreOptions:
     Attributes:
         split: Split of the output, or "all".
         partial: Whether to score incomplete predictions instead of raising an error.
-        first: Number of the first option in numeric answers.
+        first: Index of the first option in numeric answers.
         config: Table with the questions; by default the output's first.
         released: Whether to score like the published scorer where it differs.
     """
@@ -43,7 +43,7 @@ class ScoreOptions:
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Return the requested split; by default test if there is one, else all.
+    """Return the requested split; by default test if it exists, else all.
 
     Raises:
         UsageError: The output does not have the split.
@@ -57,11 +57,7 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
-    """Return the requested table of questions from `tables`; by default the first.
-
-    Raises:
-        UsageError: The output does not have the table.
-    """
+    """Return the requested table of questions; by default the first. Raise UsageError if it is unknown."""
     if not tables:
         raise UsageError(f"{output.path} has no questions.")
     if config is None:
@@ -91,11 +87,7 @@ def read_columns(
 
 
 def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
-    """Return the index in `allowed` of each value of a column.
-
-    Raises:
-        InputError: A value is not allowed.
-    """
+    """Return the index in `allowed` of each value of a column; raise InputError for other values."""
     places = {name: place for place, name in enumerate(allowed)}
     if odd := [value for value in values if value not in places]:
         raise InputError(
@@ -116,7 +108,7 @@ def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str
 
 
 def predictions_identity(path: Path) -> dict[str, str]:
-    """Return the name of a file with its hash, or that of a folder, for `scores.json`."""
+    """Return the name and hash of a file, or the name of a folder, for `scores.json`."""
     if path.is_file():
         return {"file": path.name, "sha256": sha256_file(path)}
     return {"file": path.name + "/"}

@@ -3,7 +3,7 @@
 AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, not correct answers. Each of nine rules has two
 counters with the exact conditions of the authors' released scorer (commit "Corrected IC score computation"; the paper
 mentions ten rules, in a table of its supplement). First, Last, Longer Choose and Shorter Choose have none. A rule does
-not count a parent if a prediction is missing for it or for a child that the rule uses.
+not apply to a parent if a required prediction is missing.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
     """Compare the answer to a parent with those to its children by one rule.
 
     Returns:
-        Whether the answers are inconsistent according to the first ("Yes" or "Temporal") and the second counter ("No"
-        or "Object").
+        Whether the answers are inconsistent by the first ("Yes" or "Temporal") and the second counter ("No" or
+            "Object").
     """
     if rule not in CONSISTENCY:
         return UNCOUNTED
@@ -85,7 +85,7 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
 
 
 def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None:
-    """Reduce a verdict to one counter, as for the correlation of consistency and accuracy.
+    """Reduce a verdict to one counter, for the correlation of consistency and accuracy.
 
     The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
     """
@@ -102,12 +102,12 @@ def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool
 
 
 def _both(said: str | None, yes: bool, no: bool) -> Verdict:
-    """Compare a yes/no answer with the answer implied by the children; a counter applies if either side supports it."""
+    """Compare a yes/no answer with the one implied by the children; a counter applies if either side supports it."""
     return _one(said == YES, yes, yes), _one(said == NO, no, no)
 
 
 def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
-    """Evaluate one side: an answer must be supported by the children, and an implied answer must be given."""
+    """Evaluate one counter: an answer must be supported by the children, and an implied answer must be given."""
     if is_said:
         return not agreed
     return True if demanded else None

@@ -1,4 +1,4 @@
-"""Items for modality importance: questions of an output or of a user's file."""
+"""Items: questions of an output or of a user's file."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Items:
         videos: Video of each question; "" if unknown.
         texts: Text of each question; "" if unknown.
         options: Options of each question.
-        truth: Number of the correct option; -1 if unknown.
+        truth: Index of the correct option; -1 if unknown.
         split: The split; "all" for a file.
         config: Table of the output; "" for a file.
         fingerprint: Fingerprint of the output; "" for a file.
@@ -78,12 +78,12 @@ def read_items(
     """Load the items of an output, or of a file of questions.
 
     Args:
-        path: The output of a build; or a CSV, JSON, JSON-lines or Parquet file with `id` and, as needed, `answer`,
+        path: The output of a build; or a CSV, JSON, JSON Lines or Parquet file with `id` and, as needed, `answer`,
             `options`, `video_id`, `source_id` and `question`, or with TVQA's columns.
         of_output: Function that loads the items of an output.
         config: Table of an output; by default the first.
-        split: Split of an output, or "all"; by default test if there is one.
-        first: Number of the first option in numeric correct answers of a file.
+        split: Split of an output, or "all"; by default test if it exists.
+        first: Index of the first option in numeric correct answers of a file.
         judged: Whether correct answers are required; if not, a file's `answer` and `options` are ignored.
 
     Raises:
@@ -155,9 +155,7 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
 
 
 def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
-    """Return the option that a row marks as correct.
-
-    In the column `answer_index`, numbers count from 0, in others from `first`.
+    """Return the option that a row marks as correct; `answer_index` counts from 0, other columns from `first`.
 
     Raises:
         InputError: The answer is not an option, or is ambiguous.
@@ -178,7 +176,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
 
 
 def given_options(row: Mapping[str, Any]) -> Any:
-    """Return the options in a row, from `options` or TVQA's columns a0, a1 and so on; None if there are none."""
+    """Return the options in a row, from `options` or TVQA's columns a0, a1, …, or None."""
     if row.get("options") not in (None, "") or "a0" not in row:
         return row.get("options")
     named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
@@ -186,7 +184,7 @@ def given_options(row: Mapping[str, Any]) -> Any:
 
 
 def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
-    """Return the options of a question from a list, or from JSON text as in a CSV; by default yes and no.
+    """Parse the options of a question from a list, or from JSON text as in a CSV; by default yes and no.
 
     Raises:
         InputError: The value has another form.
@@ -220,7 +218,7 @@ def items_of(
     options: list[Sequence[str]],
     truth: Sequence[int | None],
 ) -> Items:
-    """Return the items of an output's table; the other arguments are those of `Items`."""
+    """Create the items of an output's table; the other arguments are those of `Items`."""
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(
         str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
@@ -252,7 +250,7 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
 
 
 def join_items(predictions: Predictions, items: Items, *, partial: bool = False, first: int = 0) -> PickedOptions:
-    """Return predictions in the order of items; see `predictions.join`."""
+    """Match predictions to items; see `predictions.join`."""
     return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
 
 
@@ -260,7 +258,7 @@ def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
     """Load predictions for items; an answer is correct if `PickedOptions.picks == Items.truth`.
 
     Raises:
-        InputError: The file cannot be read, belongs to another output, or ids are missing, duplicate or unknown.
+        InputError: The file cannot be read or belongs to another output, or ids are missing, duplicate or unknown.
     """
     predictions = read_predictions(path, expected=len(items.ids) + len(items.others))
     if items.config:

@@ -1,8 +1,8 @@
-"""Read predictions from harness logs of the tasks that `stressreel export` writes.
+"""Read predictions from harness logs of exported tasks.
 
-lmms-eval writes a JSON line for each answer. inspect-ai writes a ZIP archive (`.eval`) with a Zstandard-compressed JSON
-file for each sample, or one JSON file; both are read without inspect-ai. Tested with lmms-eval 0.7.3 and inspect-ai
-0.3.285. VLMEvalKit (ms-vlmeval 0.0.20) writes its table of questions with the predictions added.
+lmms-eval (0.7.3) writes a JSON line per answer. inspect-ai (0.3.285) writes a ZIP archive (`.eval`) with a
+Zstandard-compressed JSON file per sample, or a single JSON file; both are read without inspect-ai. VLMEvalKit
+(ms-vlmeval 0.0.20) adds the predictions to its table of questions.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, 
 
 
 def sample_logs(folder: Path) -> list[Path]:
-    """Return the logs of harnesses in a folder."""
+    """Return the harness logs in a folder."""
     return sorted(path for pattern in LOGS for path in folder.rglob(pattern) if path.is_file())
 
 
 def is_result(row: Mapping[str, Any]) -> bool:
-    """Return whether a row belongs to a table that VLMEvalKit wrote for a task of ours."""
+    """Check whether a row belongs to a VLMEvalKit result of an exported task."""
     return {"sample", "prediction"} <= set(row)
 
 
@@ -67,11 +67,11 @@ def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return the predictions in logged lines or samples.
 
-    Several tasks about one item (its answer, its explanation) are merged into one row. Repeated answers remain separate
+    Tasks about the same item (its answer, its explanation) are merged into one row. Repeated answers remain separate
     rows, because it is unknown which run applies.
 
     Raises:
-        InputError: A line or sample does not belong to a task written by `stressreel export`.
+        InputError: A line or sample does not belong to an exported task.
     """
     rows: list[dict[str, Any]] = []
     by_item: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -95,7 +95,7 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
     """Yield the scored samples of an `.eval` file.
 
     Raises:
-        InputError: The file is not an `.eval` file, is damaged, or is excessively large when unpacked.
+        InputError: The file is not an `.eval` file, is damaged, or is too large when unpacked.
     """
     try:
         with ZipFile(path) as archive:
@@ -159,16 +159,12 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
 
 
 def is_json_log(content: Any) -> bool:
-    """Return whether a JSON value is an inspect-ai log."""
+    """Check whether a JSON value is an inspect-ai log."""
     return isinstance(content, dict) and {"eval", "samples"} <= set(content)
 
 
 def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the scored samples of an inspect-ai log in JSON.
-
-    Raises:
-        InputError: The log has no list of samples.
-    """
+    """Yield the scored samples of an inspect-ai log in JSON; raise InputError if they are not a list."""
     if not isinstance(content["samples"], list):
         raise InputError(f"{path}: the samples of this inspect-ai log are not a list. Write the log with its samples.")
     for number, sample in enumerate(content["samples"], 1):
@@ -176,7 +172,7 @@ def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
-    """Yield the entries logged by the scorers of a sample, without repetitions; none for a failed sample."""
+    """Yield the distinct entries logged by the scorers of a sample; none for a failed sample."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
         raise InputError(f"{place}: expected an inspect-ai sample with its scores.")

@@ -1,8 +1,7 @@
 """METEOR 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's METEOR (Banerjee and Lavie 2005).
 
-These are different scores. Version 1.5, which captioning papers report, also matches paraphrases, weights function
-words less, and has parameters tuned to human judgements. NLTK's score is usually higher, so the names of scores state
-the version.
+The two differ. Version 1.5, which captioning papers report, also matches paraphrases, weights function words less, and
+has parameters tuned to human judgements. NLTK's score is usually higher, so the names of scores state the version.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
 class _Remembered:
-    """A cached version of another object's method, as METEOR stems and looks up the same words repeatedly."""
+    """Cached method of another object, since METEOR repeatedly stems and looks up the same words."""
 
     def __init__(self, method: str, of: Any):
         setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
@@ -43,7 +42,7 @@ def _helpers() -> dict[str, Any]:
 
 
 def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
-    """Score the words of a text against a reference, from 0 to 1; equal texts score slightly below 1.
+    """Score a text against a reference, from 0 to 1; equal texts score slightly below 1.
 
     Raises:
         InputError: WordNet is missing.
@@ -53,15 +52,15 @@ def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def java_found() -> bool:
-    """Return whether Java, which METEOR 1.5 needs, is installed."""
+    """Check whether Java, which METEOR 1.5 requires, is installed."""
     return shutil.which("java") is not None
 
 
 def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
     """Score texts against one reference each with pycocoevalcap's METEOR 1.5, from 0 to 1; equal texts score 1.
 
-    The program is run as by pycocoevalcap, in English with `-norm`, but on files: the package's wrapper exchanges
-    single lines with the program and leaves it running.
+    The program is called with the options of pycocoevalcap, but on files: the package's wrapper exchanges single lines
+    with the program and leaves it running.
 
     Raises:
         InputError: pycocoevalcap or Java is missing, or the program failed.

@@ -31,13 +31,13 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
 
 
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
-    """Return each question's importance score for each modality (equation 3).
+    """Compute the importance score of each modality for each question (equation 3).
 
     perf(q | M+) is the mean correctness over the subsets with the modality and at least one other, perf(q | M-) over
     the non-empty subsets without it; the score is their difference, from -1 to 1.
 
     Args:
-        right: For every non-empty subset of modalities, whether each question was answered correctly.
+        right: Whether each question was answered correctly, for every non-empty subset of modalities.
         modalities: Two or more modalities.
 
     Raises:
@@ -62,7 +62,7 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 
 
 def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> list[str]:
-    """Return the category of each question (section 3.2); arguments are those of `importance`.
+    """Return the category of each question (section 3.2); arguments as for `importance`.
 
     "<m>-biased": the score of m is at least 0, all others are at most 0 and different from m's. "complementary": all
     scores are above 0. "modality-agnostic correct" (or "incorrect"): all scores are 0 and all subsets are answered
@@ -100,7 +100,7 @@ def category_names(modalities: Sequence[str]) -> list[str]:
 
 
 def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
-    """Return the fraction of each category among the questions of each annotated type (Figure 3)."""
+    """Tabulate the fraction of each category by annotated type of the questions (Figure 3)."""
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
         of_type = [category for own, category in zip(types, found, strict=True) if own == name]
@@ -111,10 +111,10 @@ def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], 
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return, for each item, another item with a different source video that supplies its features (section 4.4).
+    """Assign to each item another item with a different source video, which supplies its features (section 4.4).
 
-    The assignment is a random cyclic shift of items in random order within source videos in random order. Every item
-    supplies its features once, and never to an item of the same video.
+    The assignment is a random cyclic shift of shuffled items, grouped by shuffled source videos. Every item supplies
+    its features once.
 
     Raises:
         InputError: One source video has more than half of the items, which makes this impossible.

@@ -1,4 +1,4 @@
-"""Tables of several models: the mean of each score over a model's runs, and its standard deviation.
+"""Tables of several models: mean and standard deviation of each score over a model's runs.
 
 The form follows CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4 and 8 to 16 (±
 over settings; in 4, 10, 11, 14 and 15 those of several models), and CausalChaos's Tables 1 and 3.
@@ -30,7 +30,7 @@ class RunScore:
 
     Attributes:
         value: The score; NaN if undefined.
-        std: Standard deviation over the settings that the score averages; NaN if the score is not such a mean.
+        std: Standard deviation over the averaged settings; NaN if the score is not such a mean.
     """
 
     value: float
@@ -39,12 +39,10 @@ class RunScore:
 
 
 def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
-    """Return the scores in a table by label.
+    """Return the scores in a table ("headline" or by name) by label.
 
-    The labels, such as ("R@5", "text", "bias", "γr"), consist of the columns before the first with scores and the name
-    of the score's column; counts are omitted.
-
-    `of` is "headline" or the name of a table.
+    A label, such as ("R@5", "text", "bias", "γr"), consists of the cells before the first score and the name of the
+    score's column; counts are omitted.
 
     Raises:
         UsageError: The table does not exist.
@@ -91,10 +89,10 @@ def _number(cell: Any) -> float:
 
 
 def mean_and_std(values: Sequence[RunScore]) -> Spread:
-    """Return the mean of a model's runs, and the standard deviation to report with it.
+    """Return the mean of a model's runs with its standard deviation.
 
-    For means over settings, this is the standard deviation over the settings of all runs, as in the robustness tables.
-    Otherwise it is that of the runs, with n - 1; NaN for a single run.
+    For means over settings, the deviation is over the settings of all runs, as in the robustness tables; otherwise it
+    is over runs, with n - 1 (NaN for a single run).
     """
     means = [each.value for each in values]
     mean = fmean(means)
@@ -115,7 +113,7 @@ class ModelTable(Result):
         scores: Names of the scores.
         cells: Values by score and model; None if a model lacks the score.
         over_settings: Whether ± refers to settings rather than runs.
-        transposed: Whether models are shown in rows.
+        transposed: Whether rows are models.
         written: Messages about the files that were written.
     """
 
@@ -147,7 +145,7 @@ class ModelTable(Result):
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table with models in columns or rows."""
+        """Return the table, with models in columns or rows."""
         rows: list[tuple[Cell, ...]]
         if self.transposed:
             headings = ("model", *self.scores)
@@ -161,10 +159,10 @@ class ModelTable(Result):
 def model_table(
     models: Mapping[str, Sequence[SavedScores]], of: str = HEADLINE, only: Sequence[str] = ()
 ) -> ModelTable:
-    """Combine scores of several models into one table.
+    """Combine scores of several models in one table.
 
     Args:
-        models: Runs of each model; scores on several tables of one output are named after the tables.
+        models: Runs of each model. Scores on several tables of one output are named after the tables.
         of: "headline" or a table of the scores.
         only: Labels and columns to keep, such as "R@5" and "γr"; a column of labels is filtered only if one of its
             labels is listed.
@@ -203,11 +201,11 @@ def model_table(
 
 
 def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
-    """Select labels, and remove the parts that all of them share from their names.
+    """Select labels, and remove shared parts from their names.
 
     Args:
         labels: All labels, of equal length.
-        only: Parts to keep; at each position the listed ones are kept, or all if none is listed.
+        only: Parts to keep; a position without any of them is not filtered.
 
     Returns:
         The name of every selected label, and the parts that all share.

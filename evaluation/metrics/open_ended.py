@@ -1,14 +1,14 @@
 """Scores of open-ended answers against references.
 
 CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
-and SBERT is the cosine of sentence embeddings. Texts are split by NLTK's Penn Treebank tokenizer, lower-cased, and
-stripped of punctuation. This replaces pycocoevalcap's PTBTokenizer, which needs Java; scores can differ in the third
-decimal. METEOR 1.5 and SPICE need Java; SPICE downloads Stanford CoreNLP on first use. Without Java, METEOR is NLTK's,
-a different score; its name and those of sums that contain it indicate this.
+and SBERT is the cosine of sentence embeddings. NLTK's Penn Treebank tokenizer, with lower-casing and without
+punctuation, replaces pycocoevalcap's PTBTokenizer, which requires Java; scores can differ in the third decimal. METEOR
+1.5 and SPICE require Java; SPICE downloads Stanford CoreNLP on first use. Without Java, METEOR is NLTK's, a different
+score that is named differently.
 
 All scores are functions of sums over questions and therefore have bootstrap intervals: METEOR, ROUGE-L, SPICE, CIDEr
-and SBERT are means over questions, and BLEU uses the matches and counts of n-grams and the lengths of the entire
-corpus. In every resample, CIDEr's document frequencies are those of all references.
+and SBERT are means over questions, and BLEU uses the n-gram counts and lengths of the entire corpus. In every resample,
+CIDEr's document frequencies are those of all references.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Number = TypeVar("Number", float, Floats)
 
 
 def words(text: str) -> str:
-    """Return the words of a text separated by spaces, in lower case and without punctuation."""
+    """Return the lower-cased words of a text separated by spaces, without punctuation."""
     tokenizer = import_extra("nltk.tokenize", what="splitting texts into words").TreebankWordTokenizer()
     plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
     return " ".join(word for word in tokenizer.tokenize(plain) if word not in PUNCTUATION)
@@ -78,11 +78,11 @@ def per_text(
         meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 if Java is installed.
 
     Returns:
-        For each part of a score, a sum and a count per text: "1-grams" to "3-grams" (matches and n-grams),
-        "length" (words of the text and of the reference), and the scores that are means, each with count 1.
+        A sum and a count per text for each part of a score: "1-grams" to "3-grams" (matches and n-grams), "length"
+            (words of the text and of the reference), and the scores that are means, each with count 1.
 
     Raises:
-        InputError: A package is not installed, or Java or its models for SPICE are not available.
+        InputError: A package is not installed, or Java or the models of SPICE are not available.
     """
     try:
         from pycocoevalcap.bleu.bleu_scorer import BleuScorer
@@ -149,8 +149,7 @@ def count(
 ) -> Tally:
     """Sum the parts of all scores by source video, in cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
 
-    Texts and references are under "A" for answers and "E" for explanations, if any; for the other arguments see
-    `per_text`.
+    Texts and references are keyed by "A" (answers) and, if any, "E" (explanations).
     """
     names, where = by_source(sources)
     cells = {
@@ -166,9 +165,9 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return the scores of answers ("A BLEU-1") and of explanations ("E BLEU-1"), CapsMIX and the normalized mean.
+    """Return the scores of answers ("A BLEU-1") and explanations ("E BLEU-1"), CapsMIX and the normalized mean.
 
-    CapsMIX and the normalized mean need all eight scores of both; their names indicate NLTK's METEOR.
+    CapsMIX and the normalized mean require all eight scores of both; their names indicate NLTK's METEOR.
     """
     scores: dict[str, Floats] = {}
     names = wanted(means)
@@ -191,7 +190,7 @@ def wanted(found: Collection[str]) -> tuple[str, ...]:
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
-    """Return the corpus BLEU of the package, to 1e-5, from the means of each resample."""
+    """Compute the package's corpus BLEU, to 1e-5, from the means of each resample."""
     precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
     brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
@@ -215,13 +214,10 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """Return CapsMIX, the sum of the 16 scores, as in the paper's Table 3.
+    """Return CapsMIX, the sum of the 16 scores, as in the paper's Table 3; raise KeyError if one is missing.
 
     The paper's text says "after normalizing them to their theoretical best values", but the sums in the table contain
     CIDEr unscaled. `normalised_mean` follows the text.
-
-    Raises:
-        KeyError: A score is missing.
     """
     names = WITH_NLTK if NLTK in answers else SCORES
     return reduce(add, [scores[name] for scores in (answers, explanations) for name in names])

@@ -1,4 +1,4 @@
-"""Load predictions from a file and match them to the questions by id, without guessing."""
+"""Load predictions and match them to the questions by id."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: ba
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a predictions file; each maps columns to values."""
+    """The rows of a predictions file, as dictionaries of columns."""
 
     path: Path
     rows: list[dict[str, Any]]
@@ -49,14 +49,14 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     """Load a predictions file.
 
     Args:
-        path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of tasks
-            from `stressreel export`, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
-            (.eval, .json), results of VLMEvalKit (.xlsx, .tsv, .json).
-        expected: Approximate number of rows; files with more than ten times this number are refused.
+        path: JSON Lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of exported
+            tasks, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai (.eval, .json), results
+            of VLMEvalKit (.xlsx, .tsv, .json).
+        expected: Approximate number of rows; files with over ten times as many are refused.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file cannot be read, or has far too many rows.
+        InputError: The file cannot be read, or has too many rows.
     """
     most = MOST_ROWS if expected is None else 10 * expected + FEW_ROWS
     if path.is_dir():
@@ -100,7 +100,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the predictions in VLMEvalKit results of a folder, skipping its other files."""
+    """Yield the predictions in a folder's VLMEvalKit results, skipping other files."""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
             continue
@@ -126,7 +126,7 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
-    """Return the rows for a table, and those that state no table.
+    """Select the rows of a table, including rows that name none.
 
     Raises:
         InputError: No row remains, or rows belong to another output.
@@ -194,7 +194,7 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield rows in batches, with equal texts stored once, as a small file can contain very many of them."""
+    """Yield rows in batches that share equal texts, as a small file can contain very many of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -225,7 +225,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the first sheet of a workbook, whose unpacked size is limited relative to the file."""
+    """Yield the rows of a workbook's first sheet, after checking its unpacked size."""
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
         with ZipFile(path) as archive:
@@ -261,10 +261,10 @@ READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
 
 
 def answer_column(predictions: Predictions) -> str:
-    """Return the name of the column with the answers.
+    """Return the name of the answer column.
 
     Raises:
-        InputError: There is no such column, or several, one of which may be the answer key.
+        InputError: There is no such column, or there are several, one of which may be the answer key.
     """
     found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
     if len(found) > 1:
@@ -276,12 +276,12 @@ def answer_column(predictions: Predictions) -> str:
 
 
 def identity(ids: Iterable[str]) -> str:
-    """Return a hash of a set of questions; scores are comparable only if it is equal."""
+    """Hash a set of questions; scores are comparable only if the hashes are equal."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str:
-    """Return the first of the allowed names that is a column; "" if there is none and it is optional.
+    """Return the first of the allowed names that is a column, or "".
 
     Raises:
         InputError: The column is required and missing.
@@ -297,7 +297,7 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
 
 
 def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
-    """Raise InputError if an id occurs more than once."""
+    """Raise InputError for duplicate ids."""
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
         raise InputError(f"{path} has ids more than once: {', '.join(doubled[:5])}.")
@@ -309,9 +309,9 @@ class MatchedPredictions:
 
     Attributes:
         missing: Ids of questions without a prediction.
-        doubled: Ids that occur more than once; the first prediction is used.
-        unknown: Ids that belong to no question.
-        elsewhere: Number of predictions for questions of other splits.
+        doubled: Duplicate ids, of which the first prediction is used.
+        unknown: Ids that match no question.
+        elsewhere: Number of predictions for other splits.
         read: Number of rows in the file.
     """
 
@@ -333,8 +333,8 @@ class PickedOptions:
     """The option that each prediction selects, in the order of the questions.
 
     Attributes:
-        picks: Number of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
-        unreadable: Ids and answers that could not be interpreted.
+        picks: Index of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
+        unreadable: Ids and texts of unreadable answers.
         matched: The predictions by id.
     """
 
@@ -367,7 +367,7 @@ def match(
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
-    """Return the predictions for questions; arguments and errors are those of `join`."""
+    """Match predictions to questions by id; see `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
@@ -402,16 +402,16 @@ def join(
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
-    """Return predictions in the order of the questions, with the option that each selects.
+    """Match predictions to questions by id, and parse the option that each selects.
 
     Args:
         predictions: The rows.
         ids: Ids of the questions to score.
-        options: Options of each question; None if all are yes/no questions.
+        options: Options of each question; None for yes/no questions.
         others: Ids of existing questions that are not scored now.
-        answer: Name of the column with the answers; by default the one of `ANSWER_NAMES` that exists.
+        answer: Name of the answer column; by default the only one of `ANSWER_NAMES`.
         partial: Whether to count missing, duplicate and unknown ids instead of raising an error.
-        first: Number of the first option in numeric answers.
+        first: Index of the first option in numeric answers.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
@@ -438,7 +438,7 @@ def join(
 
 
 def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> NoReturn:
-    """Raise InputError with a list of mismatched ids."""
+    """Raise InputError with the mismatched ids."""
     faults = [
         f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"
         for names, what in (
@@ -456,5 +456,5 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
 
 
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
-    """Return the options of each row; questions without options are yes/no questions."""
+    """Return the options of each row; rows without options are yes/no questions."""
     return [row.get(name) or YES_NO for row in rows]

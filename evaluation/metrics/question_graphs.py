@@ -1,22 +1,21 @@
-"""Graphs of sub-questions, and the interpretation of answers to them.
+"""Graphs of sub-questions, and the parsing of answers to them.
 
 AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering") decomposes a
 compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that forms a parent
 from its children; a parent can have several edges. Categories, groups and rules are named as in the authors' released
 scorer and defined in `templates/agqa.yaml`.
 
-Answers are interpreted in one of two ways. *Released* reproduces that scorer: answers are compared verbatim, and a
-question is identified by its text within a video. *Default*, ours, differs as follows:
+Answers are parsed in one of two modes. *Released* reproduces that scorer: answers are compared verbatim, and a question
+is identified by its text within a video. *Default*, ours, differs as follows:
 
-* Answers are normalized. Yes/no answers are interpreted by `answers.read_answer`; for other categories, case,
-  surrounding punctuation, lead-ins such as "Answer:", and articles are ignored. Any other answer to a yes/no question
-  is unreadable and incorrect.
-* A question is identified by its key, so that two questions with equal text and different meanings are distinct.
+* Answers are normalized. Yes/no answers are parsed by `answers.read_answer`, and all others count as unreadable and
+  incorrect; for other categories, case, surrounding punctuation, lead-ins such as "Answer:", and articles are ignored.
+* A question is identified by its key, so that questions with equal text and different meanings are distinct.
 * The option of a Choose is identified by the object in its program. The released scorer searches its text for "<answer>
   exist", which finds a table in "Does a vegetable exist?".
 * The first child of an Equals is interpreted by its category rather than by the presence of children: the program
-  `objExists(o)` names the object of the comparison, a question about an object supplies its answer, and all other
-  questions are not checked.
+  `objExists(o)` names the object of the comparison, a question about an object supplies its answer, and other questions
+  are not checked.
 
 In both modes, a question without a prediction is excluded together with everything that depends on its answer; the
 released scorer stops at such a question.
@@ -67,10 +66,10 @@ class Node:
 
     Attributes:
         key: Key of the prediction, shared by all nodes of a video that are the same question.
-        kind: Category, a key of `GROUPS`.
+        kind: Category, a key of `GROUP_OF`.
         answer: The correct answer; None if unknown.
-        program: Meaning, such as `equals(phone, firstObject(touching, video))`, from which the object of Object Exists
-            and Object Equals is parsed.
+        program: Meaning, such as `equals(phone, firstObject(touching, video))`, which names the object of Object Exists
+            and Object Equals.
     """
 
     key: str
@@ -82,7 +81,7 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """A composition rule that forms a parent from its children, all given by index in the graph."""
+    """A composition rule that forms a parent from its children, given as indices in the graph."""
 
     parent: int
     rule: str
@@ -96,8 +95,8 @@ class QuestionGraph:
     Attributes:
         root: Key of the question.
         nodes: Keys of all questions, children before parents, the root last.
-        edges: Composition rules. The order of children matters for Equals, Choose and Xor. A question without edges is
-            isolated and only counts for accuracy.
+        edges: Composition rules. The order of children matters for Equals, Choose and Xor. An isolated question,
+            without edges, only counts for accuracy.
     """
 
     root: str
@@ -116,18 +115,14 @@ class VideoGraphs:
 
 
 def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
-    """Check that a graph can be scored.
-
-    Raises:
-        InputError: The graph is cyclic or unordered, or has an unknown question, category or rule.
-    """
+    """Raise InputError if a graph is cyclic or unordered, or has an unknown question, category or rule."""
     known = [nodes.get(key) for key in graph.nodes]
     if fault := _fault(graph, known):
         raise InputError(f"graph {graph.root!r} of video {graph.video_id!r} {fault}")
 
 
 def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
-    """Describe the defect of a graph; "" if it has none."""
+    """Describe the defect of a graph, or return ""."""
     if not graph.nodes or graph.nodes[-1] != graph.root:
         last = repr(graph.nodes[-1]) if graph.nodes else "nothing"
         return f"ends with {last}. The last node must be the root."
@@ -179,7 +174,7 @@ def open_answer(text: str) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def comparable(text: str, kind: str) -> str | None:
-    """Normalize an answer to a question of a category for comparison; return None if it is unreadable."""
+    """Normalize an answer to a question of a category; return None if it is unreadable."""
     if kind not in ANSWERED_YES_NO:
         return open_answer(text)
     pick = read_answer(text, YES_NO)
@@ -188,19 +183,19 @@ def comparable(text: str, kind: str) -> str | None:
 
 @dataclass(frozen=True)
 class ReadAnswers:
-    """Normalized answers to the questions of a video; all lists except the last two have one entry per question.
+    """Normalized answers to the questions of a video. Lists have one entry per question, except for the last two.
 
     Attributes:
         nodes: The questions.
         says: The predicted answers; None if missing or unreadable.
         truths: The correct answers; None if unknown.
-        right: Whether the prediction is correct; None if it is not scored because the correct answer or the prediction
-            is missing or the category is excluded.
+        right: Whether the prediction is correct; None if the question is not scored, because its category is excluded
+            or either answer is missing.
         absent: Whether a prediction is required and missing.
         names: Identities of the questions.
-        released: Whether they were interpreted as by the released scorer.
-        missing: Keys of questions whose prediction is missing.
-        unreadable: Keys of questions whose prediction is unreadable.
+        released: Whether they were parsed as by the released scorer.
+        missing: Keys of questions without a prediction.
+        unreadable: Keys of questions with an unreadable prediction.
     """
 
     nodes: list[Node]
@@ -215,11 +210,7 @@ class ReadAnswers:
 
 
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
-    """Interpret the predictions for questions of one video.
-
-    Raises:
-        InputError: A correct answer is not valid for its category.
-    """
+    """Parse the predictions for questions of one video; raise InputError for an invalid correct answer."""
     found = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
@@ -247,7 +238,7 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
     """Return the predictions of constant baselines by name; always answering yes is almost perfectly consistent.
 
-    "commonest" is the most frequent correct answer in the question's category, with ties resolved alphabetically, and
+    "commonest" is the most frequent correct answer in the question's category, with ties resolved alphabetically, or
     yes if no correct answer is known.
     """
     given: dict[str, Counter[str]] = {}

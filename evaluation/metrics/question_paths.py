@@ -1,4 +1,4 @@
-"""Locate the error in the answer to one question: its graph of sub-questions, with verdicts and contradictions.
+"""Locate the error in an answer within its graph of sub-questions.
 
 AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path (pink) leads from an incorrect answer down through incorrect
 answers to sub-questions. Contradictions (blue) are answers to a parent and its children that cannot all be true.
@@ -24,7 +24,7 @@ class JudgedQuestion:
 
     Attributes:
         prediction: The predicted answer verbatim; None if missing.
-        verdict: "right", "wrong", "right answer not known", "not answered", or "not scored" for excluded categories.
+        verdict: One of the verdicts above; `UNASKED` for excluded categories.
         on_path: Whether the question is on the error path.
     """
 
@@ -45,7 +45,7 @@ class QuestionPath:
         error_edges: Pairs of parent and child on the error path. The path starts at the root if its answer is
             incorrect, and continues to every child whose answer is incorrect, or is not judged and leads to an
             incorrect one.
-        contradictions: Parents, with the rule, whose answer contradicts those to its children.
+        contradictions: Parents, with the rule, whose answers contradict those to their children.
     """
 
     root: str
@@ -56,7 +56,7 @@ class QuestionPath:
 
     @property
     def origins(self) -> tuple[int, ...]:
-        """Indices of incorrect answers below which no answer is incorrect, the ends of the error path."""
+        """Indices of the ends of the error path: incorrect answers without incorrect answers below."""
         going_on = {parent for parent, _ in self.error_edges}
         return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
 
@@ -126,7 +126,7 @@ def _verdict(node: Node, right: bool | None) -> str:
 
 
 def question_path_json(path: QuestionPath) -> dict[str, Any]:
-    """Return a question's graph with verdicts and contradictions as JSON values; edges are by index in `nodes`."""
+    """Convert a question's graph with verdicts to JSON values; edges are by index in `nodes`."""
     contradictory = {parent for parent, _ in path.contradictions}
     return {
         "root": path.root,
@@ -157,7 +157,7 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
 
 
 def step_text(step: JudgedQuestion) -> str:
-    """Describe a question, its prediction and the correct answer in one line."""
+    """Format a question, its prediction and the correct answer in one line."""
     if step.prediction is None:
         judged = step.verdict
     elif step.verdict == WRONG:
@@ -168,10 +168,10 @@ def step_text(step: JudgedQuestion) -> str:
 
 
 def question_path_text(path: QuestionPath) -> str:
-    """Format a question's graph as a tree with answers, verdicts and contradictions.
+    """Format a question's graph as a tree with answers and verdicts.
 
     A question with several parents is only expanded below the first. "✗" marks the error path, "↯" a rule by which the
-    parent's answer contradicts its children's.
+    parent's answer contradicts those to its children.
     """
     rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
     for parent, rule, children in path.edges:

@@ -1,4 +1,4 @@
-"""Text-to-video retrieval: recall at 1, 5 and 10 from similarities or ranked lists."""
+"""Recall at 1, 5 and 10 of text-to-video retrieval, from similarities or ranked lists."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ CUTS = (1, 5, 10)
 
 
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
-    """Return for each caption the probability that its clip is among the first K, shape (captions, cuts).
+    """Return the probability that each caption's clip is among the first K, shape (captions, cuts).
 
     Ties are ordered randomly, so that an uninformative matrix scores chance rather than 1: with g clips above the
     correct one and e others equal to it, the probability is (K - g) / (e + 1), limited to 0 to 1.
 
     Args:
-        similarity: Similarities, shape (clips, captions), where greater is more similar.
+        similarity: Similarities, shape (clips, captions); higher is more similar.
         target: Row of the correct clip for each caption.
         cuts: The values of K.
 
@@ -43,7 +43,7 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
 def ranked_hits(
     ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str], cuts: Sequence[int] = CUTS
 ) -> Floats:
-    """Return for each caption whether its clip is among the first K of its ranked list, shape (captions, cuts).
+    """Return whether each caption's clip is among the first K of its ranked list, shape (captions, cuts).
 
     `ranked` contains clip ids by caption id, best first: at least as many as the largest of `cuts`, or all clips.
 

@@ -1,8 +1,8 @@
 """Robustness to perturbations.
 
 Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
-2207.02159), section 5.2: absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness
-γr = 1 − (R_clean − R_pert) / R_clean, with R from 0 to 1.
+2207.02159), section 5.2: absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness γr = 1 − (R_clean −
+R_pert) / R_clean, with R from 0 to 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CLEAN = "clean"
 
 @dataclass(frozen=True, order=True)
 class Setting:
-    """A visual perturbation at a severity, a text perturbation, both, or neither.
+    """A visual perturbation with a severity, a text perturbation, both, or neither.
 
     Attributes:
         visual: Name of the visual perturbation, or "".
@@ -79,7 +79,7 @@ class Suite:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
-        """Group settings by (modality, family), then by perturbation; multimodal ones form one family."""
+        """Group settings by (modality, family), then by perturbation; multimodal settings form one family."""
         found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
         for setting in self.settings:
             if setting.modality == "clean":
@@ -92,7 +92,7 @@ class Suite:
         return found
 
     def by_kind(self) -> dict[str, list[Setting]]:
-        """Group text-only settings by kind, and add a group of all that are not synthetic (Table 4)."""
+        """Group text settings by kind, and add a group of all non-synthetic ones (Table 4)."""
         found: dict[str, list[Setting]] = {}
         for setting in self.settings:
             if setting.modality == "text" and setting.text in self.kinds:
@@ -101,7 +101,7 @@ class Suite:
         return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
 
     def wholes(self) -> dict[str, list[list[Setting]]]:
-        """Return the settings over which robustness is averaged, by modality, family or kind, then by perturbation."""
+        """Return the settings to average, by modality, family or kind, then by perturbation."""
         groups = self.groups()
         found: dict[str, list[list[Setting]]] = {}
         for (modality, _), members in groups.items():
@@ -120,9 +120,9 @@ PAIRS = "pairs"
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
-    """Return each score's clean value and its robustness by modality, family and, for text, kind.
+    """Return each score's clean value, and its robustness by modality, by family and, for text, by kind.
 
-    Robustness is averaged over severities, then over the perturbations of the family, modality or kind.
+    Robustness is averaged over severities, then over perturbations.
     """
     result: dict[str, Floats] = {}
     wholes = suite.wholes()
@@ -140,7 +140,7 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Return the main scores: clean scores, and robustness by modality."""
+    """Return the clean scores, and the robustness by modality."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -158,7 +158,7 @@ def tables(
         suite: The settings and scores.
         counted: The sums.
         scored: Estimates of the scores of `measure`.
-        changed: Fraction of captions that each text perturbation changes.
+        changed: Fraction of captions changed by each text perturbation.
     """
     changed = changed or {}
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}

@@ -1,4 +1,4 @@
-"""The result of scoring: main scores with intervals, tables, and the underlying sums."""
+"""Results of scoring: main scores with intervals, other tables, and the underlying sums."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ SHOWN_ROWS = 40
 
 @dataclass(frozen=True)
 class Scores(Result):
-    """The scores of one predictions file on one output.
+    """Scores of one predictions file on one output.
 
     Attributes:
-        benchmark: Name of the builder.
+        benchmark: Name of the benchmark.
         split: The scored split, or "all".
         answers: Counts as in `predictions.PickedOptions.summary`.
         headline: The main scores with intervals.
@@ -47,7 +47,7 @@ class Scores(Result):
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """Warning if no answer could be interpreted, with the first one quoted."""
+        """A warning if no answer could be parsed, with the first one quoted."""
         first = next(iter(self.answers.get("unreadable_first", ())), None)
         if first is None or self.answers["unreadable"] < self.answers["scored"]:
             return ()
@@ -57,7 +57,6 @@ class Scores(Result):
         )
 
     def __str__(self) -> str:
-        """Format the counts, the shorter tables and a line about the intervals."""
         lines = [answers_line(self)]
         for counts in (self.answers, self.answers.get("explanations", {})):
             for row in counts.get("unreadable_first", [])[:5]:
@@ -103,7 +102,7 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
 
 
 def answers_line(scores: Scores) -> str:
-    """Describe the counts of answers and, if any, of explanations."""
+    """Describe the counts of answers and explanations."""
     explanations = scores.answers.get("explanations")
     lines = [counts_line(scores.answers, "answers")] + (
         [counts_line(explanations, "explanations")] if explanations else []
@@ -128,7 +127,7 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Describe the intervals, or the reason why they are missing or unreliable."""
+    """Describe the intervals, or why they are missing or unreliable."""
     sources: int = interval["sources"]
     if sources < FEWEST:
         return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."

@@ -1,4 +1,4 @@
-"""Score the predictions on an output."""
+"""Score predictions on an output."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ class Explanation(Result):
     written: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return the text."""
         return self.text
 
     def as_json(self) -> dict[str, Any]:
@@ -48,7 +47,7 @@ class Explanation(Result):
         return dict(self.content)
 
     def _repr_html_(self) -> str:
-        """Return the picture for notebooks."""
+        """Show the picture in notebooks."""
         return (
             f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
         )
@@ -56,7 +55,7 @@ class Explanation(Result):
 
 @dataclass(frozen=True)
 class BenchmarkScoring:
-    """The scoring of predictions on a benchmark.
+    """Scoring of predictions on a benchmark.
 
     Attributes:
         answers: Function that scores answers on a table of an output; the split is in the options.
@@ -64,9 +63,8 @@ class BenchmarkScoring:
         similarity: Function that scores a folder of similarities, for benchmarks with retrieval.
         figures: Function that draws figures in addition to the common ones.
         by_table: Whether tables are scored separately, so that commands must specify them.
-        released: Whether scoring like the published scorer is available (`ScoreOptions.released`).
-        explain: Function that explains the answer to one question, for benchmarks whose answers have more detail than
-            correct or incorrect.
+        released: Whether the published scorer can be reproduced (`ScoreOptions.released`).
+        explain: Function that explains the answer to one question, if it has more detail than its correctness.
     """
 
     answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
@@ -87,10 +85,7 @@ def score(
     split: str | None,
     options: ScoreOptions,
 ) -> Scores:
-    """Score predictions on an output.
-
-    `similarity` is a folder of similarities in place of answers. The split of `options` is ignored in favour of
-    `split`.
+    """Score predictions, or a folder of similarities, on a split of an output.
 
     Raises:
         UsageError: The benchmark has no published scorer, and `options.released` is set.

@@ -1,4 +1,4 @@
-"""Load similarities of clips and captions, and ranked lists, from files."""
+"""Load similarities of clips and captions, or ranked lists, from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
-    """Return the order of names in a matrix, read from a file; by default that of `names`."""
+    """Read the order of names in a matrix from a file; by default that of `names`."""
     if not path.is_file():
         return np.arange(len(names))
     given = read_text(path).split("\n")
@@ -58,11 +58,7 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
 
 
 def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
-    """Load a similarity matrix.
-
-    Raises:
-        InputError: The file does not contain a numeric matrix of this shape.
-    """
+    """Load a similarity matrix; raise InputError if the file contains no numeric matrix of this shape."""
     regular(path)
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path, shape)
@@ -84,7 +80,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
     """Load ranked lists, one `{"id": …, "ranked": [clip ids]}` per line, as clip ids by caption id, best first.
 
-    An id denotes a caption, or a clip with only one caption.
+    An id refers to a caption, or to a clip with only one caption.
 
     Raises:
         InputError: A line is malformed, refers to an unknown caption or clip, or repeats a caption.

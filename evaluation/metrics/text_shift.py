@@ -1,4 +1,4 @@
-"""Distance of perturbed captions from their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
+"""Similarity of perturbed captions to their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
 
 Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
 """
@@ -40,7 +40,7 @@ class Perplexity:
 
     Attributes:
         mean: Mean over all captions.
-        mean_without_outliers: Mean over captions of perplexity at most 500; 0 if there are none.
+        mean_without_outliers: Mean over captions with a perplexity of at most 500; 0 if there are none.
         outliers: Fraction of the other captions.
     """
 
@@ -57,7 +57,7 @@ class Perplexity:
 
 @dataclass(frozen=True)
 class Shift:
-    """Mean similarity of the captions of one perturbation to their originals; 1 for equal captions.
+    """Mean similarity of one perturbation's captions to their originals.
 
     Attributes:
         captions: Number of captions, including unchanged ones.
@@ -81,11 +81,7 @@ Judge = Callable[[Sequence[str]], list[float]]
 
 
 def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
-    """Measure the distance of captions from their originals.
-
-    Raises:
-        InputError: A package or WordNet is missing.
-    """
+    """Measure the similarity of captions to their originals; raise InputError if a package or WordNet is missing."""
     pairs = list(pairs)
     bleu, meteor, rouge = zip(*(similarity(caption, original) for caption, original in pairs), strict=True)
     return Shift(
@@ -99,7 +95,7 @@ def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) 
 
 
 def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return the means of `METRICS` over each family's perturbations, equally weighted (Table 7), and their number."""
+    """Return the unweighted means of `METRICS` over each family's perturbations (Table 7), and their number."""
     members: dict[str, list[Shift]] = {}
     for name, shift in shifts.items():
         members.setdefault(families[name], []).append(shift)
@@ -125,8 +121,8 @@ def similarity(caption: str, original: str) -> tuple[float, float, float]:
 
     BLEU-4 is sacrebleu's sentence score with exponential smoothing and effective order, so that an unchanged caption of
     fewer than four words scores 1. METEOR is NLTK's with WordNet and with the perturbed caption as the reference, which
-    reproduces Table 7: added words lower it, as recall has nine times the weight of precision. ROUGE-L is rouge-score's
-    without stemming. BLEU and METEOR use this package's tokens, in which [UNK] is one token; only BLEU is
+    reproduces Table 7: added words lower it, since recall has nine times the weight of precision. ROUGE-L is
+    rouge-score's without stemming. BLEU and METEOR use this package's tokens, in which [UNK] is one token; only BLEU is
     case-sensitive.
     """
     bleu, rouge = _scorers()
@@ -151,7 +147,7 @@ def _scorers() -> tuple[Any, Any]:
 
 
 def scorer_versions() -> dict[str, str]:
-    """Return the versions of the packages and of WordNet that determine the numbers."""
+    """Return the versions of the packages and of WordNet that determine the scores."""
     _scorers()
     versions = {name: version(name) for name in ("sacrebleu", "nltk", "rouge-score")}
     return {**versions, "wordnet": load_wordnet().name}
@@ -173,9 +169,8 @@ class LanguageModel:
     def perplexities(self, texts: Sequence[str]) -> list[float]:
         """Return the perplexity of each text, the exponential of the mean loss of its tokens.
 
-        The tokenizer's beginning-of-text token (or, as for GPT-2, the end-of-text token) is prepended, so that the
-        first word counts. With a tokenizer that has neither, prediction starts after the first token, and a text of one
-        token has perplexity 1.
+        The tokenizer's beginning-of-text token (or end-of-text token, as for GPT-2) is prepended, so that the first
+        word counts. Without either, prediction starts after the first token, and a text of one token has perplexity 1.
         """
         known: dict[str, float] = {}
         waiting = sorted({*texts}, key=lambda text: (len(text), text))
@@ -216,7 +211,7 @@ class LanguageModel:
 
 
 def load_language_model(name: str) -> LanguageModel:
-    """Load a causal language model from a folder or by its name on the Hub, on a GPU if available.
+    """Load a causal language model from a folder or the Hub, on a GPU if available.
 
     Raises:
         InputError: transformers is not installed, or the model does not exist.
@@ -250,7 +245,7 @@ def shift_report(
     model: LanguageModel | None = None,
     each: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Return measurements of all perturbations of an output as JSON values.
+    """Measure all perturbations of an output, and return JSON values.
 
     Args:
         tables: Pairs of caption and original by perturbation.
@@ -280,7 +275,7 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the report of an output; None if there is none for this content."""
+    """Return the stored report of an output, or None if it is missing or outdated."""
     file = folder / FILE
     if not file.is_file():
         return None

@@ -1,4 +1,4 @@
-"""Write the predictions of a model and the record of its run, or count what a dry run would send."""
+"""Write a model's predictions and the record of its run, or count the requests of a dry run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class ModelAnswers(Result):
     """Answers of a model, or the counts of a dry run.
 
     Attributes:
-        table: One row per choice of modalities with its file and number of answers; for a dry run, the counts.
+        table: File and number of answers by modalities; for a dry run, the counts.
         record: Data stored next to the predictions: model, sampling, requests and tokens; for a dry run, the counts.
         lines: Lines printed by the command.
         files: Prediction files by modalities; empty for a dry run.
@@ -54,19 +54,18 @@ class ModelAnswers(Result):
         return dict(self.record)
 
     def __str__(self) -> str:
-        """Return the printed lines and the commands that score the files."""
         return "\n".join([*self.lines, *([""] if self.commands else []), *self.commands])
 
 
 def plan(
     asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: AskSettings, prices: Prices | None = None
 ) -> ModelAnswers:
-    """Count the requests, pictures and approximate tokens of a run without sending anything.
+    """Count the requests, images and approximate tokens of a run without sending anything.
 
     Args:
         asked: The question set.
         calls: The calls that would be made.
-        clips: Source of frames; None if no video is shown.
+        clips: Source of frames; None without video.
         how: Settings of the calls.
         prices: Prices per million input and output tokens.
     """
@@ -128,10 +127,10 @@ def answer(
         asked: The question set.
         calls: The calls to make.
         model: The model.
-        clips: Source of frames; None if no video is shown.
+        clips: Source of frames; None without video.
         how: Settings of the calls.
         files: Prediction files to write, by modalities.
-        journal_path: File that stores every answer as it arrives.
+        journal_path: File that stores every answer on arrival.
         prices: Prices per million input and output tokens.
         partial: Whether to write predictions even if some questions have no answer.
         fresh: Whether to discard the answers in the journal.

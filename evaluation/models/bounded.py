@@ -1,4 +1,4 @@
-"""An HTTP client that limits the duration and size of responses from untrusted endpoints."""
+"""HTTP client that limits the duration and size of responses from untrusted endpoints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-reques
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """A client that reads complete responses within limits and ignores redirects; proxies come from the environment."""
+    """Client that reads complete responses within limits and ignores redirects, with proxies from the environment."""
 
     def __init__(self, seconds: float):
         super().__init__(timeout=seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})
@@ -26,7 +26,7 @@ class BoundedClient(openai.DefaultAsyncHttpxClient):
 
         Raises:
             httpx.TimeoutException: No complete response arrived in time.
-            openai.OpenAIError: The response is too long or has an unsupported encoding; it is not retried.
+            openai.OpenAIError: The response is too long or has an unsupported encoding.
         """
         request.headers["Accept-Encoding"] = "identity"
         try:

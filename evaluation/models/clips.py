@@ -1,4 +1,4 @@
-"""Select, decode and scale the frames that are shown with a question."""
+"""Select, decode and scale the frames shown with a question."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PATCH = 28  # side length in pixels of the patches that Qwen2-VL and others conv
 
 @dataclass(frozen=True)
 class Sampling:
-    """Frames per clip and their size.
+    """Number and size of the frames per clip.
 
     Attributes:
         frames: Number of frames.
         size: Maximum length of the longer side in pixels; 0 keeps the original size.
         quality: JPEG quality, 1 to 100.
-        fps: Frames per second instead of a number; None for `frames`.
+        fps: Frames per second, instead of a number of frames.
     """
 
     frames: int = 16
@@ -52,7 +52,7 @@ class Sampling:
     fps: float | None = None
 
     def chosen(self, index: FrameIndex, stretch: range, start: Fraction) -> list[int]:
-        """Choose the frames to show from a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
+        """Choose frames from a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
         if self.fps is None:
             return uniform(index, stretch, self.frames)
         return at_rate(index, stretch, self.fps, start, MOST_FRAMES)
@@ -65,7 +65,7 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Timing:
-    """The times of a clip's frames on a grid of constant rate, as expected by model processors.
+    """Times of a clip's frames on a grid of constant rate, as expected by processors of transformers.
 
     Attributes:
         fps: Mean frame rate of the clip.
@@ -131,7 +131,7 @@ class ClipSource(Protocol):
 
 
 def shrunk(picture: Picture, size: int) -> Picture:
-    """Scale a picture down to at most `size` pixels on its longer side; 0 returns it unchanged."""
+    """Scale a picture down to at most `size` pixels on its longer side; 0 keeps its size."""
     height, width = picture.shape[:2]
     longer = max(height, width)
     if not size or longer <= size:
@@ -144,7 +144,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
     """Decode the sampled frames of a video file.
 
     Raises:
-        VideoError: The file cannot be decoded, or the requested part contains no frames (`too_short`).
+        VideoError: The file cannot be decoded, or the clip contains no frames (`too_short`).
     """
 
     def shown(index: FrameIndex) -> View:
@@ -177,7 +177,7 @@ class StoredClips:
     _groups: OrderedDict[tuple[Path, int], list[dict[str, Any]]] = field(default_factory=OrderedDict)
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return the frames or the file of a stored video after checking its SHA-256."""
+        """Return the frames or the file of a stored video, after checking its SHA-256."""
         with fitting(self.output.path):
             content = self._read(clip)
         if whole:
@@ -213,7 +213,7 @@ class StoredClips:
         return found
 
     def _group(self, path: Path, group: int) -> list[dict[str, Any]]:
-        """Return the videos of a row group; the last two groups are cached, since questions arrive clip by clip."""
+        """Return the videos of a row group, caching the last two groups, since questions are ordered by clip."""
         if (path, group) not in self._groups:
             with open_shard(path) as file:
                 self._groups[path, group] = list(group_rows(file, group, ["sha256", "video"]))
@@ -224,12 +224,12 @@ class StoredClips:
 
 @dataclass(frozen=True)
 class FolderClips:
-    """Videos in a folder: paths by id."""
+    """Videos in a folder, by id."""
 
     paths: Mapping[str, Path]
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
-        """Return the frames or the file of a video; only whole files can be sent."""
+        """Return the frames of a clip, or the file of a complete video."""
         path = self.paths.get(str(clip.key[0][1]))
         if path is None:
             raise InputError(f"there is no video {clip}.")
@@ -245,7 +245,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
 
     Raises:
         UsageError: The folder does not exist.
-        InputError: Videos are missing, or a question states no video.
+        InputError: Videos are missing, or a question has none.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}. Give the folder of the videos with --videos.")
@@ -269,7 +269,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
 
 
 def holds_videos(output: FinishedOutput, configs: Iterable[Config], tables: Iterable[str]) -> bool:
-    """Return whether tables of an output contain the videos."""
+    """Check whether tables of an output contain the videos."""
     named = {config.name for config in configs if any(column.kind == "video" for column in config.columns)}
     return all(
         table in named

@@ -1,4 +1,4 @@
-"""Attention distances of a model over complement pairs; see `probes.attention_distances`."""
+"""Measure a model's attention distances on complement pairs; see `probes.attention_distances`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .run import AskSettings, Call
 
 @dataclass(frozen=True)
 class Complement:
-    """A complement pair: two questions with opposite correct answers.
+    """A pair of questions with opposite correct answers.
 
     Attributes:
         kind: "video" for one question about a video and its complement; "text" for two questions about one video.
@@ -39,7 +39,7 @@ class Complement:
 
 
 def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
-    """Return a deterministic sample of up to `most` pairs of each kind, among those with both questions asked."""
+    """Sample up to `most` pairs of each kind, among those with both questions asked."""
     known = set(asked)
     found: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
@@ -61,11 +61,11 @@ def measure_distances(
     rounds: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[Complement, Mapping[str, float]]:
-    """Measure the distances that the journal lacks.
+    """Measure the distances that are missing from the journal.
 
     Args:
         pairs: The complement pairs.
-        calls: The call of each question, by question id.
+        calls: Calls by question id.
         model: The model.
         clips: Source of frames.
         how: Settings of the calls.
@@ -79,7 +79,7 @@ def measure_distances(
 
     Raises:
         VideoError: A clip cannot be decoded.
-        InputError: The modalities of tokens are unknown, or the model keeps its modalities in separate sequences.
+        InputError: The modalities of tokens are unknown, or the model keeps them in separate sequences.
         ProbeError: A layer was not reached.
     """
 

@@ -1,4 +1,4 @@
-"""A model behind an OpenAI-compatible endpoint; retries and timeouts are handled by the `openai` package."""
+"""Models behind an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Endpoint:
         at_once: Number of concurrent requests.
         per_minute: Maximum requests per minute; 0 for no limit.
         retries: Maximum retries of a request after transient errors.
-        timeout: Seconds allowed for each attempt, from the connection to the last byte.
+        timeout: Timeout of each attempt in seconds, including the complete response.
         key_variable: Environment variable with the API key.
         request: Additional fields of each request; None removes a default field.
     """
@@ -53,7 +53,7 @@ class Endpoint:
     request: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Open the client without sending anything.
+        """Create the client without sending anything.
 
         Raises:
             UsageError: The URL is invalid or contains a secret.
@@ -140,7 +140,7 @@ class Endpoint:
         return reply
 
     async def finish(self) -> None:
-        """Do nothing: requests do not wait for each other."""
+        """Do nothing, since requests are never batched."""
 
     async def close(self) -> None:
         """Close connections."""
@@ -165,7 +165,7 @@ class Endpoint:
         )
 
     def _read(self, found: Any) -> Reply:
-        """Return the answer in a response; refuse malformed responses."""
+        """Parse a response; raise AnswerError if it is malformed."""
         choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _part(choice, "message")
@@ -238,7 +238,7 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
 
 
 def content_of(request: Request) -> list[dict[str, Any]]:
-    """Return the parts of a message: frames or video first, then the question."""
+    """Return the parts of a message: frames or video, then the question."""
     parts: list[dict[str, Any]] = []
     if request.view is not None and request.view.video is not None:
         parts.append({"type": "video_url", "video_url": {"url": _data_url("video/mp4", request.view.video)}})

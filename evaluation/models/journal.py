@@ -1,4 +1,4 @@
-"""A journal of answers, which are written on arrival, so that no question is asked twice."""
+"""Journal of answers, written on arrival, so that no question is asked twice."""
 
 from __future__ import annotations
 
@@ -22,17 +22,14 @@ VERSION = 1
 
 
 class AnswerJournal:
-    """Answers by key, stored in a file by appending lines.
+    """Answers by key, appended to a file as lines.
 
-    The first line records the properties that determine the answers. An incomplete last line of a killed process is
-    removed.
+    The first line records the properties that determine the answers. An incomplete last line, left by a killed process,
+    is removed.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
-        """Set the file and the properties that determine its answers; the file is opened on entry.
-
-        `about` contains the properties that determine the answers. With `fresh`, the content of the file is discarded.
-        """
+        """Set the file, which is opened on entry, and the properties that determine its answers."""
         self.path = path
         self._fresh = fresh
         self.about = {"journal": VERSION, **parse_json(json.dumps(about))}
@@ -76,11 +73,7 @@ class AnswerJournal:
             self._lock.release()
 
     def add(self, key: str, reply: Reply) -> None:
-        """Append an answer.
-
-        Raises:
-            OutputError: The file cannot be written.
-        """
+        """Append an answer; raise OutputError if the file cannot be written."""
         self.replies[key] = reply
         self._write({"key": key, **reply.as_json()})
         keep("answer")

@@ -30,8 +30,8 @@ class LocalModel:
         device: Device, such as "cpu" or "cuda:0"; "" for a GPU if available.
         dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
         device_map: Distribution over devices by accelerate, such as "auto"; "" for a single device.
-        batch: Number of requests that are answered together.
-        send: "video" or "frames" (as images); "" sends a video if the processor and its template support it.
+        batch: Number of requests answered together.
+        send: "video" or "frames" (as images); "" sends videos if the processor and its template support them.
     """
 
     name: str
@@ -106,12 +106,12 @@ class LocalModel:
 
     @property
     def at_once(self) -> int:
-        """Return the number of concurrent requests."""
+        """Number of concurrent requests."""
         return self.batch
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Return the properties that determine the answers, for the record of a run."""
+        """Properties that determine the answers, for the record."""
         return {
             "transformers": self.name,
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
@@ -121,12 +121,10 @@ class LocalModel:
         }
 
     def _prompt(self, shown: Sequence[Mapping[str, str]], text: str = "") -> str:
-        """Return the chat template filled with the media and the text."""
         message = {"role": "user", "content": [*shown, {"type": "text", "text": text}]}
         return str(self.processor.apply_chat_template([message], add_generation_prompt=True, tokenize=False))
 
     def _shown(self, view: View | None) -> list[dict[str, str]]:
-        """Return the media parts of a message."""
         if view is None:
             return []
         if self.send == "video":
@@ -134,9 +132,7 @@ class LocalModel:
         return [{"type": "text", "text": prompts()["frames"]}, *[{"type": "image"}] * len(view.pictures)]
 
     def inputs(self, *requests: Request) -> Any:
-        """Return the model's inputs for one request or a batch, as tensors by name.
-
-        All requests must have the same number of frames.
+        """Return the model's inputs for requests with equal numbers of frames, as tensors by name.
 
         Raises:
             AnswerError: The processor fails.
@@ -167,7 +163,7 @@ class LocalModel:
             self.model(**inputs)
 
     async def reply(self, request: Request) -> Reply:
-        """Return an answer generated in this thread; see `Model.reply`."""
+        """Generate an answer in this thread; see `Model.reply`."""
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, answered))
         if len(self._waiting) >= self.batch:
@@ -175,7 +171,7 @@ class LocalModel:
         return await answered
 
     async def finish(self) -> None:
-        """Answer the waiting requests, batched by number of frames."""
+        """Answer the waiting requests in batches with equal numbers of frames."""
         groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
         for each in self._waiting:
             view = each[0].view
@@ -185,7 +181,7 @@ class LocalModel:
             self._answer(group)
 
     def _answer(self, waiting: Sequence[tuple[Request, asyncio.Future[Reply]]]) -> None:
-        """Answer requests together, or one by one if that fails, for example for lack of memory."""
+        """Answer requests together, or one by one if that fails, for example due to lack of memory."""
         try:
             inputs = self.inputs(*(request for request, _ in waiting))
             replies = self.generate(inputs, [request.max_tokens for request, _ in waiting])
@@ -200,11 +196,7 @@ class LocalModel:
                 answered.set_result(reply)
 
     def generate(self, inputs: Mapping[str, Any], max_tokens: Sequence[int]) -> list[Reply]:
-        """Generate answers greedily.
-
-        Raises:
-            AnswerError: The model fails.
-        """
+        """Generate answers greedily; raise AnswerError if the model fails."""
         try:
             with self._torch.inference_mode():
                 found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
@@ -233,7 +225,7 @@ class LocalModel:
 
 
 def metadata_of(view: View) -> dict[str, Any]:
-    """Return the frame rate and times of a clip's frames in the form that transformers' processors expect."""
+    """Return the frame rate and times of a clip's frames as expected by processors of transformers."""
     height, width = view.pictures[0].shape[:2]
     found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
     if view.timing is not None:
@@ -251,7 +243,7 @@ def load_processor(name: str, **named: Any) -> Any:
 
     Raises:
         OSError: The processor does not exist.
-        ImportError: The processor cannot work without the missing packages.
+        ImportError: The processor requires a missing package.
     """
     transformers = import_extra("transformers", what="--transformers", extra="probes")
     with suppress(ImportError, AttributeError):

@@ -1,4 +1,4 @@
-"""The interface of models that answer questions: a request contains text and frames, a reply the generated text."""
+"""Interface of models that answer questions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .clips import View
 
 @dataclass(frozen=True)
 class Request:
-    """One request.
+    """A prompt, with frames or a video.
 
     Attributes:
         text: The prompt.
-        view: Frames or video; None to show neither.
+        view: Frames or video; None for neither.
         max_tokens: Maximum number of tokens in the answer.
         condition: Name of the probing condition; see `run.Call`.
     """
@@ -34,10 +34,10 @@ class Reply:
     Attributes:
         text: The generated text.
         cut: Whether the answer was truncated at `max_tokens`.
-        input_tokens: Tokens of the request, as counted by the model; None if unknown.
-        output_tokens: Tokens of the answer, as counted by the model; None if unknown.
+        input_tokens: Number of tokens in the request; None if unknown.
+        output_tokens: Number of tokens in the answer; None if unknown.
         model: Name reported by the model, or "".
-        effect: Measures of the probing condition's effect; None without a condition.
+        effect: Measured effect of the probing condition, if any.
     """
 
     text: str
@@ -72,11 +72,11 @@ class Model(Protocol):
         """
 
     async def finish(self) -> None:
-        """Answer requests that wait for a batch to fill: no more follow."""
+        """Answer requests that wait for a batch to fill, since no more will follow."""
 
     async def close(self) -> None:
         """Close connections."""
 
 
 class AnswerError(StressreelError, RuntimeError):
-    """A request failed; the message is that of the server or the decoder."""
+    """A request failed; the message is that of the server or decoder."""

@@ -1,4 +1,4 @@
-"""A local model probed with every short-circuit of QUAG, and with one modality removed.
+"""Probe a local model with the short-circuits of QUAG, and with one modality removed.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", §2.3, Table 1.
 """
@@ -27,7 +27,7 @@ class Condition:
 
     Attributes:
         name: Name in tables and files.
-        modalities: Displayed modalities; see `questions.MODALITIES`.
+        modalities: Modalities shown; see `questions.MODALITIES`.
         short_circuit: Short-circuit of the attention, or "".
         operator: Operator of the short-circuit.
     """
@@ -67,7 +67,7 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
 
 
 def effect_of(report: QuagReport) -> dict[str, float]:
-    """Return `moved` and the share of attention in each quadrant before the short-circuit, averaged over layers."""
+    """Return `moved`, and the share of attention in each quadrant before the short-circuit, averaged over layers."""
     layers = report.layers
     held: dict[str, float] = {}
     for layer in layers:
@@ -92,10 +92,10 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A model probed under conditions; see `models.Model`.
+    """A model probed under several conditions; see `models.Model`.
 
     Attributes:
-        conditions: Conditions by the name used in requests.
+        conditions: Conditions by name.
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
     """
 
@@ -129,7 +129,7 @@ class ProbedModel:
         return replace(reply, effect=effect_of(report))
 
     async def finish(self) -> None:
-        """Do nothing: requests do not wait for each other."""
+        """Do nothing, since requests are never batched."""
 
     async def close(self) -> None:
         """Do nothing, as there are no connections."""

@@ -1,4 +1,4 @@
-"""Questions in the form sent to a model, from the tasks of an output or from a user's file."""
+"""Prepare questions for a model, from the tasks of an output or a user's file."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Clip:
     Attributes:
         table: Table of the output that contains the video; "" for a user's file.
         key: Columns and values that identify the video in the table.
-        start_s: Start of the part in seconds; None for the beginning.
-        end_s: End of the part in seconds; None for the end.
+        start_s: Start in seconds; None for the beginning.
+        end_s: End in seconds; None for the end.
     """
 
     table: str
@@ -45,13 +45,12 @@ class Clip:
     end_s: float | None = None
 
     def __str__(self) -> str:
-        """Return the values of the key, for messages."""
         return " ".join(str(value) for _, value in self.key)
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question.
+    """A question with its prompt.
 
     Attributes:
         key: Key in the journal.
@@ -94,7 +93,7 @@ class Question:
         return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{text}"
 
     def predicted(self, answer: str) -> dict[str, str]:
-        """Return the columns of a prediction for an answer, in the form that `stressreel score` reads."""
+        """Return the columns of a prediction, as expected by `stressreel score`."""
         if not self.option_ids:
             return {self.column: answer}
         pick = read_answer(answer, self.options)
@@ -107,7 +106,7 @@ class Scorable:
 
     Attributes:
         config: The table; None if all questions share one score.
-        written: Whether the answers are open-ended, for `score open-ended`.
+        written: Whether answers are open-ended, for `score open-ended`.
     """
 
     config: str | None
@@ -125,7 +124,7 @@ class QuestionSet:
         identity: Fingerprint or hash of the source, for the record.
         fingerprint: Fingerprint of the output; "" for a file.
         tables: Parts that are scored separately; empty for a file.
-        part: Whether some of the questions in these parts are not asked.
+        part: Whether questions of these parts are omitted.
         remarks: Questions that were omitted, with the reason.
     """
 
@@ -143,8 +142,11 @@ def questions_of_output(
 ) -> Iterator[Question]:
     """Yield the questions of an output's tasks.
 
-    `settings` contains patterns of settings of a suite, such as "jpeg-*"; without any, all are asked. `limit` applies
-    to each task, or to each setting of a task.
+    Args:
+        output: The output.
+        tasks: The tasks.
+        settings: Patterns of a suite's settings, such as "jpeg-*"; empty for all.
+        limit: Maximum number of questions per task and setting.
 
     Raises:
         UsageError: A pattern matches no setting.
@@ -245,10 +247,10 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
 
 
 def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the combinations of modalities to show; by default a single one with all that are available.
+    """Return the combinations of modalities to show; by default one with all available modalities.
 
     Raises:
-        UsageError: A choice is unknown or repeated, or needs subtitles and no question has any.
+        UsageError: A name is unknown or repeated, or requires subtitles and no question has any.
     """
     spoken = any(question.subtitles for question in questions)
     chosen = list(named) or ["both" if spoken else "video"]

@@ -59,7 +59,7 @@ class Call:
 
 @dataclass(frozen=True)
 class AskSettings:
-    """Settings of the calls besides the model.
+    """Settings of the calls.
 
     Attributes:
         sampling: Frames to show.
@@ -83,11 +83,7 @@ class AskSettings:
 
 
 def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
-    """Return a call for every question and every choice of modalities.
-
-    Raises:
-        InputError: Two questions have the same key.
-    """
+    """Return a call for every question and choice of modalities; raise InputError for duplicate keys."""
     twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
     if twice:
         raise InputError(f"two questions have the id {twice[0]!r}. Ids must be unique.")
@@ -111,9 +107,15 @@ def ask(
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, str]:
-    """Make the calls for which the journal has no answer.
+    """Make the calls whose answers are missing from the journal.
 
-    `clips` is None if no video is shown; `progress` receives the number of calls just finished.
+    Args:
+        calls: The calls.
+        model: The model.
+        clips: Source of frames; None without video.
+        how: Settings of the calls.
+        journal: Journal for the answers.
+        progress: Callback with the number of calls just finished.
 
     Returns:
         Reasons for failed calls by key, in the order of the calls.
@@ -128,7 +130,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to completion, in another thread if an event loop is running, as in a notebook."""
+    """Run a coroutine, in another thread if an event loop is running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -211,16 +213,15 @@ async def _ask(
 
 
 def after_prompt(text: str, prompt: str) -> str:
-    """Return an answer without the repeated prompt that some servers put before it."""
+    """Remove the repeated prompt that some servers put before an answer."""
     _, repeated, rest = text.rpartition(prompt.strip())
     return ROLE.sub("", rest) if repeated else text
 
 
 def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
-    """Return predictions in the form that `stressreel score` reads, in the order of the calls.
+    """Return predictions as expected by `stressreel score`, in the order of the calls.
 
-    Questions about one item (its answer, its explanation) share a row. Questions without an answer have no row or no
-    column.
+    Questions about the same item (its answer, its explanation) share a row. Questions without an answer are omitted.
     """
     rows: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for call in calls:
@@ -234,11 +235,7 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
 
 
 def write_predictions(path: Path, calls: Sequence[Call], journal: AnswerJournal, fingerprint: str) -> None:
-    """Write the predictions of calls as JSON Lines; see `predictions`.
-
-    Raises:
-        OutputError: The file cannot be written.
-    """
+    """Write the predictions of calls as JSON Lines; see `predictions`."""
     rows = predictions(calls, journal.replies, fingerprint)
     write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
@@ -250,5 +247,5 @@ def total_tokens(replies: Sequence[Reply]) -> tuple[int, int]:
 
 
 def cost_of(sent: int, answered: int, prices: tuple[float, float]) -> float:
-    """Return the cost of tokens at prices per million input and output tokens."""
+    """Return the cost of tokens, given prices per million input and output tokens."""
     return (sent * prices[0] + answered * prices[1]) / 1e6

@@ -2,7 +2,7 @@
 
 QUAG (quadrant averaging; Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing
 Modality Fusion") for any torch model, its NumPy reference, QUAG-attention, modality labels of tokens, and attention
-distances between the two sides of a complement pair. torch is imported only when a model is probed.
+distances of complement pairs. torch is imported only when a model is probed.
 """
 
 from .attention_distances import Distance, attention_distance

@@ -1,9 +1,9 @@
-"""The permutation of tokens that makes two attention maps most similar, with a lower bound over all permutations.
+"""Align two attention maps by the permutation of tokens that makes them most similar.
 
 One permutation P acts on both rows and columns, so min ‖A − P B Pᵀ‖ is a quadratic assignment problem, which is
 NP-hard. Rawal et al. 2024, §B.7, call it a linear sum assignment without specifying the cost. This module uses a linear
-assignment of token profiles, which also yields the Gilmore-Lawler bound, followed by pairwise swaps until none reduces
-the distance.
+assignment of token profiles, which also yields the Gilmore-Lawler lower bound, followed by pairwise swaps until none
+reduces the distance.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
     """Align the second map to the first by a permutation within groups of tokens.
 
     The search starts from the better of the identity and the linear assignment of profiles. Each round then swaps all
-    disjoint pairs of tokens within a group whose swap reduces the distance. The result is a local optimum.
+    disjoint pairs of tokens whose swap reduces the distance. The result is a local optimum.
 
     Args:
         first: The first map, shape (tokens, tokens).
@@ -70,8 +70,7 @@ def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tup
 
     A token's profile is invariant under permutations within the groups: its diagonal cell, and its row and column
     sorted within each group. Sorted lists differ least among all orders, and each off-diagonal cell counts half in its
-    row and half in its column, so the cost bounds the squared distance from below for every permutation (Gilmore 1962,
-    Lawler 1963).
+    row and half in its column, so the cost bounds the squared distance from below (Gilmore 1962, Lawler 1963).
 
     Returns:
         The matching token of the second map for each token of the first, and the lower bound of the distance.
@@ -143,7 +142,7 @@ def _squared(difference: Map) -> float:
 
 
 def _around(rows: Map, columns: Map, tokens: Order) -> float:
-    """Return the sum of squares in rows and columns of some tokens, shape (tokens, all tokens), each cell once."""
+    """Sum the squares in rows and columns of some tokens, shape (tokens, all tokens), counting each cell once."""
     return _squared(rows) + _squared(columns) - _squared(rows[:, tokens])
 
 
@@ -172,7 +171,7 @@ def _crosswise(of: Map) -> Map:
 
 
 def _pairs(gains: Sequence[Map], groups: Sequence[slice], least: float) -> tuple[Order, Order]:
-    """Choose disjoint swaps: each token with its best partner, in order of gain."""
+    """Choose disjoint swaps, each token with its best partner, in order of gain."""
     left, right, gained = [], [], []
     for gain, group in zip(gains, groups, strict=True):
         np.fill_diagonal(gain, -np.inf)

@@ -1,21 +1,21 @@
-"""The distance between a model's attention on the two sides of a complement pair.
+"""Distances between a model's attention on the two sides of a complement pair.
 
 Rawal et al. 2024, §B.7: for each layer and head, two attention maps are aligned by the permutation of tokens that makes
 them most similar, and their L2 distance is averaged over heads and layers. A pair is a video and its complement with
-one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.metrics.distance_table` has
-statistics over many pairs.
+one question (V, V′), or a question and its complement on one video (Q, Q′). `evaluation.metrics.distance_table`
+computes statistics over many pairs.
 
 The paper does not specify the permutations, the search, sequences of different length, or a normalization. Our choices:
 
 * Tokens are permuted within their modality. A complement has other words or another order of frames; matching a word to
   a frame would compare different quadrants.
-* The search is `alignment.align`. It may miss the optimum, so the distance is an upper bound and comes with a lower
-  one.
-* If a modality has fewer tokens on one side, rows and columns of zeros are added there: a token without a partner
-  counts with its whole row and column.
-* Tokens labelled 0 (padding) are removed, rows and columns.
-* Distances are divided by √tokens. Rows are distributions, at most √2 apart, so distances lie between 0 and √2 for
-  every length: the root mean squared distance of two rows. The undivided distance is reported too.
+* The search is `alignment.align`. It may miss the optimum, so the distance is an upper bound and is reported with a
+  lower one.
+* If a modality has fewer tokens on one side, rows and columns of zeros are added there, so that a token without a
+  partner counts with its whole row and column.
+* Tokens labelled 0 (padding) are removed.
+* Distances are divided by √tokens, and reported undivided too. Rows are distributions, at most √2 apart, so distances
+  lie between 0 and √2 for every length.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Distance:
-    """The distance between the attention of two runs, averaged over all heads and layers.
+    """Distance between the attention of two runs, averaged over all heads and layers.
 
     Attributes:
         value: Distance of aligned maps divided by √tokens, 0 to √2.
-        undivided: Distance without the division: Frobenius norm, 0 to √(2 · tokens).
+        undivided: Frobenius norm, 0 to √(2 · tokens).
         lowest: Lower bound of `value` over all permutations.
         settled: Share of heads in which no further swap reduces the distance, 0 to 1.
         tokens: Length of the aligned sequences.
-        heads: Values averaged in `value`: an array (heads,) per layer.
+        heads: The averaged values, an array (heads,) per layer.
     """
 
     value: float
@@ -63,7 +63,7 @@ def attention_distance(
     *,
     rounds: int | None = None,
 ) -> Distance:
-    """Return the distance between the attention maps of a complement pair; the module documents the choices.
+    """Compute the distance between the attention maps of a complement pair; see the module for details.
 
     Args:
         first: Maps of one side by layer, shape (heads, tokens, tokens), where rows are queries, as returned by
@@ -72,8 +72,8 @@ def attention_distance(
         labels_first: Modality of each token of the first side, integers of shape (tokens,), 0 for tokens to remove,
             such as a row of `labels_for`.
         labels_second: Modality of each token of the second side.
-        rounds: Maximum rounds of swaps per head. A limit saves time if hundreds of tokens moved, but increases the
-            distance in this case (`settled` falls below 1). None runs until no swap reduces the distance.
+        rounds: Maximum rounds of swaps per head; None for no limit. A limit saves time if hundreds of tokens moved, but
+            then increases the distance (`settled` falls below 1).
 
     Raises:
         InputError: Shapes do not match, labels are not integers or all 0, or maps are not finite.

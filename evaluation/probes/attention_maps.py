@@ -1,7 +1,7 @@
-"""Attention maps of a torch model: `with captured_attention(model) as captured: model(**inputs)`.
+"""Capture attention maps of a torch model: `with captured_attention(model) as captured: model(**inputs)`.
 
-The module supports the same models as `quag`, including those without `output_attentions` in some layers. Only the
-kernel changes: transformers models use eager attention within the block.
+The same models as for `quag` are supported, including those without `output_attentions` in some layers. Only the kernel
+changes: transformers models use eager attention within the block.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ class CapturedAttention:
 
     Attributes:
         runs: Maps of each run by layer name, in the model's order: float32, shape (batch, heads, queries, keys),
-            softmax before dropout. Each occupies 4 · batch · heads · queries · keys bytes.
+            softmax before dropout.
     """
 
     runs: Mapping[str, Sequence[NDArray[np.float32]]]
 
     def maps(self, item: int = 0, run: int = 0) -> Maps:
-        """Return the maps of one item in one run by layer, in the form for `attention_distance`.
+        """Return the maps of one item in one run, as expected by `attention_distance`.
 
         Args:
             item: Index in the batch.
-            run: Index of the run. For generation, run 0 covers the prompt; later runs contain the queries of single
-                tokens.
+            run: Index of the run. During generation, run 0 covers the prompt, and later runs contain the queries of
+                single tokens.
 
         Returns:
             An array (heads, queries, keys) per layer.
@@ -70,13 +70,9 @@ def captured_attention(
 
     Args:
         model: Any torch module.
-        layers: Attention modules to capture; see `quag`. None for all except image and audio encoders, resamplers and
-            pooling heads.
+        layers: Attention modules to capture; see `quag`.
         attention: Classes of attention modules; see `quag`.
         batch: Items per run; needed only for models that merge batch and heads into one axis.
-
-    Returns:
-        A context manager that yields a `CapturedAttention`.
 
     Raises:
         UsageError: A layer is unknown, `batch` does not divide an axis, or blocks are nested.

@@ -1,6 +1,6 @@
 """Intercept softmax in the attention of a torch model; imported only by `short_circuits.quag` and `capture`.
 
-A torch function mode intercepts every call of softmax; hooks identify the calling attention module. Calls elsewhere
+A torch function mode intercepts every call of softmax, and hooks identify the calling attention module. Calls elsewhere
 (routers, samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never
 call softmax: transformers models are switched to eager attention, `scaled_dot_product_attention` is computed in steps,
 and `multi_head_attention_forward` is run with its inner calls visible.
@@ -40,7 +40,7 @@ SOFTMAX: Mapping[Callable[..., Any], int] = {
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator with the quadrants and heads to which it applies."""
+    """An operator, with the quadrants and heads to which it applies."""
 
     quadrants: Quadrants
     operator: str
@@ -93,7 +93,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class QuadrantCells:
-    """Cells of quadrants such that each row has cells of only one quadrant, and therefore one mean.
+    """Cells of quadrants, only one of which occurs in each row, so that each row has a single mean.
 
     Attributes:
         cells: Booleans of shape (batch or 1, 1, queries, keys).
@@ -175,7 +175,7 @@ ACTIVE: list[AttentionInterception] = []
 
 
 class AttentionInterception(TorchFunctionMode):
-    """The context manager that `quag` returns."""
+    """The context manager returned by `quag`."""
 
     def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
         super().__init__()
@@ -352,7 +352,7 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 
 @contextmanager
 def eager_attention(model: Module) -> Iterator[None]:
-    """Switch all transformers models inside a model to eager attention, and restore their setting afterwards."""
+    """Switch all transformers models inside a model to eager attention, and restore their settings afterwards."""
     models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
     configs: dict[int, Any] = {}
     waiting = [one.config for one in models]

@@ -1,8 +1,8 @@
-"""Modality labels of tokens for `quag`, from the inputs of a model.
+"""Label tokens by modality for `quag`, from the inputs of a model.
 
-Labels are int64 arrays of shape (batch, tokens): 1 for video, 2 for text, 0 for neither. Padding is 0. Special tokens
-([CLS], separators, markers around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and §A.9);
-`special=False` labels the known ones 0. Arrays may be NumPy arrays, torch tensors or lists.
+Labels are int64 arrays of shape (batch, tokens): 1 for video, 2 for text, 0 for neither, including padding. Special
+tokens ([CLS], separators, markers around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and
+§A.9). Inputs may be NumPy arrays, torch tensors or lists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SPECIAL_IDS = (
 
 
 def as_array(given: Any) -> NDArray[Any]:
-    """Return a torch tensor on any device, or any other array-like, as a NumPy array."""
+    """Convert a torch tensor on any device, or any other array-like, to a NumPy array."""
     return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
 
 
@@ -140,7 +140,7 @@ def _video(shape: tuple[int, ...], mask: Any) -> Labels:
 
 
 def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
-    """Return the number of ViLT's image tokens: one for the image, plus the patches of the largest one in the batch."""
+    """Count ViLT's image tokens: one for the image, plus the patches of the largest image in the batch."""
     if inputs.get("image_embeds") is not None:
         return int(as_array(inputs["image_embeds"]).shape[1])
     pixels = as_array(_needed(inputs, "pixel_values", "vilt")).shape

@@ -59,7 +59,7 @@ def attention_modules(model: Module, attention: type | tuple[type, ...] | None) 
 
 
 def shown(names: Iterable[str], limit: int = 8) -> str:
-    """Format at most `limit` names for a message."""
+    """Join up to `limit` names for a message."""
     listed = [name or "the model itself" for name in names]
     return ", ".join(listed[:limit]) + (f" and {len(listed) - limit} more" if len(listed) > limit else "")
 
@@ -74,7 +74,7 @@ def _outside(name: str) -> bool:
 
 
 def _foreign(model: Module) -> set[str]:
-    """Return the names of submodels whose config is that of an image or audio encoder."""
+    """Return the names of submodels with the config of an image or audio encoder."""
     configs = {
         id(inner)
         for module in model.modules()

@@ -29,11 +29,11 @@ OPERATORS = ("average", "knockout", "merge")
 
 
 def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
-    """Return the quadrants that a name denotes.
+    """Parse one or more quadrants.
 
     Args:
-        what: A name in `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each given by its letters or as
-            a pair of labels (query, key). Pairs can also include a third modality, for which the paper has no names.
+        what: A name in `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each given by letters or as a
+            pair of labels (query, key). Pairs can include further modalities, which have no letters.
 
     Raises:
         UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is specified.

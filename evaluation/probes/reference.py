@@ -1,9 +1,8 @@
 """Reference implementation of QUAG and QUAG-attention in NumPy and float64.
 
-Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). If the paper's listings
-(§A.4) deviate from its text and equations, this module follows the text; `docs/probes.md` lists the deviations. The
-following is not in the paper: means over the keys that a *causal* mask leaves visible, the operators "knockout" and
-"merge", and more than two modalities.
+Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). Where the paper's
+listings (§A.4) deviate from its text and equations, this module follows the text; see `docs/probes.md`. Means over the
+keys that a *causal* mask leaves visible, the operators "knockout" and "merge", and more than two modalities are ours.
 """
 
 from __future__ import annotations
@@ -42,7 +41,8 @@ def short_circuit(
         columns: Labels of the keys, in the same form.
         quadrants: Quadrants to impair; see `quadrants_of`.
         visible: Visible keys of each query, booleans that broadcast to the shape of `attention`: padding masks (the
-            paper's) and causal masks (ours). None for all. Hidden weights, and rows without visible keys, are kept.
+            paper's) and causal masks (ours). None for all. Hidden weights, and rows without visible keys, are
+            preserved.
         operator: One of "average", "knockout", "merge".
 
     Returns:
@@ -89,10 +89,10 @@ def merged_attention(
     averaged: Iterable[int],
     visible: ArrayLike | None = None,
 ) -> Floats:
-    """Apply QUAG-attention (§2.4): the tokens of each averaged modality are replaced by one mean key and value.
+    """Apply QUAG-attention (§2.4), which replaces the tokens of each averaged modality by one mean key and value.
 
-    The result is softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens that a key represents. The paper
-    averages the inputs of the layer; averaging keys and values is equivalent if they are affine maps of the inputs.
+    The result is softmax(Q Kᵀ / √d + log s) V, where s is the number of tokens represented by a key. The paper averages
+    the inputs of the layer, which is equivalent if keys and values are affine maps of them.
 
     Args:
         query: Queries, shape (…, queries, d).
@@ -120,7 +120,7 @@ def merged_attention(
 
 
 def softmax(scores: Floats) -> Floats:
-    """Return the softmax over the last axis."""
+    """Compute the softmax over the last axis."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float64)
 

@@ -10,11 +10,11 @@ from .quadrants import Quadrant, quadrant_name
 
 @dataclass(frozen=True)
 class QuadrantShare:
-    """The attention in a quadrant over all runs of a layer, without rows of padding and of tokens labelled 0.
+    """Attention in a quadrant over all runs of a layer, excluding rows of padding and of tokens labelled 0.
 
     Attributes:
-        rows: Share of rows (a query in a head) that have the quadrant's query label and a visible key of its key label.
-        before: Share of all attention in the quadrant.
+        rows: Share of rows (a query in a head) with the quadrant's query label and a visible key of its key label.
+        before: Share of all attention.
         after: Share after the operation; "average" does not change it.
     """
 
@@ -32,8 +32,8 @@ class LayerReport:
         runs: Number of runs.
         hits: Number of runs in which the attention was reached.
         quadrants: Shares by quadrant name ("VT"), for every pair of labels.
-        moved: Mean total variation distance between a row's weights before and after, 0 to 1. 0 means no change, for
-            example because the quadrants are empty (video queries before the text in a causal decoder).
+        moved: Mean total variation distance between a row's weights before and after, 0 to 1. It is 0 if nothing
+            changed, for example because the quadrants are empty (video queries before the text in a causal decoder).
         emptied: Rows that "knockout" left without weights.
         other: Shapes of softmaxes in the module that match no labels and were not changed.
     """
@@ -49,7 +49,7 @@ class LayerReport:
 
 @dataclass
 class LayerTally:
-    """Sums of one layer while a model runs."""
+    """Running sums of one layer."""
 
     name: str
     runs: int = 0
@@ -67,7 +67,7 @@ class LayerTally:
             sums[place] += value
 
     def report(self) -> LayerReport:
-        """Return the sums divided by the number of rows."""
+        """Divide the sums by the number of rows."""
         rows = self.rows or 1.0
         shares = {
             quadrant_name(quadrant): QuadrantShare(*(value / rows for value in sums))
@@ -99,12 +99,11 @@ class QuagReport:
 
     @property
     def moved(self) -> float:
-        """Mean of the moved attention over all rows and layers; 0 if there was no change."""
+        """Mean of the moved attention over all rows and layers."""
         rows = sum(tally.rows for tally in self.tallies.values())
         return sum(tally.moved for tally in self.tallies.values()) / rows if rows else 0.0
 
     def __str__(self) -> str:
-        """Return a table with one line per layer."""
         lines = [f"{self.operator} of {', '.join(self.quadrants)}"]
         for layer in self.layers:
             shares = ", ".join(

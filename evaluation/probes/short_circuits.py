@@ -1,8 +1,7 @@
 """QUAG on a torch model: `with quag(model, "crossmodal", modality=labels) as report: model(**inputs)`.
 
 Rawal et al. 2024, §2.2 and §2.3, for each head and layer separately. The paper's listing (§A.4) rewrites the attention
-of a model. This module instead intercepts softmax while the model's own attention runs, so that models need not be
-rewritten.
+of a model. This module instead intercepts softmax, so that models need not be rewritten.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ def quag(
     key is visible to a query if its score is above `hidden_below`, so that padding and causal masks are excluded from
     means row by row. Rows without visible keys are not changed. Weights below 32 bits are computed in 32 bits.
 
-    Transformers models use eager attention within the block; their setting is restored afterwards, including after an
-    exception. In other models `torch.nn.functional.scaled_dot_product_attention` and `nn.MultiheadAttention` are
-    intercepted too. Gradients are preserved. Compiled models and kernels of other packages cannot be reached, which
-    raises an error. Blocks around one model cannot be nested.
+    Transformers models use eager attention within the block; their settings are restored afterwards. In other models,
+    `torch.nn.functional.scaled_dot_product_attention` and `nn.MultiheadAttention` are intercepted too. Gradients are
+    preserved. Compiled models and kernels of other packages cannot be reached, which raises an error. Blocks around one
+    model cannot be nested.
 
     Args:
         model: Any torch module.
@@ -52,26 +51,23 @@ def quag(
         modality: Labels of tokens, integers (1 video, 2 text, 0 neither, other integers for other modalities):
 
             * an array (batch, tokens), or (tokens,) if all items are alike: attention over these tokens;
-            * a list of such arrays: the streams of a model with separate modalities, or encoder and decoder; they are
+            * a list of such arrays: the streams of a model with separate modalities, or encoder and decoder, which are
               matched to the axes of attention by length;
             * a dict from patterns of layer names (`fnmatch`) to one of these or to a tuple (labels of queries, labels
-              of keys), for streams of equal length; the first matching pattern counts.
+              of keys), for streams of equal length; the first matching pattern applies.
 
             With beam search, the batch may be a multiple of the rows of labels.
         operator: "average", "knockout" or "merge".
         layers: Attention modules by index or by pattern of their names (`fnmatch`). None for all except image and audio
-            encoders, resamplers and pooling heads; indices count these. A pattern can select the others too.
+            encoders, resamplers and pooling heads, which only patterns can select.
         heads: Indices of the heads to change; None for all.
         attention: Classes of attention modules. None for modules whose class name ends in "Attention", "Attn" or "MHA"
             and that contain no other such module.
         generated: Label of tokens that a single-stream model appends to its cache during generation, once a layer has
             seen all labelled tokens. With None, their attention is not matched, which raises an error.
-        hidden_below: Scores at or below it are masked. None for half the lowest number of their dtype, as in
-            transformers; models that mask with -10,000 need -5,000.
+        hidden_below: Maximum score of masked keys. None for half the lowest number of the dtype, as in transformers;
+            models that mask with -10,000 need -5,000.
         measure: Whether to measure the attention in each quadrant before and after; False saves time.
-
-    Returns:
-        A context manager that yields a `QuagReport`.
 
     Raises:
         UsageError: A name, index or pattern is unknown, labels are ambiguous, or blocks are nested.

@@ -1,4 +1,4 @@
-"""The simulation study: the cost of crossmodal short-circuiting increases with the coupling of two modalities.
+"""Simulation study of QUAG: the cost of crossmodal short-circuiting increases with the coupling of two modalities.
 
 Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens with 100 numbers each are mixed by a coupling α. A
 small transformer predicts one number for each unmixed token, which requires the token at the same position in the other
@@ -76,7 +76,7 @@ def linear_loss(alpha: float) -> float:
 
     These are the inputs that remain under crossmodal short-circuiting. All variables are jointly Gaussian: the means
     determine the mean of m₁, and only tᵢ is informative about the deviation from it. With σ² the variance of the number
-    and n tokens, the error is σ² (n − 1) / n · α² / ((1 − α)² + α²). The error is a reference rather than a bound: a
+    and n tokens, the error is σ² (n − 1) / n · α² / ((1 − α)² + α²). It is a reference rather than a bound, since a
     network may transmit single tokens through means of features that depend on position.
     """
     variance = float((WEIGHTS.astype(np.float64) ** 2).sum())
@@ -133,7 +133,7 @@ class Model(torch.nn.Module):
     positions: torch.Tensor
 
     def __init__(self, rng: np.random.Generator):
-        """Initialize weights uniformly in ±√(1 / inputs) with `rng`, and biases with 0."""
+        """Initialize weights uniformly in ±√(1 / inputs), and biases with 0."""
         super().__init__()
         with torch.random.fork_rng(devices=[]):  # the layers draw random weights too
             self.embedding = torch.nn.Linear(WIDTH, WIDTH)
@@ -164,11 +164,11 @@ class Model(torch.nn.Module):
 def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
     """Train a model at one coupling and measure its loss without and with crossmodal short-circuiting.
 
-    The simulation runs in one thread, so that results do not depend on the number of threads.
+    Training uses one thread, so that results do not depend on the number of threads.
 
     Args:
         alpha: The coupling, between 0 and .5.
-        seed: Seed of samples and weights, the same for every coupling.
+        seed: Seed of samples and weights.
         steps: Steps of Adam, each with 8 new samples.
         tested: Number of test samples.
     """
@@ -194,11 +194,7 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
 
 
 def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
-    """Simulate every coupling with every seed.
-
-    Returns:
-        Outcomes ordered by coupling, then seed, for any number of workers.
-    """
+    """Simulate every coupling with every seed, and return outcomes in this order."""
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
     with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
@@ -210,7 +206,7 @@ def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, 
 
 
 def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
-    """Plot Figure 2 as PNG: the increase of the loss against the coupling, one point per seed and a line of means."""
+    """Plot Figure 2 as PNG: the increase of the loss against the coupling, by seed and on average."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -232,7 +228,7 @@ def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
 
 
 def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
-    """Return the increase averaged over seeds, by coupling."""
+    """Average the increase over seeds, by coupling."""
     by_alpha: dict[float, list[float]] = {}
     for one in outcomes:
         by_alpha.setdefault(one.alpha, []).append(one.increase)

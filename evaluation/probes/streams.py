@@ -1,4 +1,4 @@
-"""Labels of tokens as passed to `quag`, and their assignment to the axes of a layer's attention."""
+"""Match token labels to the axes of a layer's attention."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Streams:
     def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
         """Return the labels that match a layer's axes: queries and keys, each (batch, tokens) or (1, tokens), or None.
 
-        `folded` tells whether the first axis merges batch and heads.
+        `folded` states whether the first axis merges batch and heads.
         """
         for pattern, asking, asked in self.by_pattern:
             if fnmatchcase(name, pattern):
@@ -52,7 +52,7 @@ class Streams:
         return None if rows is None or columns is None else (rows, columns)
 
     def lengths(self) -> str:
-        """Return the shapes of all labels, for messages."""
+        """Format the shapes of all labels for messages."""
         shapes = {one.shape for _, asking, asked in self.by_pattern for one in (*asking, *asked)}
         return " and ".join(map(str, sorted(shapes)))
 

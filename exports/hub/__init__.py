@@ -1,1 +1,1 @@
-"""Publication of an output on the Hugging Face Hub: permission, signature, files, and one commit."""
+"""Publish an output on the Hugging Face Hub: licence check, signature, files, and one commit."""

@@ -1,7 +1,7 @@
-"""Requests to the Hugging Face Hub, and error messages for its refusals.
+"""Send requests to the Hugging Face Hub, and translate its errors.
 
-`huggingface_hub` retries most failed requests; `with_retries` retries those that it sends only once. A commit is never
-retried blindly, as the response may have been lost after the commit was made (`push.py`).
+`with_retries` retries requests that `huggingface_hub` sends only once. A commit is never retried blindly, because its
+response may have been lost (`push.py`).
 """
 
 from __future__ import annotations
@@ -33,14 +33,19 @@ WAITS_S = (1.0, 2.0, 4.0, 8.0)
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a repository; `blob` is Git's SHA-1 of the file or its pointer, `sha256` is None for a small file."""
+    """A file of a repository.
+
+    Attributes:
+        blob: Git's SHA-1 of the file or its pointer.
+        sha256: None for small files.
+    """
 
     size: int
     blob: str
     sha256: str | None
 
     def holds(self, file: HashedFile) -> bool:
-        """Return whether the content equals that of a local file."""
+        """Check whether the content equals that of a local file."""
         known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
         return known and self.size == file.size
 
@@ -55,11 +60,7 @@ class Snapshot:
 
 
 def hub() -> HfApi:
-    """Return a connection to the Hub that uses the token of Hugging Face's own tools.
-
-    Raises:
-        HubError: No token is available.
-    """
+    """Return a client that uses the token of Hugging Face's own tools; raise HubError if there is none."""
     from huggingface_hub import HfApi, get_token
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
@@ -74,7 +75,7 @@ def hub() -> HfApi:
 
 
 def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
-    """Return the files of a repository at a revision (default: head of main); None if the repository does not exist."""
+    """Return the files of a repository at a revision (default: head of main), or None if it does not exist."""
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
@@ -94,7 +95,7 @@ def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapsho
 
 
 def create(api: HfApi, name: str, *, public: bool) -> None:
-    """Create a dataset repository; refuse a name that a repository of another type uses."""
+    """Create a dataset repository; raise HubError if a repository of another type has the same name."""
     with translated_errors(name):
         for other in ("model", "space"):
             if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
@@ -106,14 +107,14 @@ def create(api: HfApi, name: str, *, public: bool) -> None:
 
 
 def tags(api: HfApi, name: str) -> dict[str, str]:
-    """Return the commit of each tag of a repository."""
+    """Return the commits of a repository's tags."""
     with translated_errors(name):
         refs = with_retries(lambda: api.list_repo_refs(name, repo_type=DATASET))
     return {ref.name: ref.target_commit for ref in refs.tags}
 
 
 def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Return `build.json` of a repository at a commit; None if no build wrote one."""
+    """Return `build.json` of a repository at a commit, or None if it is missing or invalid."""
     there = snapshot.files.get(BUILD)
     if there is None or there.size > LARGEST_OWN:
         return None
@@ -141,19 +142,19 @@ def with_retries(call: Callable[[], T]) -> T:
 
 
 def hub_exceptions() -> tuple[type[BaseException], ...]:
-    """Return the exceptions that `huggingface_hub` raises for refusals, failures and lost connections."""
+    """Return the exceptions that `huggingface_hub` raises for failed requests and lost connections."""
     from huggingface_hub.errors import HfHubHTTPError
 
     return (*HfHubHTTPError.__bases__, OSError)
 
 
 def status(error: BaseException) -> int | None:
-    """Return the HTTP status of a refusal; None without a response."""
+    """Return the HTTP status of an error, or None without a response."""
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Return whether a failure may be temporary because the Hub is busy, broken or unreachable."""
+    """Check whether a failure may be temporary: the Hub is busy, failing or unreachable."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     code = status(error)
@@ -174,7 +175,7 @@ def translated_errors(name: str) -> Iterator[None]:
 
 
 def hub_error(error: BaseException, name: str) -> HubError:
-    """Return an error that describes the Hub's refusal and the remedy."""
+    """Return a HubError that explains a failed request, with advice."""
     from huggingface_hub import constants
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
 

@@ -1,4 +1,4 @@
-"""The published files of an output: those of tables, card and `build.json`, its signature and licence."""
+"""The published files of an output: tables, card, `build.json`, signature and licence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 
 @dataclass(frozen=True)
 class File:
-    """A file of an output; `name` is its path relative to the output, and in the repository."""
+    """A file of an output; `name` is its path relative to the output and in the repository."""
 
     name: str
     path: Path
@@ -28,18 +28,14 @@ class File:
 
 @dataclass(frozen=True)
 class HashedFile(File):
-    """A file with hexadecimal hashes: SHA-256 (the Hub's hash of large files) and Git's SHA-1 (of small ones)."""
+    """A file with hexadecimal hashes: SHA-256 (used by the Hub for large files) and Git's SHA-1 (for small ones)."""
 
     sha256: str
     blob: str
 
 
 def files_of(output: FinishedOutput) -> list[File]:
-    """Return the published files of an output, sorted by name.
-
-    Raises:
-        InputError: A file is missing.
-    """
+    """Return the published files of an output, sorted by name; raise InputError if one is missing."""
     names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
     if missing:
@@ -48,7 +44,7 @@ def files_of(output: FinishedOutput) -> list[File]:
 
 
 def hashed(file: File) -> HashedFile:
-    """Return a file with its hashes."""
+    """Compute the hashes of a file."""
     with open(file.path, "rb") as handle:
         blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
         while chunk := handle.read(1 << 20):
@@ -57,7 +53,7 @@ def hashed(file: File) -> HashedFile:
 
 
 def is_pushed(name: str, tables: Collection[str]) -> bool:
-    """Return whether a push of an output with these tables writes a file of this name."""
+    """Check whether a file name can come from a push of an output with these tables."""
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")

@@ -1,4 +1,4 @@
-"""Check whether an output may be published, by the licence of its source and the confirmation of the user."""
+"""Check whether an output may be published, given the licence of its source and the user's confirmation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ...core.source import Source
 def permission(source: Source, *, videos: bool, confirmed: str | None) -> str:
     """Return the reason why an output may be published.
 
-    Videos whose licence forbids publication always remain local. Annotations derived from such a source, and all files
-    from a source with an unknown licence, require `confirmed`, the user's statement why they may be published.
+    Videos are never published if their licence forbids it. Annotations from such a source, and anything from a source
+    with an unknown licence, require `confirmed`, the user's reason.
 
     Raises:
-        UsageError: The statement is empty.
-        InputError: The output may not be published, or only with a confirmation.
+        UsageError: The reason is empty.
+        InputError: The output may not be published, or requires a confirmation.
     """
     words = None if confirmed is None else " ".join(confirmed.split())
     if words == "":

@@ -1,4 +1,4 @@
-"""Push an output to the Hugging Face Hub: one commit, checked by reading it back, and a tag."""
+"""Push an output to the Hugging Face Hub in one commit, verify it, and tag it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Target:
-    """Destination of a push: "ORG/NAME", the tag for the commit, and whether the repository may be public."""
+    """Destination of a push: "ORG/NAME", the tag, and whether the repository may be public."""
 
     name: str
     tag: str
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """The repository before a push (None if it does not exist), its tables, and the commit of the tag if it exists."""
+    """The repository before a push (None if it does not exist), its tables, and the commit of the tag, if any."""
 
     snapshot: Snapshot | None = None
     tables: frozenset[str] = frozenset()
@@ -67,22 +67,21 @@ class Changes:
     delete: tuple[str, ...]
 
     def __bool__(self) -> bool:
-        """Return whether there are changes."""
         return bool(self.add or self.delete)
 
 
 @dataclass(frozen=True)
 class Pushed:
-    """Outcome of a push.
+    """Result of a push.
 
     Attributes:
         url: Page of the dataset.
         commit: The commit that contains the output.
         made: Whether this push created the commit.
         added, deleted: Number of files sent and deleted.
-        kept: Foreign files that remain in the repository.
+        kept: Other files that remain in the repository.
         private: Whether the repository is private.
-        tagged: The commit of the tag, which is an earlier one if the same content was pushed before.
+        tagged: Commit of the tag, which is older if the same content was pushed before.
     """
 
     url: str
@@ -96,11 +95,7 @@ class Pushed:
 
 
 def check_names(target: Target) -> None:
-    """Refuse names that the Hub would not accept.
-
-    Raises:
-        UsageError: The name of the repository or the tag is invalid.
-    """
+    """Raise UsageError if the name of the repository or the tag is invalid."""
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
@@ -115,8 +110,8 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     """Return the state of a repository, after checking that the push is allowed; `info` is the content of `build.json`.
 
     Raises:
-        HubError: The repository is public although not requested, contains other files than an output, has the tag for
-            other content, or the Hub refuses or fails.
+        HubError: The repository is unexpectedly public, contains other files, or has the tag for other content; or the
+            Hub fails.
     """
     snapshot = read_snapshot(api, target.name)
     if snapshot is None:
@@ -156,9 +151,9 @@ def push(
 ) -> Pushed:
     """Upload the files of an output in one commit, and tag it.
 
-    Only files that differ are sent, and large ones already uploaded by an interrupted push are not sent again. The
-    commit specifies its parent: if others have pushed in the meantime, it is created again on top of theirs, unless
-    they changed files of the output. Finally every file is checked against its hash on the Hub.
+    Only changed files are sent, and files uploaded by an interrupted push are not sent again. The commit specifies its
+    parent: if others have pushed in the meantime, it is recreated on top of theirs, unless they changed files of the
+    output. Finally, every file is checked against its hash on the Hub.
 
     Raises:
         HubError: As for `inspect`; or others pushed in the meantime, or a file does not match after the push.
@@ -188,7 +183,7 @@ def push(
 
 
 def changes_to(snapshot: Snapshot, files: Iterable[HashedFile], tables: frozenset[str]) -> Changes:
-    """Return the changes after which a repository contains an output and no files of an earlier one."""
+    """Return the changes that make a repository contain this output and nothing of an earlier one."""
     wanted = {file.name: file for file in files}
     there = snapshot.files
     add = [file for name, file in wanted.items() if name not in there or not there[name].holds(file)]
@@ -205,10 +200,10 @@ def _commit(
     message: tuple[str, str],
     progress: bool,
 ) -> Snapshot:
-    """Create the commit, and return the repository's state as read back.
+    """Create the commit, and return the state of the repository afterwards.
 
-    After any failure the repository is read before the commit is retried, which detects a commit whose response was
-    lost.
+    After a failure, the repository is read before the commit is retried, in case the commit succeeded and its response
+    was lost.
     """
     from huggingface_hub import CommitOperationDelete
 
@@ -255,7 +250,7 @@ def _commit(
 
 
 def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) -> list[CommitOperationAdd]:
-    """Upload large files one by one, so that finished ones are kept; small ones become part of the commit."""
+    """Upload large files one by one, so that finished ones are kept; small ones are sent with the commit."""
     from huggingface_hub import CommitOperationAdd
 
     additions = []
@@ -283,7 +278,7 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
 
 
 def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, tables: frozenset[str]) -> Snapshot:
-    """Return the repository at a commit; raise an error if a file differs from the local one."""
+    """Return the repository at a commit; raise HubError if a file differs from the local one."""
     snapshot = read_snapshot(api, name, commit)
     if snapshot is None:
         raise HubError(f"{name} was pushed but no longer exists.")
@@ -305,7 +300,7 @@ def _existing(api: HfApi, name: str) -> Snapshot:
 
 
 def _tag(api: HfApi, target: Target, commit: str) -> str:
-    """Tag a commit, and return the commit of the tag."""
+    """Tag a commit, and return the tagged commit."""
     with translated_errors(target.name):
         with_retries(
             lambda: api.create_tag(target.name, tag=target.tag, revision=commit, repo_type=DATASET, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The signature of an output: `model.sig`, a Sigstore bundle created and checked with the package model-signing."""
+"""Sign outputs and verify signatures: `model.sig`, a Sigstore bundle, with the package model-signing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
 
 @dataclass(frozen=True)
 class Signer:
-    """A private key (PEM file; None for a keyless identity), the file with its password, and its certificate chain."""
+    """A private key (PEM file; None for a keyless identity), its password file, and its certificate chain."""
 
     key: Path | None
     password: Path | None = None
@@ -76,7 +76,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
     """Sign all published files of an output, replacing an earlier signature, and return their number.
 
     Raises:
-        InputError: The folder contains files that would not be published, or signing fails.
+        InputError: The folder contains other files, or signing fails.
         OutputError: The signature cannot be written.
     """
     if other := next(unaccounted(output), ""):
@@ -96,7 +96,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Return a check that an output is signed by a key or certificate (`given`, a PEM file), or by an identity.
+    """Return a check that an output is signed with a key or certificate (`given`, a PEM file), or by an identity.
 
     `issuer` is the provider that certifies the identity.
 
@@ -157,7 +157,7 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
 
 
 def stated(file: Path) -> tuple[str, Mapping[str, str]]:
-    """Return the kind of a signature and the SHA-256 that it states for each file, without verification."""
+    """Return the kind of a signature and the SHA-256 that it records for each file, without verifying it."""
     bundle = parse_json(read_own(file))
     made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
     payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
@@ -165,7 +165,7 @@ def stated(file: Path) -> tuple[str, Mapping[str, str]]:
 
 
 def check_signature(output: FinishedOutput) -> None:
-    """Raise InputError if the signature of an output does not match its files; the signer is not verified."""
+    """Raise InputError if an output's signature does not match its files; the signer is not verified."""
     file = output.path / SIGNATURE
     if not file.is_file():
         return
@@ -180,7 +180,7 @@ def check_signature(output: FinishedOutput) -> None:
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
-    """Yield descriptions of the files of an output that differ from those stated in a signature."""
+    """Yield the files of an output that differ from those recorded in a signature."""
     left_out = (SIGNATURE, *_unsigned(signed))
     found = {name for name in output.files() if not lies_in(name, left_out)}
     for name in sorted(found | signed.keys()):
@@ -193,7 +193,7 @@ def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool
 
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:
-    """Return the unsigned names among files next to an output; model-signing's own command signs existing ones."""
+    """Return the names in `BESIDE` that were not signed; model-signing's own command signs them if they exist."""
     return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
 
 
