@@ -12,13 +12,13 @@ from ..core.errors import UsageError
 from ..core.extras import command_for
 from ..core.functions import Natural, Positive, public
 from ..core.options import Option, comma_separated
+from .files import check_outside
 from .questions import (
     Checkpoint,
     Device,
     Limit,
     MostTokens,
     TestSplit,
-    check_target,
     find_clips,
     read_questions,
 )
@@ -70,7 +70,7 @@ def ask(
     size: Annotated[int | None, Option("", minimum=0, shown="448; unscaled in a video")] = None,
     quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
     send: Annotated[
-        Literal["frames", "video"] | None, Option("", shown="video where a local model takes it, else frames")
+        Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")
     ] = None,
     max_tokens: MostTokens = None,
     seed: Natural = 0,
@@ -144,11 +144,11 @@ def ask(
     if (endpoint is None) == (transformers is None) and not dry_run:
         raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")
     if (endpoint is None) != (model is None):
-        raise UsageError("--endpoint and --model go together: the URL, and the name of the model there.")
+        raise UsageError("--endpoint and --model require each other: the URL, and the model's name on that server.")
     if frames is not None and fps is not None:
         raise UsageError("--frames and --fps exclude each other: a number of frames, or a rate.")
     if transformers is None and (device_map or batch > 1):
-        raise UsageError("--device-map and --batch go with --transformers. For endpoints, see --at-once.")
+        raise UsageError("--device-map and --batch require --transformers. For endpoints, use --at-once.")
     asked = read_questions(Path(out), config, split, setting, limit)
     chosen = chosen_modalities(modalities, asked.questions)
     sampling = Sampling(16 if frames is None else frames, 448 if size is None else size, quality, fps)
@@ -161,17 +161,15 @@ def ask(
     if to is None:
         raise UsageError("--to is missing: the file for the predictions; with several --modalities a folder.")
     target = Path(to)
-    check_target(target, asked)
+    check_outside(target, asked.path)
     several = len(chosen) > 1
     files = {name: target / f"{SHOWN.get(name, name)}.jsonl" if several else target for name in chosen}
     if not several and target.suffix.lower() != ".jsonl":
-        raise UsageError(
-            f"--to {to}: a file that ends in .jsonl is written, not {target.suffix or 'one without an ending'}."
-        )
+        raise UsageError(f"--to {to}: the name of the predictions file must end in .jsonl.")
     journal = target / "answers.journal" if several else target.with_suffix(".journal")
     written = (*files.values(), journal, journal.with_suffix(".json"))
     if asked.path.is_file() and any(file.resolve() == asked.path.resolve() for file in written):
-        raise UsageError(f"--to {to} would overwrite {out}, which holds the questions. Give another --to.")
+        raise UsageError(f"--to {to} would overwrite {out}, which contains the questions. Give another --to.")
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
         raise UsageError(f"{foreign} already exists but was not written by this command. Give another --to.")
@@ -184,7 +182,7 @@ def ask(
         if whom.send == "video" and size is None:
             how = replace(how, sampling=replace(sampling, size=0))
         if send is None and whom.send == "frames" and find_spec("torchvision") is None:
-            note = f"Frames are sent as images; for models that take video: {command_for('torchvision')}"
+            note = f"Frames are sent as images; to send video to models that support it: {command_for('torchvision')}"
             asked = replace(asked, remarks=(*asked.remarks, note))
     return answer(
         asked, calls, whom, clips, how, files, journal, prices=paid, partial=partial, fresh=fresh, progress=progress

@@ -46,7 +46,7 @@ def data_show() -> LanguageData:
 
 @public
 def data_download(
-    *, to: Annotated[Path | str | None, Option("", shown="where NLTK keeps its data, such as ~/nltk_data")] = None
+    *, to: Annotated[Path | str | None, Option("", shown="NLTK's data folder, such as ~/nltk_data")] = None
 ) -> LanguageData:
     """Download NLTK's tagger and WordNet from NLTK's collection, unless they are up to date.
 
@@ -88,7 +88,7 @@ def fetch(folder: Path | None = None) -> Path:
         except (OSError, ValueError) as error:
             problems = [str(error)]
         if not ((target / resource).is_dir() or (target / f"{resource}.zip").is_file()):
-            reason = " ".join(" ".join(problems).split()) or "nothing came"
+            reason = " ".join(" ".join(problems).split()) or "no data was received"
             raise InputError(
                 f"{what} ({name}) cannot be downloaded into {target}: {reason.rstrip('.')}. Without a network, "
                 f"download {name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as "

@@ -49,8 +49,8 @@ def diff(
         benchmarks = benchmark_of(first), benchmark_of(second)
         if benchmarks[0] is not benchmarks[1]:
             raise UsageError(
-                f"{names[0]} is of {benchmarks[0].name} and {names[1]} of {benchmarks[1].name}: their tables cannot "
-                "be compared. Give two outputs of the same benchmark."
+                f"{names[0]} belongs to {benchmarks[0].name} and {names[1]} to {benchmarks[1].name}, so their tables "
+                "cannot be compared. Give two outputs of the same benchmark."
             )
         here, there = ({config.name: config for config in benchmarks[0].tables(each)} for each in (first, second))
         pairs = [(here.get(name), there.get(name)) for name in {**here, **there}]

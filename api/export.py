@@ -159,7 +159,9 @@ def _source_videos(
     questions = list(questions_of_output(output, tasks))
     clips = None if benchmark.clips is None else benchmark.clips(output, questions, folder)
     if not isinstance(clips, FolderClips):
-        raise UsageError(f"--videos: what {output.path} shows is made in its build. Build it with videos.")
+        raise UsageError(
+            f"--videos: the videos of {output.path} can only be created by its build. Build it with videos."
+        )
     return clips.paths
 
 

@@ -14,7 +14,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
     """Raise UsageError if a folder is inside the output, which may contain only built files."""
     if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"{folder} lies in the output itself. Give another folder with {option}.")
+        raise UsageError(f"{folder} is inside the output. Give another folder with {option}.")
 
 
 def check_place(
@@ -38,7 +38,7 @@ def check_place(
         raise UsageError(f"{place} must end in {allowed}. Give another with {option}.")
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
-            what = "lies in the output itself" if taken.is_dir() else "is a file that is read, and would be lost"
+            what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
             raise UsageError(f"{place} {what}. Give another place with {option}.")
     there = next(parent for parent in place.absolute().parents if parent.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):

@@ -136,6 +136,6 @@ def gallery(
     page = folder / PAGE
     if open:
         webbrowser.open(page.resolve().as_uri())
-    notes = tuple(filter(None, (notice and f"{notice} The pages say so too.", given.remark)))
+    notes = tuple(filter(None, (notice and f"{notice} The pages state this too.", given.remark)))
     answered = written.answered if about.answered else None
     return GalleryPages(page, found.noun, written.shown, written.total, written.films, answered, notes)

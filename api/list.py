@@ -93,22 +93,22 @@ def _visual() -> Listing:
     listed = list_corruptions("visual")
     headings = ("name", "family", "scope", "severity 1", "2", "3", "4", "5", "unit")
     rows = tuple((c.name, c.family, c.scope, *map(c.level, SEVERITIES), c.unit) for c in listed)
-    return _perturbations(Table("visual", "", headings, rows), "Where the levels come from", listed)
+    return _perturbations(Table("visual", "", headings, rows), "Sources of the levels", listed)
 
 
 def _text() -> Listing:
     from ..corruptions.registry import list_corruptions
 
     listed = list_corruptions("text")
-    headings = ("name", "family", "kind", "needs", "what it does")
+    headings = ("name", "family", "kind", "needs", "effect")
     rows = tuple((c.name, c.family, c.kind, ", ".join(c.needs) or "-", c.does) for c in listed)
-    return _perturbations(Table("text", "", headings, rows), "Where they come from", listed)
+    return _perturbations(Table("text", "", headings, rows), "Sources", listed)
 
 
 def _perturbations(table: Table, origin: str, listed: Sequence[VisualCorruption | TextCorruption]) -> Listing:
     """Combine a table of perturbations with their sources."""
     declared = [asdict(each) for each in listed]
-    lines = [text_table(table), "", f"{origin}, and what differs from the released code:"]
+    lines = [text_table(table), "", f"{origin}, and differences from the released code:"]
     for each in declared:
         lines.append(f"  {each['name']}: {each['source']}; {each['differs']}")
         if each.get("grows"):

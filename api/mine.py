@@ -65,7 +65,7 @@ def run_mine(settings: MineSettings) -> MinedQuestions:
     written: tuple[str, ...] = ()
     if chosen.review:
         write_review(chosen.review, mined, chosen)
-        written = (f"wrote {chosen.review}: questions drawn for reading, options side by side",)
+        written = (f"wrote {chosen.review}: a sample of questions for review, with options side by side",)
     return replace(mined, out=chosen.out, written=written)
 
 

@@ -12,7 +12,8 @@ from ..core.functions import Natural, Positive, Resamples, public
 from ..core.options import Option
 from ..core.results import Estimate, Result, Table, cell_json, dump, markdown_table
 from .compare import read_scored
-from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, check_target, find_clips, read_questions
+from .files import check_outside
+from .questions import Device, Frames, Limit, MostTokens, Names, TestSplit, find_clips, read_questions
 
 if TYPE_CHECKING:
     from ..evaluation.metrics.distance_table import DistanceRow
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 BASELINE = "baseline"
 MARK = 0.02
-LEGEND = "* a drop of two points or more, as the paper marks it, whose interval, if there is one, is below 0."
+LEGEND = "* a drop of at least two points, as marked in the paper, with an interval (if any) below 0."
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def probe(
 
     folder = Path(to)
     asked = scored_right_or_wrong(read_questions(Path(out), config, split, setting, limit))
-    check_target(folder, asked)
+    check_outside(folder, asked.path)
     (usual,) = chosen_modalities((), asked.questions)
     under = conditions(short_circuits, operators, usual)
     clips = find_clips(asked, videos)
@@ -171,7 +172,7 @@ def probe(
         if failures:
             key, reason = next(iter(failures.items()))
             raise BuildError(
-                f"{len(failures):,} of {len(calls):,} questions got no answer, the first ({key}) because: "
+                f"{len(failures):,} of {len(calls):,} questions got no answer; the first is {key}: "
                 f"{reason} The other answers are kept; run the same command again to ask these."
             )
         for name in {call.condition: None for call in calls}:
@@ -215,7 +216,7 @@ def probe(
     texts = [*map(markdown_table, tables), LEGEND, interval_line(interval)]
     write_atomic(folder / "probe.md", "\n\n".join(texts) + "\n")
     still = [name for name, effect in effects.items() if not effect["moved"]]
-    notes = [f"{name} moved nothing: its quadrants are empty in this model." for name in still]
+    notes = [f"{name} had no effect: its quadrants are empty in this model." for name in still]
     return Probed(folder, tuple(tables), content, (*asked.remarks, *notes))
 
 

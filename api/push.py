@@ -95,7 +95,7 @@ class Push(Result):
         if done is None:
             return ""
         where = f"{done.url} ({'private' if done.private else 'public'}), commit {done.commit[:12]}"
-        lines = [f"Nothing to push: {where} holds this output."]
+        lines = [f"Nothing to push: {where} already contains this output."]
         if done.made:
             lines = [
                 f"Pushed to {where}: {done.added:,} files sent, {count - done.added:,} unchanged, "
@@ -103,7 +103,7 @@ class Push(Result):
             ]
         lines.append(f"All {count:,} files match their hashes on the Hub.")
         if target.public and done.private:
-            lines.append("The repository existed already and stays private. Its settings on the Hub can change that.")
+            lines.append("The repository already existed and remains private; change this in its settings on the Hub.")
         if done.kept:
             signed = any(file.name == SIGNATURE for file in self.contents.files)
             unsigned = " They are not signed, so verification of a full download reports them as added." * signed
@@ -149,7 +149,7 @@ def push(
         key: With --sign: the private key, a PEM file.
         password_file: With --sign: file whose first line is the password of an encrypted key.
         certificate: With --sign: certificate of the key with those above it, a PEM file.
-        decode: Decode the videos when verifying; without it, the commit message says so.
+        decode: Decode the videos when verifying; otherwise, the commit message says that they were not decoded.
         workers: Processes for decoding.
         progress: Show progress.
         each: Callback for the outcome of each check as soon as it is known; in a dry run, first for the files.
@@ -178,7 +178,7 @@ def push(
     signing = signer(key, password_file, certificate).configured() if sign else None
     with reading(Path(out)) as output:
         if "public" in output.withheld:
-            raise UsageError(f"{out} holds the answers that a public output withholds: push that one.")
+            raise UsageError(f"{out} contains the answers that its public copy withholds. Push the public copy.")
         info = output.info
         target = Target(repository, f"v{info['dataset_version']}" if tag is None else tag, public)
         check_names(target)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from ..core.errors import InputError, UsageError
 from ..core.options import Option, comma_separated
-from .files import check_outside
 
 if TYPE_CHECKING:
     from ..evaluation.models.clips import ClipSource
@@ -21,7 +19,7 @@ Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
 Device = Annotated[str | None, Option("", shown="a GPU if available")]
 Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
 MostTokens = Annotated[int | None, Option("", minimum=1, shown="16; in sentences 96")]
-TestSplit = Annotated[str | None, Option("", shown="test where there is one")]
+TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 
 
 def read_questions(
@@ -50,7 +48,7 @@ def read_questions(
     part = limit is not None or bool(settings)
     if path.is_file():
         if configs or split or settings:
-            raise UsageError(f"{path} is a file, which has no tables, splits or settings. Omit those options.")
+            raise UsageError(f"{path} is a file, which has no tables, splits or settings. Omit these options.")
         questions = tuple(questions_of_file(path, limit=limit))
         return QuestionSet(path, questions, {"questions": path.name, "sha256": sha256_file(path)}, "", (), part, ())
     with reading(path) as output:
@@ -92,15 +90,9 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
             return StoredClips(output)
         if benchmark.clips is None:
             raise UsageError(
-                f"{asked.path} has no videos (built with --no-render), and they can only be made by the build. Build "
-                "it with videos, or use --modalities blind."
+                f"{asked.path} has no videos (built with --no-render), and they can only be created by the build. "
+                "Build it with videos, or use --modalities blind."
             )
         if videos is None:
             raise UsageError(f"{asked.path} has no videos. Give the folder of the source videos with --videos.")
         return benchmark.clips(output, asked.questions, Path(videos))
-
-
-def check_target(path: Path, asked: QuestionSet) -> None:
-    """Raise UsageError if a path is inside the output."""
-    with suppress(OSError):
-        check_outside(path, asked.path)

@@ -92,13 +92,13 @@ def score(
 def explain(
     out: Path | str, predictions: Path | str, *, question: str, picture: Path | str | None = None
 ) -> Explanation:
-    """Explain the answer to one question.
+    """Explain the answer to one question of `out`.
 
     Args:
         out: The output of a build.
-        predictions: See `score`.
-        question: Explain the answer to the question with this id, and score nothing.
-        picture: With `question`: PNG file for a figure of the explanation.
+        predictions: JSON lines, JSON, CSV or Parquet with id and answer; or harness logs, or their folder.
+        question: Id of the question.
+        picture: PNG file for a figure of the explanation.
 
     Raises:
         UsageError: The output or a file does not exist, or the benchmark has no explanations.

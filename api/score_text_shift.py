@@ -94,9 +94,9 @@ def score_text_shift(
         benchmark = benchmark_of(output)
         names = benchmark.captions(output.info) if benchmark.captions else []
         if not names:
-            advice = "Its benchmark makes none."
+            advice = "Its benchmark has none."
             if benchmark.captions:
-                advice = f"`build-{benchmark.name} --help` says how to build some."
+                advice = f"`build-{benchmark.name} --help` describes how to build them."
             raise InputError(f"{out} has no perturbed captions. {advice}")
         scorer_versions()
         model = load_language_model(lm) if lm else None

@@ -56,7 +56,7 @@ class Simulation(Result):
             for one in self.outcomes
         ]
         if not all(one["learnt"] for one in self.outcomes):
-            lines.append("Models that did not learn the task show nothing about fusion: increase --steps.")
+            lines.append("Models that did not learn the task are not informative about fusion: increase --steps.")
         return "\n".join(lines)
 
 

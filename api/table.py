@@ -70,7 +70,7 @@ def table(
         if picture.suffix.lower() != ".png":
             raise UsageError(f"{picture} must end in .png. Give another with --figure.")
         if any(picture.resolve().is_relative_to(folder) for _, folder in folders):
-            raise UsageError(f"{picture} would be inside a score folder. Give another path with --figure.")
+            raise UsageError(f"{picture} is inside a score folder. Give another path with --figure.")
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
         write_atomic(picture, models_png(found) if against is None else against_png(found, against))

@@ -72,12 +72,12 @@ def verify(
         sample: Number of videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
             kind.
         seed: Seed of the sample of videos, as printed by an earlier run.
-        allow_unverified: Accept that something is not verified, such as `tools` if other versions built the output; may
+        allow_unverified: Accept an unverified property, such as `tools` if other versions built the output; may
             be repeated.
         signed_by: Check the signature with this public key or certificate of the maker, a PEM file.
         identity: Check that the output is signed by this identity, such as an e-mail address, using Sigstore.
         issuer: With `identity`: its issuer, such as https://accounts.google.com.
-        fingerprint: Check the fingerprint against this one, from a paper for example; at least its first 16 digits.
+        fingerprint: Check the fingerprint against this value, for example from a paper; at least 16 digits.
         inputs: Inputs of the build, by its own options, such as {"charades": "~/Charades"}.
         each: Callback for the outcome of each check as soon as it is known.
 

@@ -30,7 +30,7 @@ class Withheld(Result):
     def __str__(self) -> str:
         return (
             f"Wrote {self.public}, without the answers of {self.split}: publish it.\n"
-            f"Wrote {self.private}, with them: keep it, and the original, to yourself.\n"
+            f"Wrote {self.private}, with the answers: keep it and the original private.\n"
             f"  stressreel score {self.private} --predictions FILE --split {self.split}"
         )
 
@@ -39,9 +39,9 @@ class Withheld(Result):
 def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
     """Copy `out` without the answers of a split, to publish for a leaderboard, and with them, to score predictions.
 
-    In the public copy, columns that reveal answers are null, tables that do are left out, ids are new, and rows and
-    options are in a new order. `stressreel score` takes predictions about it on the private copy. The same output gives
-    the same copies.
+    In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,
+    and rows and options are shuffled. `stressreel score` scores predictions on it against the private copy. Copying the
+    same output again yields the same copies.
 
     Args:
         out: The output of a build, which is not changed.
@@ -67,7 +67,7 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
         if benchmark.public is None:
             raise InputError(f"{benchmark.name} does not declare which columns reveal answers (`Benchmark.public`).")
         if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} already holds something. Give --to a new or empty folder.")
+            raise InputError(f"{folder} is not empty. Give a new or empty folder with --to.")
         work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)
         output.complete()
         with writing_to(folder):

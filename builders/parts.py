@@ -268,6 +268,6 @@ def explain_answer(output: FinishedOutput, predictions: Predictions, question: s
     benchmark = benchmark_of(output)
     scoring = scoring_of(benchmark)
     if scoring.explain is None:
-        raise UsageError(f"--question: {benchmark.name} does not explain single answers. Omit the option.")
+        raise UsageError(f"{benchmark.name} does not support explanations of single answers.")
     table = benchmark.question_tables(output.info)[0]
     return scoring.explain(output, question, of_output(predictions, table, output.asked))

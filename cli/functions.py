@@ -36,7 +36,6 @@ class Command:
         given: Metavar of the remaining arguments, which are passed to `adapt` as `given`; "" if not allowed.
         loose: Whether these arguments are optional and may include undeclared options.
         adapt: Function that converts the values from click to arguments of the function.
-        other: A keyword, and the name of the function to call instead if it is given. The options of both are combined.
         help: Help text; by default the function's description.
         subcommands: The commands of the group.
     """
@@ -51,7 +50,6 @@ class Command:
     given: str = ""
     loose: bool = False
     adapt: Callable[[dict[str, Any]], dict[str, Any]] = dict
-    other: tuple[str, str] | None = None
     help: str = ""
     subcommands: Mapping[str, Command] = field(default_factory=dict)
 
@@ -71,31 +69,13 @@ def function_command(words: str, command: Command) -> click.Command:
         for each in fields
         if parameters[each.path[0]].kind is not inspect.Parameter.KEYWORD_ONLY and each.path[0] not in command.flags
     ]
-    switch = command.other[0] if command.other else ""
-    other = _api_function(command.other[1]) if command.other else None
-    others = {each.path[0]: each for each in fields_of(other)} if other else {}
-    known = {each.path[0] for each in fields}
-    added = [
-        replace(each, option=replace(each.option, required=False)) for name, each in others.items() if name not in known
-    ]
-    shown = {each.path[0]: f"--{each.flag}" for each in [*added, *fields]} | {name: name.upper() for name in positional}
+    shown = {each.path[0]: f"--{each.flag}" for each in fields} | {name: name.upper() for name in positional}
 
     def run(**values: Any) -> int:
         chosen = [form for form in command.formats if values.pop(f"as_{form}")]
         if len(chosen) > 1:
             raise click.UsageError(f"Give either {' or '.join(f'--{form}' for form in chosen)}.")
         form = chosen[0] if chosen else "text"
-        if other and values[switch] is not None:
-            for name, option in others.items():
-                if option.option.required and values[name] is None:
-                    raise click.UsageError(f"{shown[name]} is missing.")
-            for option in fields:
-                if option.path[0] not in others and values[option.path[0]] not in (option.default, ()):
-                    raise click.UsageError(f"{shown[option.path[0]]} does not go with {shown[switch]}.")
-            return show(other, {name: values[name] for name in others}, form)
-        for option in added:
-            if values.pop(option.path[0]) is not None:
-                raise click.UsageError(f"{shown[option.path[0]]} goes with {shown[switch]}.")
         return show(function, {**command.adapt(values), **command.fixed}, form)
 
     decorators: list[Callable[[Any], Any]] = [
@@ -110,7 +90,7 @@ def function_command(words: str, command: Command) -> click.Command:
         decorators.append(
             click.argument("given", nargs=-1, required=not command.loose, metavar=command.given, type=kind)
         )
-    for each in [*fields, *added]:
+    for each in fields:
         if each.path[0] not in positional:
             complete = COMPLETED.get(each.path[0]) if positional else None
             decorators.append(make_option(each, _in_flags(each.option.help, shown), complete))

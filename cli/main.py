@@ -92,7 +92,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this input. Give less at once, or more memory."
+        return "there is not enough memory for this input. Reduce the input, or add memory."
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return (

@@ -153,7 +153,7 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     except ValueError as error:
         raise click.BadParameter(f"{path} cannot be read as YAML with `option: value` lines: {error}") from error
     if not isinstance(content, dict):
-        raise click.BadParameter(f"{path} must hold `option: value` lines")
+        raise click.BadParameter(f"{path} must contain `option: value` lines")
     named: dict[str, tuple[click.Option, bool]] = {}
     for option in ctx.command.params:
         if isinstance(option, click.Option) and option.name not in ("config", "debug", "help"):

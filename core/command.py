@@ -98,14 +98,14 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
         return
     again = recorded(command.program, settled(given))
     if info["command"] != again:
-        yield f"build.json: the command is {info['command']!r}, where a build records {again!r}"
+        yield f"build.json: the command is {info['command']!r}, but a build records {again!r}"
     beside = {"split": info["split"], "limit": info["limit"], "version": info["dataset_version"]}
     for name, value in beside.items():
         if getattr(given, name) != value:
             yield f"build.json: --{name} is {getattr(given, name)} in the command, but {name} is {value}"
     try:
         decided = parse_json(canonical_json(content(command.decide(settled(given)))))
-        yield from (f"build.json: settings → those of the command: {n}" for n in changed(info["settings"], decided))
+        yield from (f"build.json: settings differ from the command: {n}" for n in changed(info["settings"], decided))
     except InputError as error:
         yield f"build.json: the command is invalid: {error}"
     hidden = {each.keyword for each in options_of(command.settings) if each.option.write}
@@ -114,7 +114,7 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
         names = info["files"].get(keyword, [])
         same = names == found.get(keyword) and set(names) <= set(info["inputs"])
         if not (bool(names) == (keyword in found) if keyword in hidden else same):
-            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, the command has something else"
+            yield f"build.json: --{keyword.replace('_', '-')} was {', '.join(names)}, but not in the command"
 
 
 def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
@@ -138,7 +138,7 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
     try:
         return build(settings, values), problems
     except InputError as error:
-        return read_settings(settings, {}), [*problems, f"options that do not go together: {error}"]
+        return read_settings(settings, {}), [*problems, f"incompatible options: {error}"]
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:

@@ -122,7 +122,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     if not force and (complete or not same):
         what = "an export" if complete else "an unfinished export of something else or with other options"
         raise InputError(
-            f"{path} already holds {what}. Give a new or empty folder with --to, or overwrite it with --force."
+            f"{path} already contains {what}. Give a new or empty folder with --to, or overwrite it with --force."
         )
     with writing_to(path):
         remove_temporaries(path)
@@ -173,7 +173,7 @@ def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
     """Add empty receipts for file names; raise InputError for duplicates."""
     for name in names:
         if name in found:
-            raise InputError(f"two files would be called {name}. Run `stressreel verify` for details.")
+            raise InputError(f"two files would have the name {name}. Run `stressreel verify` for details.")
         found[name] = {}
 
 

@@ -56,7 +56,7 @@ class Lost(Exception):
 def address(path: Path | str) -> str | None:
     """Return the URL in a path, or None for a local path; raise UsageError if the URL lacks a bucket."""
     if WITHOUT_BUCKET.fullmatch(os.fspath(path)):
-        raise UsageError(f"{path} names no bucket. Give a URL such as s3://bucket/prefix.")
+        raise UsageError(f"{path} has no bucket. Give a URL such as s3://bucket/prefix.")
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None
@@ -194,19 +194,8 @@ def local_copy(path: Path) -> Path:
     evicted above $STRESSREEL_CACHE_GB (100).
     """
     url = address(path)
-    return path if url is None else _copy_of(url)
-
-
-@lru_cache(maxsize=4096)  # checked for changes once per process
-def _version_of(url: str) -> StoredObject:
-    where, _, key = url.rpartition("/")
-    found = Objects(where).head(key)
-    if found is None:
-        raise InputError(f"{url} does not exist.")
-    return found
-
-
-def _copy_of(url: str) -> Path:
+    if url is None:
+        return path
     where, _, key = url.rpartition("/")
     objects, found = Objects(where), _version_of(url)
     folder = user_cache() / "sources"
@@ -221,6 +210,15 @@ def _copy_of(url: str) -> Path:
     with suppress(OSError):
         os.utime(target)
     return target
+
+
+@lru_cache(maxsize=4096)  # checked for changes once per process
+def _version_of(url: str) -> StoredObject:
+    where, _, key = url.rpartition("/")
+    found = Objects(where).head(key)
+    if found is None:
+        raise InputError(f"{url} does not exist.")
+    return found
 
 
 def _make_room(folder: Path, size: int) -> None:

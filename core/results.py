@@ -145,9 +145,9 @@ class Result:
         raise UsageError(f"there is no table {name!r}. Tables: {listed}.")
 
 
-def number(value: float | None, digits: int = 3) -> str:
+def number(value: float | None) -> str:
     """Format a score; undefined scores become a dash."""
-    return "–" if value is None or isnan(value) else f"{value:.{digits}f}"
+    return "–" if value is None or isnan(value) else f"{value:.3f}"
 
 
 def cell_text(cell: Cell) -> str:

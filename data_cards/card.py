@@ -38,12 +38,12 @@ SIZES = (
 )
 LARGEST = "n>10M"
 SKIPS = {  # reasons shown in cards
-    "missing_video": "the source video is not there",
-    "unreadable_video": "the source video does not open",
+    "missing_video": "the source video is missing",
+    "unreadable_video": "the source video cannot be opened",
     "undecodable": "the source video cannot be decoded",
-    "too_short": "the source video ends too soon",
-    "codec_refused": "the codec refuses the pictures",
-    "codec_lost_frames": "the codec gives back another number of frames",
+    "too_short": "the source video is too short",
+    "codec_refused": "the codec rejects the frames",
+    "codec_lost_frames": "the codec returns a different number of frames",
 }
 HERE = Path(__file__).parent
 BASE = "base.md.j2"
@@ -106,12 +106,10 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
         return held[0]
 
     return {
-        "card": lambda output: _differing(
-            output, CARD, lambda: _render(output, configs, card, measured(output)), "the card"
-        ),
+        "card": lambda output: _differing(output, CARD, lambda: _render(output, configs, card, measured(output))),
         "figures": lambda output: _differing_figures(output, card.figures(output, measured(output))),
         "croissant": lambda output: _differing(
-            output, CROISSANT, lambda: _croissant(output, configs, card, measured(output)), "the description"
+            output, CROISSANT, lambda: _croissant(output, configs, card, measured(output))
         ),
     }
 
@@ -121,9 +119,9 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
-            yield f"figures/{name} is missing or too large; `stressreel card` writes it"
+            yield f"figures/{name} is missing or too large; run `stressreel card` to write it"
         elif (found := regular(file).read_bytes()) != content and not _alike(found, content):
-            yield f"figures/{name} does not match the content; `stressreel card` draws it again"
+            yield f"figures/{name} does not match the content; run `stressreel card` to update it"
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
@@ -139,13 +137,13 @@ def _alike(found: bytes, drawn: bytes) -> bool:
     return one.shape == other.shape and 255 * float(np.abs(one - other).mean()) < SHADES
 
 
-def _differing(output: FinishedOutput, name: str, render: Callable[[], str], what: str) -> Iterator[str]:
+def _differing(output: FinishedOutput, name: str, render: Callable[[], str]) -> Iterator[str]:
     file = output.path / name
     if not file.is_file():
-        yield f"there is no {name}; `stressreel card` writes it"
+        yield f"{name} is missing; run `stressreel card` to write it"
     elif read_own(file) != render():
-        kept = " and keeps the notes between the marks at its end" if name == CARD else ""
-        yield f"{name} is not {what} of this content; `stressreel card` writes it again{kept}"
+        kept = ", which keeps your notes" if name == CARD else ""
+        yield f"{name} does not match the content; run `stressreel card` to update it{kept}"
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
@@ -176,7 +174,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
             own_text=EscapedMarkdown(marked(notes_of(output.path / CARD))),
         )
     except UndefinedError as error:
-        raise LookupError(f"build.json lacks what the card says: {error}") from error
+        raise LookupError(f"build.json lacks a field of the card: {error}") from error
 
 
 def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
@@ -221,16 +219,18 @@ def environment(folder: Path) -> Environment:
         "percent": percent,
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "baselines": baseline_table,
-        "cell": lambda text: str(text).replace("|", "\\|").replace("\n", " "),
-        "meaning": lambda text: EscapedMarkdown(
-            str(text).replace("|", "\\|").replace("\n", " ")
-        ),  # column descriptions written by us
+        "cell": _cell,
+        "meaning": lambda text: EscapedMarkdown(_cell(text)),  # column descriptions written by us
         "caption": as_code,
         "text": as_text,
         "kind": column_kind,
     }
     found.filters |= filters
     return found
+
+
+def _cell(text: object) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ")
 
 
 def column_kind(column: Column) -> str:

@@ -58,7 +58,7 @@ def audit_png(audits: Sequence[Titled]) -> bytes:
             axes.set_ylim(most - 0.4, -0.6)
             axes.set_xlim(0, 100)
             axes.set_title(one.title)
-            axes.set_xlabel("% right; blue: untrained, orange: trained", color=PALE)
+            axes.set_xlabel("accuracy, %; blue: untrained, orange: trained", color=PALE)
             _plain(axes, "x")
         for axes in panels[len(audits) :]:
             axes.axis("off")
@@ -270,7 +270,7 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
                 axes.axvline(originals[key], color=INK, linewidth=width, linestyle=(0, (4, 3)), label=label)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_title("Mean perplexity; mark: of captions up to 500, and the share of the others")
+        axes.set_title("Mean perplexity; mark: captions up to 500; number: share of the others")
         axes.legend(**BESIDE)
         _plain(axes, "x")
 

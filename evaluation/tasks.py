@@ -197,8 +197,8 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
                 continue
         hint = ", or name their folder with --videos" * (output.info["settings"].get("embed") == "no")
         raise InputError(
-            f"{output.path} holds no videos (built {without_videos(output)}), but harnesses need them. Build it with "
-            f"videos{hint}."
+            f"{output.path} contains no videos (built {without_videos(output)}), but harnesses need them. Build it "
+            f"with videos{hint}."
         )
 
 
@@ -207,7 +207,7 @@ def without_videos(output: FinishedOutput) -> str:
     settings = output.info["settings"]
     if settings.get("embed") == "no":
         return "with --embed no"
-    return "with --no-render" if settings.get("render") is False else "of text alone"
+    return "with --no-render" if settings.get("render") is False else "from text only"
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:
@@ -221,7 +221,7 @@ def remarks(tasks: Sequence[Task]) -> list[str]:
     other = {task.name: task.notes["other_captions_than_clean"] for task in tasks if task.notes}
     if other:
         named = ", ".join(f"{name} {count:,}" for name, count in other.items())
-        found.append(f"Other captions than in clean, because a perturbation makes those identical: {named}.")
+        found.append(f"Captions that differ from clean, since a perturbation makes those identical: {named}.")
     return found
 
 

@@ -28,7 +28,9 @@ def output() -> dict[str, Any]:
     """Return the location and fingerprint of the output."""
     content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
     if not Path(content["path"]).is_dir():
-        raise FileNotFoundError(f"the output {content['path']} no longer exists. Export it again from its new place.")
+        raise FileNotFoundError(
+            f"the output {content['path']} no longer exists. Export it again from its new location."
+        )
     return content
 
 
@@ -36,10 +38,8 @@ def output() -> dict[str, Any]:
 def rules() -> Any:
     """Load the rules for parsing answers."""
     spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{HERE / 'answers.py'} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     return module
 
 
@@ -79,7 +79,9 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
     if found := output().get("videos"):
         (video,) = name.values()
         if not Path(found[video]).is_file():
-            raise FileNotFoundError(f"there is no video {found[video]}. Export again, with --videos and its new place.")
+            raise FileNotFoundError(
+                f"there is no video {found[video]}. Export again, with the new location as --videos."
+            )
         return str(found[video])
     shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
     target = cache_folder() / f"{sha256}.mp4"

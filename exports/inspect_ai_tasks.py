@@ -31,10 +31,8 @@ SENT = ("frames", "video")
 def beside(name: str) -> Any:
     """Load a file of this folder by path, since other task folders contain files of the same names."""
     spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{HERE / name}.py cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     return module
 
 

@@ -19,10 +19,8 @@ Sample = Mapping[str, Any]
 def harness() -> Any:
     """Load `harness.py` by path, since lmms-eval loads many files named utils.py outside of any package."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", Path(__file__).with_name("harness.py"))
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{Path(__file__).with_name('harness.py')} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     return module
 
 

@@ -107,8 +107,8 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
     ]
     if not any(part.video and part.rows for part in parts):
         raise InputError(
-            f"{output.path} holds no videos (built {without_videos(output)}), so there is nothing to export. Build it "
-            "with videos. The other tables can be read with load_dataset."
+            f"{output.path} contains no videos (built {without_videos(output)}), so there is nothing to export. Build "
+            "it with videos. The other tables can be read with load_dataset."
         )
     there = list(dict.fromkeys(part.split for part in parts))
     if split is not None and split not in there:

@@ -32,10 +32,8 @@ HERE = Path(__file__).resolve().parent
 def harness() -> Any:
     """Load `harness.py` by path, since other task folders contain files of the same name."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", HERE / "harness.py")
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{HERE / 'harness.py'} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
     return module
 
 

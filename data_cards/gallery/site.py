@@ -53,9 +53,9 @@ def licence_notice(source: Source, *, pictures: bool) -> str:
     """Describe restrictions on sharing a gallery with its videos (`pictures`) or texts; "" if there are none."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
-        return f"{what} come from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
+        return f"{what} are from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
     if source.redistributable is None:
-        return f"{what} come from {source.name}. stressreel does not know whether they may be shared."
+        return f"{what} are from {source.name}. stressreel does not know whether they may be shared."
     return ""
 
 

@@ -111,8 +111,8 @@ def _check(asked: Sequence[BlindQuestion]) -> None:
         taken.add((one.part, one.id))
         if not (0 <= one.right < len(one.options) and len(one.options) > 1):
             raise InputError(
-                f"{one.id!r} has {len(one.options)} options, and number {one.right} is right; expected two options "
-                "or more, one of them right, counted from 0."
+                f"{one.id!r} has {len(one.options)} options, and option {one.right} is correct; expected two options "
+                "or more, with the index of the correct one counted from 0."
             )
         if len(one.options) > MOST_OPTIONS:
             raise InputError(
@@ -123,5 +123,5 @@ def _check(asked: Sequence[BlindQuestion]) -> None:
         if length > LONGEST:
             raise InputError(
                 f"{one.id!r} has {length:,} characters with its options; at most {LONGEST:,} are allowed. "
-                "Shorten the question or leave it out."
+                "Shorten or omit the question."
             )

@@ -19,7 +19,7 @@ Family = Literal["untrained", "trained"]
 
 
 @dataclass(frozen=True)
-class Guess:
+class BaselineChoices:
     """Choices of one baseline.
 
     Attributes:
@@ -112,7 +112,7 @@ class Audited:
 def audited(
     part: str,
     rows: Arranged,
-    guesses: Sequence[Guess],
+    guesses: Sequence[BaselineChoices],
     divided: Sequence[Fold],
     *,
     learnt: int,
@@ -152,7 +152,7 @@ def audited(
     )
 
 
-def _best_elsewhere(guesses: Sequence[Guess], divided: Sequence[Fold]) -> NDArray[np.float64]:
+def _best_elsewhere(guesses: Sequence[BaselineChoices], divided: Sequence[Fold]) -> NDArray[np.float64]:
     """Return the correctness on each fold of the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:

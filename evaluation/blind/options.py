@@ -10,13 +10,13 @@ import numpy as np
 
 from ...core.extras import MissingExtraError
 from .cues import ASKING, RULES, TRAINING, pick, train_counts, training_cues
-from .figures import Choices, Family, Guess, Worth
+from .figures import BaselineChoices, Choices, Family, Worth
 from .fitting import Fold, cross_fitted, features, fit, folds
 from .questions import Arranged, BlindQuestion, Embed, Floats, arrange
 from .trained import ENCODER, GUESSERS, NO_QUESTION, Measured, measured
 
 PLACE = "the position that is most often correct in training"
-STACKED = "weighs all cues and trained baselines together (conditional logit, cross-fitted)"
+STACKED = "combines all cues and trained baselines (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
 """The baselines that `guess_options` runs without training, in words."""
 COMBINED = ("question_network", "full_network", "trees")
@@ -24,7 +24,7 @@ ALONE = "there is a single source video, and no train split"
 
 
 @dataclass(frozen=True, eq=False)
-class Guessed:
+class BaselineRun:
     """Choices of all baselines.
 
     Attributes:
@@ -34,7 +34,7 @@ class Guessed:
     """
 
     rows: Arranged
-    guesses: tuple[Guess, ...]
+    guesses: tuple[BaselineChoices, ...]
     groups: Mapping[str, Floats]
     divided: list[Fold]
     learnt: int
@@ -48,7 +48,7 @@ def guess_options(
     seed: int,
     *,
     trained: bool = True,
-) -> Guessed:
+) -> BaselineRun:
     """Run every baseline on every question.
 
     Args:
@@ -85,7 +85,7 @@ def guess_options(
             guesses.append(_guess(rows, "stacked", STACKED, "trained", scores))
         else:
             left_out["stacked"] = ALONE
-    return Guessed(rows, tuple(guesses), groups, divided, len(train), left_out)
+    return BaselineRun(rows, tuple(guesses), groups, divided, len(train), left_out)
 
 
 def _left_out(view: Measured, trains: bool) -> dict[str, str]:
@@ -139,7 +139,7 @@ def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floa
     )
 
 
-def worth(guessed: Guessed) -> list[Worth]:
+def worth(guessed: BaselineRun) -> list[Worth]:
     """Measure the accuracy with each cue or baseline only, and the decrease without it."""
     rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
     if not divided:
@@ -158,12 +158,12 @@ def worth(guessed: Guessed) -> list[Worth]:
     return sorted(found, key=lambda one: -one.alone)
 
 
-def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
+def _guess(rows: Arranged, name: str, meaning: str, family: Family, scores: Floats) -> BaselineChoices:
     places, right = pick(rows, scores)
-    return Guess(name, meaning, family, rows.given(places), right)
+    return BaselineChoices(name, meaning, family, rows.given(places), right)
 
 
-def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Guess:
+def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> BaselineChoices:
     right = np.array([one.right for one in rows.asked])
     choices: Choices = np.zeros(len(right), np.int64)
     parts = (
@@ -176,15 +176,19 @@ def _by_place(rows: Arranged, train: Arranged | None, divided: list[Fold]) -> Gu
         by_count = sorted(counts, key=lambda place: (-counts[place], place))
         for row in asked.tolist():
             choices[row] = next((place for place in by_count if place < len(rows.asked[row].options)), 0)
-    return Guess("place", PLACE, "trained", choices, (choices == right).astype(np.float64))
+    return BaselineChoices("place", PLACE, "trained", choices, (choices == right).astype(np.float64))
 
 
-def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[Guess]:
+def _with_the_rule(rows: Arranged, name: str, meaning: str, scores: Floats, counts: Floats) -> list[BaselineChoices]:
     found = []
     for rule, inside in (("right_in_train", counts > 0), ("not_right_in_train", counts == 0)):
         inside &= rows.there
         bonus = np.where(inside, float(np.abs(scores).max(initial=0)) * 2 + 1, 0.0)
-        what = "of the options right in train" if rule == "right_in_train" else "of the options not right in train"
-        meaning_too = f"{meaning}; {what}, where there are any"
+        what = (
+            "among the options that are correct in train"
+            if rule == "right_in_train"
+            else "among the options that are never correct in train"
+        )
+        meaning_too = f"{meaning}; {what}, if any"
         found.append(_guess(rows, f"{name}+{rule}", meaning_too, "trained", scores + bonus))
     return found

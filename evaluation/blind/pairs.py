@@ -9,20 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cues import DIGITS, rarity, stems
-from .figures import Family, Guess
+from .figures import BaselineChoices, Family
 from .fitting import cross_fitted, features, fit
-from .options import Guessed
+from .options import BaselineRun
 from .questions import Embed, Embedded, Floats, embedded
 
 ALIKE = {
-    "alike_words": "the two options that share most words, rare ones first",
-    "alike": "the two options that are most alike (SBERT)",
+    "alike_words": "the two options that share the most words, weighted by rarity",
+    "alike": "the two most similar options (SBERT)",
 }
-PAIRED = "weighs all cues of both options and their likeness (conditional logit, cross-fitted)"
+PAIRED = "combines all cues of both options and their similarity (conditional logit, cross-fitted)"
 TWICE = "the same baseline twice: "
 
 
-def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Guess, ...]:
+def guess_pairs(one: BaselineRun, other: BaselineRun, embed: Embed | None) -> tuple[BaselineChoices, ...]:
     """Choose an option from each of two sets, with separate and with joint baselines.
 
     Both sets belong to the same questions in the same order. Without `embed`, baselines that require embeddings are
@@ -30,7 +30,7 @@ def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Gues
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [
-        Guess(
+        BaselineChoices(
             guess.name,
             TWICE + guess.meaning,
             guess.family,
@@ -53,7 +53,7 @@ def guess_pairs(one: Guessed, other: Guessed, embed: Embed | None) -> tuple[Gues
 class _Pairs:
     """All pairs of one option from each set, treated as options."""
 
-    def __init__(self, one: Guessed, other: Guessed):
+    def __init__(self, one: BaselineRun, other: BaselineRun):
         self.one, self.other = one, other
         self.shape = (*one.rows.there.shape, other.rows.there.shape[1])
         self.there: NDArray[np.bool_] = self.flat(one.rows.there[:, :, None] & other.rows.there[:, None])
@@ -63,14 +63,14 @@ class _Pairs:
         """Reshape values of pairs, (questions, firsts, seconds, …), to values of options."""
         return values.reshape(len(values), -1, *values.shape[3:])
 
-    def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> Guess:
+    def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> BaselineChoices:
         """Choose the pair with the highest score."""
         masked = np.where(self.there, np.round(scores, DIGITS), -np.inf)
         best = masked == masked.max(axis=1, keepdims=True)
         first, second = np.divmod(best.argmax(axis=1), self.shape[2])
         choices = np.stack([self.one.rows.given(first), self.other.rows.given(second)], axis=1)
         right = best[np.arange(len(best)), self.right] / best.sum(axis=1)
-        return Guess(name, meaning, family, choices, right)
+        return BaselineChoices(name, meaning, family, choices, right)
 
     def weigh(self, likeness: Mapping[str, Floats]) -> Floats:
         """Score pairs with a cross-fitted conditional logit on the cues of both options and their similarity."""
@@ -95,7 +95,7 @@ def _cosines(one: Embedded, other: Embedded) -> Floats:
     return found
 
 
-def _shared_words(one: Guessed, other: Guessed) -> Floats:
+def _shared_words(one: BaselineRun, other: BaselineRun) -> Floats:
     firsts, seconds = one.rows.texts(), other.rows.texts()
     weights = rarity(text for texts in (*firsts, *seconds) for text in texts)
     found = np.zeros((*one.rows.there.shape, other.rows.there.shape[1]))

@@ -56,7 +56,7 @@ class Audit(Result):
                 figures.append((*place, *row))
             worth += [(*place, cue.cue, cue.alone, cue.lost) for cue in one.audit.worth]
         asked = ("config", "split", "part")
-        right = ("guesser", "family", "chance", "right [95 % interval]", "balanced subset", "what it does")
+        right = ("baseline", "family", "chance", "accuracy [95 % interval]", "balanced subset", "description")
         cues = ("cue", "alone", "lost without")
         title = f"Accuracy without the video: {self.about['name']}"
         return (
@@ -140,7 +140,7 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
         else "trained baselines learn from the other source videos"
     )
     title = f"{one.title}: {len(audit.ids):,} questions, chance {percent(audit.chance)} %; {learnt}"
-    headings = ("baseline", "right, % [95 % interval]", *(["balanced subset"] if subset else []), "what it does")
+    headings = ("baseline", "accuracy, % [95 % interval]", *(["balanced subset"] if subset else []), "description")
     more = f"{len(ranked) - most} more baselines score lower." if most and len(ranked) > most else ""
     return Table("guessers", title, headings, rows, more)
 

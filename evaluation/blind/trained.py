@@ -66,7 +66,7 @@ def measured(rows: Arranged, embed: Embed | None) -> Measured:
     return Measured(rows, vectors, cues(rows, vectors), embed)
 
 
-Guesser = Callable[[Measured, Measured, int, str], Floats]
+OptionScorer = Callable[[Measured, Measured, int, str], Floats]
 """Learns from questions and scores the options of others; takes a seed, and a key of the draws."""
 
 
@@ -156,30 +156,33 @@ class Baseline:
         compares: Whether a question is required.
     """
 
-    scores: Guesser
+    scores: OptionScorer
     meaning: str
     embeds: bool = False
     compares: bool = False
 
 
 GUESSERS: dict[str, Baseline] = {
-    "option_logit": Baseline(option_logit, "trained on cues of the options alone (conditional logit)"),
+    "option_logit": Baseline(option_logit, "trained on cues of the options only (conditional logit)"),
     "option_network": Baseline(
-        option_network, "trained on embeddings and cues of the options alone (network)", embeds=True
+        option_network, "trained on embeddings and cues of the options only (network)", embeds=True
     ),
     "question_network": Baseline(
         question_network, "trained on question and options, compared one by one (network)", embeds=True, compares=True
     ),
     "full_network": Baseline(
-        full_network, "trained on question, options and the options as a set (network)", embeds=True, compares=True
+        full_network,
+        "trained on the question, each option, and the set of options (network)",
+        embeds=True,
+        compares=True,
     ),
     "random_judge": Baseline(
-        random_judge, "trained to tell right answers from random ones (network)", embeds=True, compares=True
+        random_judge, "trained to distinguish correct answers from random ones (network)", embeds=True, compares=True
     ),
     "ngrams": Baseline(ngrams, "trained on the characters of options (TF-IDF, logistic regression); held out"),
     "trees": Baseline(trees, "trained on all cues (gradient-boosted trees); held out"),
 }
-NO_QUESTION = "nothing is asked beside the options"
+NO_QUESTION = "the items have no question besides the options"
 
 
 def _network(learnt: Measured, asked: Measured, names: Sequence[str], compares: bool, seed: int, *key: str) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,55 +12,52 @@ import numpy as np
 from ...core.extras import MissingExtraError, import_extra
 from ...core.threads import one_thread
 from . import question_only
-from .figures import Guess
+from .figures import BaselineChoices
 from .fitting import folds
 from .question_only import AnsweredText
 from .questions import Arranged, BlindQuestion, Embed, arrange
 from .trained import CHARACTERS, ENCODER
 
-Answers = Callable[[Sequence[AnsweredText], Sequence[AnsweredText], Embed | None], Sequence[str]]
+Answers = Callable[[Sequence[AnsweredText], Sequence[AnsweredText]], Sequence[str]]
 MEANINGS = {
-    "text": "what most questions of the same words are answered",
-    "words": "what most questions with the same set of words are answered",
+    "text": "the most frequent answer to the same question",
+    "words": "the most frequent answer to questions with the same set of words",
     "naive_bayes": "trained on words and pairs of words (naive Bayes)",
     "regression": "trained on words and pairs of words (logistic regression)",
 }
 
 
-def _guessers(kinds: bool) -> dict[str, tuple[Answers, str]]:
-    found: dict[str, tuple[Answers, str]] = {"majority": (_majority, "the answer that is right most often")}
+def _guessers(kinds: bool, embed: Embed | None) -> dict[str, tuple[Answers, str]]:
+    found: dict[str, tuple[Answers, str]] = {"majority": (_majority, "the most frequent correct answer")}
     if kinds:
-        found["kind"] = (_by_kind(_majority), "the answer that is right most often for the kind of question")
+        found["kind"] = (_by_kind(_majority), "the most frequent correct answer for the kind of question")
     for name, meaning in MEANINGS.items():
-
-        def plain(
-            learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None, name: str = name
-        ) -> Sequence[str]:
-            return question_only.GUESSERS[name](learnt, asked)
-
-        found[name] = (plain, meaning)
+        answer = question_only.GUESSERS[name]
+        found[name] = (answer, meaning)
         if kinds and name in ("naive_bayes", "regression"):
-            found[f"{name}_by_kind"] = (_by_kind(plain), f"{meaning}, each kind of question on its own")
-    found["embedding"] = (_embedding, "trained on the embedding of the question (SBERT, logistic regression)")
+            found[f"{name}_by_kind"] = (_by_kind(answer), f"{meaning}, separately for each kind of question")
+    if embed is not None:
+        meaning = "trained on the embedding of the question (SBERT, logistic regression)"
+        found["embedding"] = (partial(_embedding, embed), meaning)
     found["ngrams"] = (_ngrams, "trained on characters (TF-IDF, logistic regression); held out")
     return found
 
 
-def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
+def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
     return [question_only.commonest(learnt)] * len(asked)
 
 
 def _by_kind(answer: Answers) -> Answers:
     """Train a baseline separately on each kind of question; predict the most frequent answer for unknown kinds."""
 
-    def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> list[str]:
+    def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
         usual = question_only.commonest(learnt)
         said = [usual] * len(asked)
         for kind in sorted({one.kind for one in asked}):
             rows = [row for row, one in enumerate(asked) if one.kind == kind]
             known = [one for one in learnt if one.kind == kind]
             if known:
-                found = answer(known, [asked[row] for row in rows], embed)
+                found = answer(known, [asked[row] for row in rows])
                 for row, text in zip(rows, found, strict=True):
                     said[row] = text
         return said
@@ -67,19 +65,17 @@ def _by_kind(answer: Answers) -> Answers:
     return answers
 
 
-def _embedding(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> Sequence[str]:
-    if embed is None:
-        return _majority(learnt, asked, embed)
+def _embedding(embed: Embed, learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> Sequence[str]:
     return _logistic(learnt, embed([one.text for one in learnt]), embed([one.text for one in asked]))
 
 
-def _ngrams(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText], embed: Embed | None) -> Sequence[str]:
+def _ngrams(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> Sequence[str]:
     text = import_extra("sklearn.feature_extraction.text", what="a trained baseline")
     weigh = text.TfidfVectorizer(analyzer="char_wb", ngram_range=CHARACTERS, sublinear_tf=True)
     try:
         bags = weigh.fit_transform([one.text for one in learnt])
     except ValueError:  # questions without any characters
-        return _majority(learnt, asked, embed)
+        return _majority(learnt, asked)
     return _logistic(learnt, bags, weigh.transform([one.text for one in asked]))
 
 
@@ -95,7 +91,7 @@ def _logistic(learnt: Sequence[AnsweredText], known: Any, asked: Any) -> Sequenc
 
 def guess_yes_no(
     asked: Sequence[BlindQuestion], train: Sequence[BlindQuestion], embed: Embed | None, seed: int
-) -> tuple[Arranged, list[Guess], dict[str, str]]:
+) -> tuple[Arranged, list[BaselineChoices], dict[str, str]]:
     """Run every baseline on every yes/no question.
 
     Args:
@@ -115,19 +111,15 @@ def guess_yes_no(
     divided = folds(rows, seed)
     if not learnt and not divided:
         return rows, [], {"all": "there is a single source video, and no train split"}
-    guesses, left_out = [], {}
-    guessers = _guessers(len({one.kind for one in reads}) > 1)
-    if embed is None:
-        left_out["embedding"] = ENCODER
-        del guessers["embedding"]
-    for name, (answer, meaning) in guessers.items():
+    guesses, left_out = [], {} if embed else {"embedding": ENCODER}
+    for name, (answer, meaning) in _guessers(len({one.kind for one in reads}) > 1, embed).items():
         said = [""] * len(reads)
         try:
             if learnt:
-                said = list(answer(learnt, reads, embed))
+                said = list(answer(learnt, reads))
             else:
                 for known, others in divided:
-                    found = answer([reads[row] for row in known], [reads[row] for row in others], embed)
+                    found = answer([reads[row] for row in known], [reads[row] for row in others])
                     for row, text in zip(others.tolist(), found, strict=True):
                         said[row] = text
         except MissingExtraError as error:
@@ -138,13 +130,13 @@ def guess_yes_no(
             for one, text in zip(rows.asked, said, strict=True)
         ]
         right = np.array([float(number == one.right) for number, one in zip(numbers, rows.asked, strict=True)])
-        guesses.append(Guess(name, meaning, "trained", np.array(numbers, np.int64), right))
+        guesses.append(BaselineChoices(name, meaning, "trained", np.array(numbers, np.int64), right))
     return rows, guesses, left_out
 
 
 def on_pairs(
-    rows: Arranged, guesses: Sequence[Guess], pairs: Sequence[tuple[str, str]]
-) -> tuple[Arranged, list[Guess]]:
+    rows: Arranged, guesses: Sequence[BaselineChoices], pairs: Sequence[tuple[str, str]]
+) -> tuple[Arranged, list[BaselineChoices]]:
     """Return the choices on pairs of questions, both of which must be correct; pairs with unknown ids are omitted."""
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())

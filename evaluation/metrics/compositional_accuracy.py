@@ -410,7 +410,7 @@ def _composed(scored: Mapping[str, Estimate], means: Mapping[str, float], totals
         f"Compositional accuracy by {what}",
         (what, "CA", "RWR", "Delta", *(f"RWR-{wrong}" for wrong in range(1, MOST_WRONG + 1)), "n CA", "n RWR"),
         tuple(rows),
-        "Accuracy on parents whose children are all right (CA) or not all right (RWR; RWR-n: n of them wrong).",
+        "Accuracy on parents whose children are all correct (CA) or not (RWR; RWR-n: n of them incorrect).",
     )
 
 
@@ -445,7 +445,7 @@ def _consistencies(
             "Consistency by counter",
             ("rule", "counter", "IC", "counted", *(f"IC of {name}" for name in constants)),
             counters,
-            "Answers that contradict one another can be wrong by both counters of a rule.",
+            "Contradictory answers can violate both counters of a rule.",
         ),
         Table(
             "consistency",

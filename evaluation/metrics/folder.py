@@ -90,8 +90,8 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
         ) from error
     if mine != theirs and not force:
         raise InputError(
-            f"{folder} holds the scores of {theirs}, not of {mine}, so it was left unchanged. Give another folder with "
-            "--out, or --force to overwrite it."
+            f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Give another folder "
+            "with --out, or --force to overwrite it."
         )
     return figures
 

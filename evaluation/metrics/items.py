@@ -150,7 +150,7 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
-        raise InputError(f"{given.path}: column {name!r} holds {type(odd).__name__}; expected strings or numbers.")
+        raise InputError(f"{given.path}: column {name!r} contains {type(odd).__name__}; expected strings or numbers.")
     return ["" if value is None else str(value).strip() for value in values]
 
 
@@ -245,7 +245,7 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
     found = {str(row.get(ids)).strip(): row.get(name) for row in rows}
     odd = next((value for value in found.values() if isinstance(value, dict | list | bytes)), None)
     if odd is not None:
-        raise UsageError(f"{path}: column {name!r} holds {type(odd).__name__}; expected strings or numbers.")
+        raise UsageError(f"{path}: column {name!r} contains {type(odd).__name__}; expected strings or numbers.")
     return ["" if found[item] is None else str(found[item]).strip() for item in items.ids]
 
 

@@ -151,7 +151,7 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
     file.seek(info.header_offset)
     start, name, extra = LOCAL_HEADER.unpack(file.read(LOCAL_HEADER.size))
     if start != b"PK\x03\x04":
-        raise BadZipFile(f"{info.filename} is not where the archive says")
+        raise BadZipFile(f"{info.filename} is not at the stated position in the archive")
     file.seek(name + extra, 1)
     with pa.CompressedInputStream(pa.py_buffer(file.read(info.compress_size)), "zstd") as stream:
         content: bytes = stream.read(info.file_size + 1)

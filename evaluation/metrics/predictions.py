@@ -134,7 +134,7 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
     odd = next((row for row in predictions.rows if row.get("fingerprint", fingerprint) != fingerprint), None)
     if odd is not None:
         raise InputError(
-            f"{predictions.path} was made for another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
+            f"{predictions.path} belongs to another output (fingerprint {str(odd['fingerprint'])[:16]}; this one has "
             f"{fingerprint[:16]})."
         )
     if config is None:
@@ -179,7 +179,7 @@ def _json(path: Path) -> Iterator[dict[str, Any]]:
     if isinstance(rows, dict) and all(not isinstance(value, dict | list) for value in rows.values()):
         rows = [{"id": name, "answer": answer} for name, answer in rows.items()]
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise InputError(f"{path} must hold objects with `id` and `answer`, one for each question.")
+        raise InputError(f"{path} must contain objects with `id` and `answer`, one for each question.")
     yield from rows
 
 

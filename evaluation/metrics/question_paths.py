@@ -14,7 +14,7 @@ from ...core.errors import InputError
 from .internal_consistency import consistency
 from .question_graphs import BANNED, Edge, Node, VideoGraphs, check_graph, read_answers
 
-RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "right answer not known", "not scored"
+RIGHT, WRONG, UNKNOWN, UNASKED = "right", "wrong", "correct answer unknown", "not scored"
 UNANSWERED = "not answered"
 
 
@@ -204,5 +204,5 @@ def question_path_text(path: QuestionPath) -> str:
                 entries.append((child, f"{inner}{'└' if final else '├'}─ ", deeper, (place, child)))
         waiting.extend(reversed(entries))
     if path.origins:
-        lines += ["", "Goes wrong at:", *(f"  {path.steps[place].node.text}" for place in path.origins)]
+        lines += ["", "Error origins:", *(f"  {path.steps[place].node.text}" for place in path.origins)]
     return "\n".join(lines)

@@ -13,7 +13,7 @@ from .bootstrap import Floats
 CUTS = (1, 5, 10)
 
 
-def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts: Sequence[int] = CUTS) -> Floats:
+def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp]) -> Floats:
     """Return the probability that each caption's clip is among the first K, shape (captions, cuts).
 
     Ties are ordered randomly, so that an uninformative matrix scores chance rather than 1: with g clips above the
@@ -22,7 +22,6 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
     Args:
         similarity: Similarities, shape (clips, captions); higher is more similar.
         target: Row of the correct clip for each caption.
-        cuts: The values of K.
 
     Raises:
         InputError: The shape does not match, or a value is NaN.
@@ -36,30 +35,28 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp], cuts
         raise InputError("a similarity matrix contains NaN.")
     above = np.count_nonzero(similarity > right, axis=0)
     equal = np.count_nonzero(similarity == right, axis=0)
-    share: Floats = (np.asarray(cuts, np.float64)[None, :] - above[:, None]) / equal[:, None]
+    share: Floats = (np.asarray(CUTS, np.float64)[None, :] - above[:, None]) / equal[:, None]
     return np.minimum(np.maximum(share, 0.0), 1.0)
 
 
-def ranked_hits(
-    ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str], cuts: Sequence[int] = CUTS
-) -> Floats:
+def ranked_hits(ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str]) -> Floats:
     """Return whether each caption's clip is among the first K of its ranked list, shape (captions, cuts).
 
-    `ranked` contains clip ids by caption id, best first: at least as many as the largest of `cuts`, or all clips.
+    `ranked` contains clip ids by caption id, best first: at least ten, or all clips.
 
     Raises:
         InputError: A caption has no list, or a list is too short or repeats a clip.
     """
-    hits = np.zeros((len(captions), len(cuts)))
-    most = min(max(cuts), len(set(clips)))
+    hits = np.zeros((len(captions), len(CUTS)))
+    most = min(CUTS[-1], len(set(clips)))
     for number, (caption, clip) in enumerate(zip(captions, clips, strict=True)):
         if caption not in ranked:
             raise InputError(f"caption {caption!r} has no ranked list; every caption needs one.")
-        best = list(ranked[caption])[: max(cuts)]
+        best = list(ranked[caption])[: CUTS[-1]]
         if len(best) < most:
             raise InputError(f"the list of caption {caption!r} contains {len(best)} clips; at least {most} are needed.")
         if len(set(best)) < len(best):
             raise InputError(f"the list of caption {caption!r} contains a clip more than once.")
         if clip in best:
-            hits[number] = [best.index(clip) < cut for cut in cuts]
+            hits[number] = [best.index(clip) < cut for cut in CUTS]
     return hits

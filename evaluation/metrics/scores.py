@@ -52,7 +52,7 @@ class Scores(Result):
         if first is None or self.answers["unreadable"] < self.answers["scored"]:
             return ()
         return (
-            f"none of the {self.answers['scored']:,} answers could be read, so all count as wrong. The first, of "
+            f"none of the {self.answers['scored']:,} answers could be parsed, so all count as incorrect. The first, to "
             f"{first['id']}, is {first['answer']!r}.",
         )
 
@@ -104,17 +104,15 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
 def answers_line(scores: Scores) -> str:
     """Describe the counts of answers and explanations."""
     explanations = scores.answers.get("explanations")
-    lines = [counts_line(scores.answers, "answers")] + (
-        [counts_line(explanations, "explanations")] if explanations else []
-    )
-    return "\n".join(lines)
+    line = counts_line(scores.answers, "answers")
+    return f"{line}\n{counts_line(explanations, 'explanations')}" if explanations else line
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
     """Describe the counts of `predictions.PickedOptions.summary` in one line."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
-        ("unreadable", "unreadable (count as wrong)"),
+        ("unreadable", "unreadable (count as incorrect)"),
         ("empty", "empty"),
         ("missing", "missing (left out)"),
         ("doubled", "given more than once (the first counts)"),

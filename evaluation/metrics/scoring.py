@@ -102,9 +102,7 @@ def score(
             )
         return scoring.similarity(output, similarity, options)
     if predictions is None:
-        raise InputError(
-            "there is nothing to score: give --predictions FILE, or --similarity DIR where retrieval is scored."
-        )
+        raise InputError("there is nothing to score: give --predictions FILE, or --similarity DIR for retrieval.")
     return scoring.answers(output, config, of_output(predictions, config, output.asked), options)
 
 

@@ -69,7 +69,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
     if not isinstance(matrix, np.ndarray):
         raise InputError(f"{path} is an archive of arrays. Save a single array with numpy.save.")
     if matrix.dtype.kind not in "fiu":
-        raise InputError(f"{path} holds {matrix.dtype}, not numbers.")
+        raise InputError(f"{path} contains {matrix.dtype}, not numbers.")
     if matrix.shape != shape:
         hint = " Did you save captions x clips? Transpose it." if matrix.shape == shape[::-1] else ""
         raise InputError(f"{path} has shape {matrix.shape}; expected {shape[0]} clips x {shape[1]} captions.{hint}")

@@ -63,4 +63,4 @@ async def _content(response: httpx.Response) -> bytes:
 
 
 def _too_long() -> openai.OpenAIError:
-    return openai.OpenAIError(f"the response has more than {MOST_BYTES:,} bytes, the most that is accepted")
+    return openai.OpenAIError(f"the response has more than {MOST_BYTES:,} bytes, which is the limit")

@@ -262,8 +262,8 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     missing = sorted(names - set(found))
     if missing:
         raise InputError(
-            f"{len(missing)} of {len(names)} videos are not in {folder}, such as {missing[0]}. Give the folder of the "
-            "videos with --videos."
+            f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Give the folder "
+            "of the videos with --videos."
         )
     return FolderClips(found)
 

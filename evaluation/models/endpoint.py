@@ -127,8 +127,8 @@ class Endpoint:
             sent_video = request.view is not None and request.view.video is not None
             if sent_video and not self._answered and status is not None and status not in BUSY:
                 raise InputError(
-                    f"{self.about['endpoint']} does not take this video, sent as video_url ({self._plain(error)}). If "
-                    "the server or model has no video input, use --send frames."
+                    f"{self.about['endpoint']} does not accept this video, sent as video_url ({self._plain(error)}). "
+                    "If the server or model does not support video, use --send frames."
                 ) from None
             raise AnswerError(self._plain(error)) from None
         try:
@@ -161,7 +161,7 @@ class Endpoint:
         there = self._plain(response.headers.get("location", "nowhere"))
         return (
             f"{self.about['endpoint']} answers with a redirect ({response.status_code}) to {there}. It is not "
-            "followed, since that would send the key and the questions there. To use it, name it with --endpoint."
+            "followed, since that would send the key and the questions there. To use it, pass it as --endpoint."
         )
 
     def _read(self, found: Any) -> Reply:

@@ -101,7 +101,9 @@ class LocalModel:
         if self.send == "video":
             if find_spec("torchvision") is None:
                 raise missing("torchvision", what="--send video")
-            raise InputError(f"the processor or chat template of {self.name} takes no video. Use --send frames.")
+            raise InputError(
+                f"the processor or chat template of {self.name} does not support video. Use --send frames."
+            )
         return "frames"
 
     @property

@@ -20,10 +20,6 @@ Labels = NDArray[np.int64]
 
 VIDEO_IDS = ("image_token_id", "video_token_id", "image_token_index", "video_token_index")
 """Names in configs of the placeholder ids of image and video features."""
-SPECIAL_IDS = (
-    *("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id"),
-    *("vision_start_token_id", "vision_end_token_id"),
-)
 
 
 def as_array(given: Any) -> NDArray[Any]:
@@ -47,21 +43,15 @@ def labels_of_parts(*parts: tuple[int, Any]) -> Labels:
     return np.concatenate([np.where(mask != 0, label, NEITHER) for label, mask in masks], axis=1).astype(np.int64)
 
 
-def labels_of_ids(
-    input_ids: Any, video_ids: Iterable[int], *, attention_mask: Any = None, special_ids: Iterable[int] = ()
-) -> Labels:
+def labels_of_ids(input_ids: Any, video_ids: Iterable[int], *, attention_mask: Any = None) -> Labels:
     """Label tokens by their ids.
 
     Args:
         input_ids: Token ids, shape (batch, tokens).
         video_ids: Placeholder ids of image and video features.
         attention_mask: Mask of the same shape, 0 at padding; None for no padding.
-        special_ids: Ids to label 0.
     """
-    ids = as_array(input_ids)
-    labels = np.where(np.isin(ids, list(video_ids)), VIDEO, TEXT)
-    labels = np.where(np.isin(ids, list(special_ids)) & (labels == TEXT), NEITHER, labels)
-    return _unpadded(labels, attention_mask)
+    return _unpadded(np.where(np.isin(as_array(input_ids), list(video_ids)), VIDEO, TEXT), attention_mask)
 
 
 def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_mask: Any = None) -> Labels:
@@ -79,9 +69,7 @@ def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_
     return _unpadded(labels, attention_mask)
 
 
-def labels_for(
-    config: Any, inputs: Mapping[str, Any], *, special: bool = True, special_ids: Iterable[int] = ()
-) -> Labels | list[Labels]:
+def labels_for(config: Any, inputs: Mapping[str, Any]) -> Labels | list[Labels]:
     """Label the inputs of a transformers model.
 
     Supported models are those with image or video placeholder ids in their config (Qwen2-VL, LLaVA-OneVision and many
@@ -91,8 +79,6 @@ def labels_for(
     Args:
         config: The model's config.
         inputs: The model's inputs by name.
-        special: Whether special tokens count as text; if false, those of the config and `special_ids` are labelled 0.
-        special_ids: Additional special tokens, such as `processor.tokenizer.all_special_ids`.
 
     Returns:
         Labels (batch, tokens), or a list of them for models with separate streams; `quag` accepts both.
@@ -101,11 +87,10 @@ def labels_for(
         InputError: The model family is not supported, or a required input is missing.
     """
     family = getattr(config, "model_type", "")
-    out = set() if special else {*special_ids, *_ids(config, SPECIAL_IDS)}
-    video_ids = _ids(config, VIDEO_IDS)
+    video_ids = _ids(config)
     if family in ("visual_bert", "vilt", "lxmert"):
         ids = as_array(_needed(inputs, "input_ids", family))
-        text = labels_of_ids(ids, (), attention_mask=inputs.get("attention_mask"), special_ids=out)
+        text = labels_of_ids(ids, (), attention_mask=inputs.get("attention_mask"))
         if family == "visual_bert":
             shape = as_array(_needed(inputs, "visual_embeds", family)).shape[:2]
             return np.concatenate([text, _video(shape, inputs.get("visual_attention_mask"))], axis=1)
@@ -115,17 +100,16 @@ def labels_for(
         return np.concatenate([text, _video((len(ids), _patches(config, inputs)), None)], axis=1)
     if video_ids:
         ids = _needed(inputs, "input_ids", family)
-        return labels_of_ids(ids, video_ids, attention_mask=inputs.get("attention_mask"), special_ids=out)
+        return labels_of_ids(ids, video_ids, attention_mask=inputs.get("attention_mask"))
     raise InputError(
-        f"models of the family {family or '(unnamed)'} are not supported. Make the labels with labels_of_parts, "
+        f"models of the family {family or '(unnamed)'} are not supported. Create the labels with labels_of_parts, "
         "labels_of_ids or labels_of_types, or as an array (batch, tokens) of 1 (video), 2 (text) and 0."
     )
 
 
-def _ids(config: Any, names: Iterable[str]) -> set[int]:
-    configs = [config, getattr(config, "text_config", None)]
-    found = [getattr(one, name, None) for one in configs if one is not None for name in names]
-    found += [each for one in found if isinstance(one, list | tuple) for each in one]
+def _ids(config: Any) -> set[int]:
+    configs = (config, getattr(config, "text_config", None))
+    found = {getattr(one, name, None) for one in configs for name in VIDEO_IDS}
     return {one for one in found if isinstance(one, int)}
 
 

@@ -219,7 +219,7 @@ def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
     axes.set_xlabel("coupling α")
     axes.set_yscale("symlog", linthresh=1)
     axes.set_ylabel("increase of the test loss, %")
-    axes.set_title("What crossmodal short-circuiting costs")
+    axes.set_title("Cost of crossmodal short-circuiting")
     axes.grid(color="#e4e7eb")
     axes.legend(frameon=False)
     picture = io.BytesIO()

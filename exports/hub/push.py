@@ -122,7 +122,7 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     others = [name for name in snapshot.files if name not in LEFT_ALONE]
     if earlier is None and others:
         raise HubError(
-            f"{target.name} holds files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
+            f"{target.name} contains files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
             "They were left unchanged. Give the name of a new or empty repository."
         )
     tagged = tags(api, target.name).get(target.tag)
@@ -308,7 +308,7 @@ def _tag(api: HfApi, target: Target, commit: str) -> str:
     tagged = tags(api, target.name).get(target.tag)
     if tagged != commit:
         raise HubError(
-            f"{target.name} holds the output at commit {commit[:12]}, but in the meantime the tag {target.tag} was set "
-            f"to {str(tagged)[:12]}. Give another --tag."
+            f"{target.name} contains the output at commit {commit[:12]}, but in the meantime the tag {target.tag} was "
+            f"set to {str(tagged)[:12]}. Give another --tag."
         )
     return tagged

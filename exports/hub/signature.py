@@ -23,8 +23,8 @@ from ...core.progress import Working
 CACHED = (".versions", "from.json")  # next to files copied from object storage
 KINDS = {"publicKey": "a key", "x509CertificateChain": "a certificate", "certificate": "an identity (keyless)"}
 UNREADABLE = (ValueError, LookupError, TypeError, AttributeError)  # InputError is a ValueError
-MAKE_KEY = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` makes one"
-MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` writes it"
+MAKE_KEY = "`openssl ecparam -name prime256v1 -genkey -noout -out key.pem` creates one"
+MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` creates it"
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
         OutputError: The signature cannot be written.
     """
     if other := next(unaccounted(output), ""):
-        raise InputError(f"{output.path} holds {other}, which is not part of the output. Remove or move it.")
+        raise InputError(f"{output.path} contains {other}, which is not part of the output. Remove or move it.")
     hashing = import_extra("model_signing.hashing", what="a signature")
     config.set_hashing_config(hashing.Config().set_ignored_paths(paths=[SIGNATURE, *BESIDE]))
     with Working("signing"), atomic(output.path / SIGNATURE) as file:
@@ -130,15 +130,15 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
 def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> Iterator[str]:
     file = output.path / SIGNATURE
     if not file.is_file():
-        yield f"there is no {SIGNATURE}: this output is not signed, or its signature was removed. Ask its publisher"
+        yield f"there is no {SIGNATURE}: the output is not signed, or its signature was removed. Ask the publisher"
         return
     try:
         made, signed = stated(file)
     except UNREADABLE as error:
-        yield f"{SIGNATURE} cannot be read ({_said(error)}). Fetch it again, or ask for another"
+        yield f"{SIGNATURE} cannot be read ({_said(error)}). Download it again, or ask the publisher for a new one"
         return
     if made != wanted:
-        yield f"{SIGNATURE} was made with {made}, and {name} is {wanted}. Check it by {made}"
+        yield f"{SIGNATURE} was created with {made}, but {name} is {wanted}. Verify it with {made}"
         return
     hashing = import_extra("model_signing.hashing", what="checking a signature")
     left_out = [SIGNATURE, *CACHED, *_unsigned(signed)]
@@ -148,7 +148,7 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
             config.verify(output.path, file)
     except Exception as error:  # cryptography, OpenSSL and Sigstore have their own exceptions
         if not str(error).startswith("Signature mismatch"):
-            yield f"{SIGNATURE} was not made with {name}, or was changed ({_said(error)})"
+            yield f"{SIGNATURE} was not created with {name}, or was modified ({_said(error)})"
             return
         found = list(differing(output, signed))
         yield from found or [_said(error)]
@@ -187,9 +187,9 @@ def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool
         if name not in signed:
             yield f"{name} was not signed. Remove it if it was added"
         elif name not in found:
-            yield f"{name} was signed but is missing. Fetch it again"
+            yield f"{name} was signed but is missing. Download it again"
         elif hashes and sha256_file(output.path / name) != signed[name]:
-            yield f"{name} differs from the signed file. Fetch it again, or ask for a new signature"
+            yield f"{name} differs from the signed file. Download it again, or ask the publisher for a new signature"
 
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:

@@ -97,7 +97,7 @@ def test_the_result_is_what_the_command_prints(name: str, places: Places) -> Non
     ("function", "given", "options", "says"),
     [
         (stressreel.export_files, ("clavi",), {"to": "to", "force": "yes"}, "must be True or False"),
-        (stressreel.export_files, ("clavi",), {"to": "clavi"}, "lies in the output itself"),
+        (stressreel.export_files, ("clavi",), {"to": "clavi"}, "is inside the output"),
         (stressreel.list_, ("sound",), {}, "must be one of benchmarks, options, visual, text"),
         (stressreel.gallery, ("clavi",), {"to": "to", "embed": "all"}, "must be one of none, thumbnails, videos"),
         (stressreel.gallery, ("clavi",), {"to": "to", "limit": 0}, "must be at least 1"),

@@ -252,13 +252,13 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
     ("arguments", "said"),
     [
         (("--to", "a.jsonl"), "give either --endpoint"),
-        (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "go together"),
+        (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "require each other"),
         ((*GIVEN, "--transformers", "x"), "give either"),
         ((*GIVEN, "--batch", "2"), "go with --transformers"),
         ((*GIVEN, "--frames", "2", "--fps", "1"), "exclude each other"),
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
         (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
-        (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "ends in .jsonl"),
+        (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "must end in .jsonl"),
         ((*GIVEN, "--config", "none"), "has no questions in table"),
         ((*GIVEN, "--setting", "clean"), "matches no setting"),
         ((*GIVEN, "--prices", "1"), "two prices"),
@@ -278,9 +278,9 @@ def test_nothing_is_written_over_questions_outputs_or_other_files(built: Path, t
     before = questions.read_bytes()
     with running() as server:
         for out, to, says in (
-            (questions, tmp_path / "q.jsonl", "holds the questions"),
+            (questions, tmp_path / "q.jsonl", "contains the questions"),
             (questions, tmp_path / "b.jsonl", "already exists"),
-            (built, built / "a.jsonl", "lies in the output itself"),
+            (built, built / "a.jsonl", "is inside the output"),
         ):
             refuses(ask(out, server.url, to, "--modalities", "blind"), says, code=2)
         assert not server.requests

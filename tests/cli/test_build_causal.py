@@ -78,7 +78,7 @@ class TestDataset:
     def test_card(self, built_causal: Path) -> None:
         card = (built_causal / "README.md").read_text()
         assert "whose licence stressreel does not know" in card
-        assert "the option nearest to the question (SBERT)" in card
+        assert "the option most similar to the question (SBERT)" in card
         assert "0 of 36 (0.0 %)" in card
         assert (built_causal / "figures" / "blind.png").is_file()
 

@@ -63,17 +63,17 @@ def test_clavi_writes_and_prints_the_same_numbers(built: Path, tmp_path: Path) -
     assert (folder / "scores.png").read_bytes()[1:4] == b"PNG"
     odd = answer(built, tmp_path / "odd.jsonl", lambda row: "perhaps" if row["type"] == "E" else "no")
     done = run("stressreel", "score", built, "--predictions", odd)
-    assert "unreadable (count as wrong)" in done.out
+    assert "unreadable (count as incorrect)" in done.out
     assert "'perhaps'" in done.out
     assert not done.err
     done = run("stressreel", "score", built, "--predictions", answer(built, odd, lambda row: "perhaps"), "--force")
-    assert "note: none of the 114 answers could be read, so all count as wrong. The first, of " in done.err
+    assert "note: none of the 114 answers could be parsed, so all count as incorrect. The first, to " in done.err
 
 
 def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Path, tmp_path: Path) -> None:
     file = answer(built, tmp_path / "p.jsonl", lambda row: "no")
     inside = ("score", built, "--predictions", file, "--out", built / "scores")
-    refuses(run("stressreel", *inside), "in the output itself", code=2)
+    refuses(run("stressreel", *inside), "inside the output", code=2)
     assert not (built / "scores").exists()
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     write(file, [*rows[1:], rows[1], {"id": "x", "answer": "yes"}])
@@ -116,7 +116,7 @@ def test_other_scores_are_not_written_over_and_old_pictures_go(built: Path, suit
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     (tmp_path / "p.json").write_text(json.dumps(rows))
     done = run("stressreel", "score", built, "--predictions", tmp_path / "p.json")
-    refuses(done, "holds the scores of p.jsonl on clavi questions test (", ", not of p.json on")
+    refuses(done, "contains the scores of p.jsonl on clavi questions test (", ", not of p.json on")
     other = answer(built, tmp_path / "other" / "p.jsonl", lambda row: "yes")
     command = ("stressreel", "score", built, "--predictions", other, "--out", tmp_path / "p.scores")
     assert run(*command).code == 1  # of the same name, in another folder

@@ -80,11 +80,11 @@ def test_unreadable_answers_and_other_outputs(built: Path, clavi: dict[str, Path
     done = score(built, clavi)
     assert done.code == 0, done.err
     assert done.out.count("'perhaps'") == 5
-    assert "video: 114 answers scored.\ntext: 114 answers scored, 12 unreadable (count as wrong).\n" in done.out
+    assert "video: 114 answers scored.\ntext: 114 answers scored, 12 unreadable (count as incorrect).\n" in done.out
     found = json.loads(score(built, clavi, "--json").out)["answers"]
     assert {name: each["unreadable"] for name, each in found.items()} == {"video": 0, "text": 12, "video+text": 0}
     clavi["text"] = answer(built, tmp_path / "f.jsonl", lambda row: "no", fingerprint="0" * 64)
-    refuses(score(built, clavi), "was made for another output")
+    refuses(score(built, clavi), "belongs to another output")
     refuses(score(built, clavi, "--by", "colour"), "has no column 'colour'. It has: question_id, ", code=2)
     assert score(built, clavi, "--figure", tmp_path / "x.pdf").code == 2
 
@@ -93,8 +93,8 @@ def test_items_are_not_written_where_they_should_not(built: Path, clavi: dict[st
     before = clavi["video+text"].read_bytes()
     (tmp_path / "file").write_text("")
     for place, says, code in (
-        (built / "items.csv", "in the output itself", 2),
-        (tmp_path / "both.jsonl", "is a file that is read", 2),
+        (built / "items.csv", "inside the output", 2),
+        (tmp_path / "both.jsonl", "is an input file", 2),
         (tmp_path / "items.txt", "must end in .parquet, .csv or .jsonl", 2),
         (tmp_path / "file" / "items.csv", "Give another place with", 1),
     ):
@@ -189,14 +189,14 @@ def test_permute_own_questions(tmp_path: Path) -> None:
         own = write(tmp_path / "q.csv", [{k: v for k, v in row.items() if k != lacking} for row in whole])
         refuses(run("stressreel", "permute", own, "--to", tmp_path / "x.csv"), says, lacking)
         assert not (tmp_path / "x.csv").exists()
-    refuses(run("stressreel", "permute", own, "--to", own), "is a file that is read", code=2)
+    refuses(run("stressreel", "permute", own, "--to", own), "is an input file", code=2)
 
 
 def test_permute_says_where_it_cannot(built: Path, tmp_path: Path) -> None:
     rows: list[Row] = [{"id": str(n), "video_id": 1, "question": "why?"} for n in range(3)]
     refuses(run("stressreel", "permute", write(tmp_path / "q.jsonl", rows)), "'1' has 3 of 3 items")
     inside = run("stressreel", "permute", ".", "--to", "x.csv", cwd=built)
-    refuses(inside, "in the output itself", code=2)
+    refuses(inside, "inside the output", code=2)
     refuses(run("stressreel", "permute", tmp_path / "nowhere"), "does not exist", code=2)
 
 

@@ -72,7 +72,7 @@ def test_theirs_hold_by_ours(state: bool, out: Path, pair: Pair) -> None:
     assert problems(out, pair.public) == []
     if state:
         (out / ".build" / "plan.json").unlink()
-        assert problems(out, pair.public) == [".build/plan.json was signed but is missing. Fetch it again"]
+        assert problems(out, pair.public) == [".build/plan.json was signed but is missing. Download it again"]
 
 
 def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
@@ -80,16 +80,16 @@ def test_what_changed_is_named(signed: Path, pair: Pair) -> None:
     (signed / "units.parquet").unlink()
     (signed / "questions" / "test-more.parquet").write_bytes(b"")
     assert problems(signed, pair.public) == [
-        "croissant.json differs from the signed file. Fetch it again, or ask for a new signature",
+        "croissant.json differs from the signed file. Download it again, or ask the publisher for a new signature",
         "questions/test-more.parquet was not signed. Remove it if it was added",
-        "units.parquet was signed but is missing. Fetch it again",
+        "units.parquet was signed but is missing. Download it again",
     ]
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (None, "there is no model.sig: this output is not signed"),
+        (None, "there is no model.sig: the output is not signed"),
         ("{", "model.sig cannot be read"),
         ("{}", "model.sig cannot be read"),
         ('{"verificationMaterial": {"publicKey": 1}, "dsseEnvelope": {"payload": "e30="}}', "cannot be read"),
@@ -104,14 +104,14 @@ def test_no_signature(content: str | None, says: str, signed: Path, pair: Pair) 
 def test_a_signature_of_somebody_else(signed: Path, pair: Pair, tmp_path: Path) -> None:
     other = key_pair(tmp_path, "other")
     (said,) = problems(signed, other.public)
-    assert said.startswith(f"model.sig was not made with {other.public}, or was changed")
+    assert said.startswith(f"model.sig was not created with {other.public}, or was modified")
     assert run("stressreel", "sign", signed, "--key", other.key).code == 0  # the earlier one is replaced
     assert problems(signed, other.public) == []
     bundle = json.loads((signed / "model.sig").read_text())
     bundle["dsseEnvelope"]["signatures"][0]["sig"] = "MAA="
     (signed / "model.sig").write_text(json.dumps(bundle))
     (said,) = problems(signed, other.public)
-    assert said.startswith("model.sig was not made with")
+    assert said.startswith("model.sig was not created with")
 
 
 def test_files_that_hold_no_key(signed: Path, pair: Pair, tmp_path: Path) -> None:
@@ -150,10 +150,10 @@ def test_certificates(out: Path, pair: Pair, tmp_path: Path) -> None:
     file = out / "model.sig"
     assert theirs("verify", "certificate", out, "--signature", file, "--certificate_chain", root).returncode == 0
     (said,) = problems(out, pair.public)
-    assert said == f"model.sig was made with a certificate, and {pair.public} is a key. Check it by a certificate"
+    assert said == f"model.sig was created with a certificate, but {pair.public} is a key. Verify it with a certificate"
     (tmp_path / "other").mkdir()
     (said,) = problems(out, authority(tmp_path / "other")[0])
-    assert "was not made with" in said
+    assert "was not created with" in said
     done = run("stressreel", "sign", out, "--key", pair.key, "--certificate", certificate)
     refuses(done, f"cannot sign with the certificate {certificate}")
 

@@ -65,7 +65,7 @@ def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
         ((one, "--of", "x"), "has no table 'x'"),
         ((one, "--only", "x"), "no such label or column"),
         ((one, "--figure", tmp_path / "x.pdf"), "must end in .png"),
-        ((one, "--figure", one / "x.png"), "would be inside a score folder"),
+        ((one, "--figure", one / "x.png"), "is inside a score folder"),
     ):
         refuses(run("stressreel", "table", *given), says, code=2)
     many = [f"{number}={one}" for number in range(40)]

@@ -119,11 +119,11 @@ def swap(old: str, new: str) -> Callable[[Info], object]:
 FAULTS: dict[str, tuple[Callable[[Info], object], str]] = {
     "program": (swap("build-example", "build-other"), "a build records 'build-example --source"),
     "seed": (swap("--seed 0", "--seed 7"), "seed: 0 → 7"),
-    "seed twice": (swap("--seed 0", "--seed 1 --seed 0"), "where a build records"),
+    "seed twice": (swap("--seed 0", "--seed 1 --seed 0"), "but a build records"),
     "no number": (swap("--seed 0", "--seed zero"), "--seed zero, which must be a whole number"),
     "kind": (swap("--kind a", "--kind b"), "kind: a → b"),
     "switch": (swap("--kind a", "--kind a --no-render"), "render: True → False"),
-    "a word behind a switch": (swap("--kind a", "--kind a --allow-missing yes"), "where a build records"),
+    "a word behind a switch": (swap("--kind a", "--kind a --allow-missing yes"), "but a build records"),
     "version": (swap("--version 1.0.0", "--version 1.0.1"), "--version is 1.0.1 in the command, but version is 1.0.0"),
     "foreign behind a text": (
         swap("--kind a", "--kind a --free x --frobnicate"),

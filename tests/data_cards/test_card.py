@@ -191,7 +191,7 @@ def test_rendered_videos_and_skips(built):
     assert 'load_dataset("OUT", "videos"' in text
     assert "sound" in text
     assert "--limit 5" in text
-    assert "| the source video ends too soon | 2 |" in text
+    assert "| the source video is too short | 2 |" in text
     assert "| strange | 1 |" in text
     assert all(f"| `{column.name}` |" in text for column in VIDEOS.columns)
 
@@ -249,7 +249,7 @@ def test_own_text_between_the_marks_passes_and_outlives_every_rewriting(output, 
     for edited in (f"{kept}more\n", kept.replace(BEGIN, f"more\n{BEGIN}"), kept.replace("# ", "# More ", 1)):
         (copy.path / "README.md").write_text(edited, encoding="utf-8")
         (problem,) = findings(copy)
-        assert "README.md is not the card" in problem
+        assert "README.md does not match the content" in problem
         CliRunner().invoke(load_command("card"), [str(copy.path)], catch_exceptions=False)
         assert card(copy) == kept
     (copy.path / "README.md").write_text(kept.replace(END, ""), encoding="utf-8")

@@ -114,7 +114,7 @@ def test_boxes_are_coloured_by_verdict_and_the_error_path_is_marked(drawn: list[
     assert {name: colours.count(colour) for name, colour in wanted.items()} == {
         "right": 4,  # phone, touching, photographing, taking
         "wrong": 4,  # picture, touching after, first, root
-        "right answer not known": 0,
+        "correct answer unknown": 0,
         "not answered": 0,
         "not scored": 2,
     }

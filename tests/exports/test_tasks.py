@@ -23,8 +23,8 @@ def test_what_cannot_be_exported_is_said(
     clavi, new, file = outputs["clavi"], tmp_path / "a", tmp_path / "file"
     file.touch()
     for code, arguments, said in (
-        (2, (clavi, "--to", clavi / "tasks"), "lies in the output itself"),
-        (1, (clavi, "--to", exported(harness, "clavi")), "already holds an export"),
+        (2, (clavi, "--to", clavi / "tasks"), "is inside the output"),
+        (1, (clavi, "--to", exported(harness, "clavi")), "already contains an export"),
         (2, (clavi, "--to", new, "--split", "dev"), "no split 'dev'"),
         (2, (clavi, "--to", new, "--split", "all"), "only one split can be asked"),
         (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),

@@ -249,7 +249,7 @@ def test_an_export_is_overwritten_only_with_force(
 def test_an_output_without_videos_has_nothing_to_export(build_once: Any, tmp_path: Path) -> None:
     out = build_once("build-clavi", "--charades", "sample", "--no-render", "--limit", 2, "--version", "1.2.0")
     for kind in ("files", "webdataset", "lmms-eval", "inspect"):
-        refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "holds no videos")
+        refuses(run("stressreel", "export", kind, out, "--to", tmp_path / kind), "contains no videos")
         assert not (tmp_path / kind).exists()
 
 

@@ -74,7 +74,7 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     del answers[unanswered]
     file, picture = write(tmp_path / "a.jsonl", answers), tmp_path / "graph.png"
     given = ("--predictions", file, "--question", graph["root"], "--picture", picture, "--json")
-    done = run("stressreel", "score", drawn, *given)
+    done = run("stressreel", "score", "explain", drawn, *given)
     assert done.code == 0, done.err
     assert picture.read_bytes().startswith(b"\x89PNG")
     found = json.loads(done.out)
@@ -86,7 +86,7 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     for node in found["nodes"]:
         row = by_key[node["key"]]
         right = {True: "right", False: "wrong"}[row["answer"] == "yes"]
-        wanted = "not scored" if row["banned"] else "right answer not known" if row["answer"] is None else right
+        wanted = "not scored" if row["banned"] else "correct answer unknown" if row["answer"] is None else right
         assert node["verdict"] == ("not answered" if node["key"] == unanswered else wanted)
     contradictory = {edge["parent"] for edge in found["edges"] if edge["contradictory"]}
     assert [node["contradictory"] for node in found["nodes"]] == [
@@ -94,10 +94,14 @@ def test_one_question_is_printed_as_json(drawn: Path, tmp_path: Path) -> None:
     ]
     assert found["nodes"][-1]["on_error_path"]
     assert found["goes_wrong_at"]
-    done = run("stressreel", "score", drawn, *given[:4])
+    done = run("stressreel", "score", "explain", drawn, *given[:4])
     assert "[Choose]" in done.out
-    refuses(run("stressreel", "score", drawn, *given[:2], "--question", "nobody"), "nobody")
-    refuses(run("stressreel", "score", drawn, *given[:4], "--picture", drawn / "a.png"), "in the output itself", code=2)
+    refuses(run("stressreel", "score", "explain", drawn, *given[:2], "--question", "nobody"), "nobody")
+    refuses(
+        run("stressreel", "score", "explain", drawn, *given[:4], "--picture", drawn / "a.png"),
+        "inside the output",
+        code=2,
+    )
 
 
 def test_items_are_permuted_and_scored_by_modality(drawn: Path, tmp_path: Path) -> None:

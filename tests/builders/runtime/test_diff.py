@@ -193,7 +193,11 @@ def test_other_frames_and_no_video_are_told_apart(built: Path, forged: Forge) ->
 def test_refusals(built: Path, forged: Forge, tmp_path: Path) -> None:
     write_json(tmp_path / "build.json", {**info(built), "builder": "decomp"})
     refuses(
-        run("stressreel", "diff", built, tmp_path), "is of clavi and", "of decomp", "two outputs of the same", code=2
+        run("stressreel", "diff", built, tmp_path),
+        "belongs to clavi and",
+        "to decomp, so",
+        "two outputs of the same",
+        code=2,
     )
     with pytest.raises(UsageError, match="is not the output of a build"):
         api.diff(built, tmp_path / "none")

@@ -125,7 +125,7 @@ def test_a_licence_that_forbids_it_is_said_before_writing_and_on_the_page(built:
     (out / "build.json").write_text(json.dumps(info))
     done = write(out, tmp_path / "g", "--limit", 1)
     assert done.code == 0
-    assert "come from Own films and may not be shared. Its terms: You may <not> pass them on." in done.err
+    assert "are from Own films and may not be shared. Its terms: You may <not> pass them on." in done.err
     page = (tmp_path / "g" / "index.html").read_text("utf-8")
     assert "The videos and pictures on these pages" in done.err
     assert "Own films and may not be shared. Its terms: You may &lt;not&gt; pass them on." in page

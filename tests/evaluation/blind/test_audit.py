@@ -235,7 +235,7 @@ def test_yes_no_questions_and_choices_are_apart_though_of_one_part() -> None:
         ([FAIR[0], FAIR[0]], "occurs twice"),
         ([replace(FAIR[0], options=FAIR[0].options * 100)], "400 options"),
         ([replace(FAIR[0], question="Why? " * 5000)], "25,[0-9]+ characters"),
-        ([replace(FAIR[0], right=4)], "4 options, and number 4"),
+        ([replace(FAIR[0], right=4)], "4 options, and option 4"),
         ([replace(FAIR[0], options=("one",), right=0)], "1 options"),
     ],
 )

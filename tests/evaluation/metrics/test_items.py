@@ -92,7 +92,7 @@ def test_json_in_a_cell_is_the_list_itself_and_no_text_is_split(options: list[st
         ([{"id": "a", "answer": 1}, {"id": "b"}], r"'b' has answer None, which is not one"),
         ([{"id": "a", "question": "why?"}], "no correct answers to score against: it has none of the columns answer"),
         ([{"id": "a", "answer": 1, "source": "s"}, {"id": "b", "answer": 1}], "'b' has no source"),
-        ([{"id": "a", "answer": 1, "video": {"bytes": "…"}}], "column 'video' holds dict"),
+        ([{"id": "a", "answer": 1, "video": {"bytes": "…"}}], "column 'video' contains dict"),
     ],
 )
 def test_what_cannot_be_read_is_said(tmp_path: Path, rows: list[dict[str, Any]], says: str) -> None:

@@ -77,7 +77,7 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
         ("p.txt", b"x", "ends in .txt"),
         ("p.jsonl", b"{}\n{", "line 2: not JSON"),
         ("p.jsonl", b"[1]", "line 1: expected an object"),
-        ("p.json", b'[1, "x"]', "must hold objects"),
+        ("p.json", b'[1, "x"]', "must contain objects"),
         ("p.csv", b"id,answer\n1,2,3\n", "row 2"),
         ("p.parquet", b"no", "cannot be read"),
         ("p.jsonl", b"", "contains no predictions"),
@@ -128,7 +128,7 @@ def test_rows_about_another_table_or_output() -> None:
     assert [row["id"] for row in of_output(Predictions(Path("p"), rows), "ps", "f").rows] == ["b", "c"]
     with pytest.raises(InputError, match="no rows for un, only for ps, ud"):
         of_output(Predictions(Path("p"), rows[:2]), "un", "f")
-    with pytest.raises(InputError, match="made for another output"):
+    with pytest.raises(InputError, match="belongs to another output"):
         of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")
 
 

@@ -66,7 +66,7 @@ def test_questions_without_a_right_answer_or_a_prediction() -> None:
     text = question_path_text(path)
     assert "b? [And] → not answered" in text
     assert not path.error_edges
-    assert "a? [Interaction] → 'yes', right answer not known" in text
+    assert "a? [Interaction] → 'yes', correct answer unknown" in text
 
 
 def test_a_path_is_written_as_a_tree() -> None:
@@ -94,7 +94,7 @@ def test_a_path_is_written_as_a_tree() -> None:
         "               │     └─ Is the person touching something? [Relation Exists] → 'yes', right",
         "               └─ ✗ Is the person taking a picture of something? [Interaction] → 'no', wrong: yes (see above)",
         "",
-        "Goes wrong at:",
+        "Error origins:",
         "  Does a picture exist?",
     ]
 

@@ -12,8 +12,8 @@ def test_perfect_and_equal_similarities_and_ties_by_chance() -> None:
     assert (recall_hits(np.eye(20), np.arange(20)) == 1).all()
     assert (recall_hits(-np.eye(20), np.arange(20)) == 0).all()
     assert recall_hits(np.zeros((20, 20)), np.arange(20)).mean(axis=0) == pytest.approx([1 / 20, 5 / 20, 10 / 20])
-    column = np.array([[0.9], [0.5], [0.5], [0.1]])  # right: row 1, one above, one equal
-    assert recall_hits(column, np.array([1]), (1, 2, 3)).tolist() == [[0, 0.5, 1]]
+    column = np.array([[0.9], [0.8], [0.7], [0.6], [0.5], [0.5], [0.1]])  # right: row 4, four above, one equal
+    assert recall_hits(column, np.array([4])).tolist() == [[0, 0.5, 1]]
 
 
 @given(st.integers(2, 12), st.integers(0, 1000))

@@ -17,7 +17,7 @@ def test_any_numbers_make_a_matrix_and_nothing_else(tmp_path: Path) -> None:
         np.save(path, np.asfortranarray(np.arange(6).reshape(2, 3)).astype(kind))
         assert read_matrix(path, (2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
     for odd, says in (
-        (np.zeros((2, 3), bool), "holds bool"),
+        (np.zeros((2, 3), bool), "contains bool"),
         (np.zeros((3, 2)), "Transpose it"),
         (np.zeros((0, 0)), "expected 2 clips x 3 captions"),
     ):

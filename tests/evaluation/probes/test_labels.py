@@ -33,19 +33,17 @@ def test_parts_segments_and_ids() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "inputs", "options", "expected"),
+    ("config", "inputs", "expected"),
     [
-        (QWEN, {"input_ids": IDS}, {}, [[T, T, V, V, T, T, T]]),
-        (QWEN, {"input_ids": IDS}, {"special": False}, [[T, 0, V, V, 0, T, 0]]),
-        (QWEN, {"input_ids": IDS}, {"special": False, "special_ids": [8]}, [[0, 0, V, V, 0, T, 0]]),
-        ({"model_type": "visual_bert"}, VISUAL, {}, [[T, T, V, V, 0]]),
-        (VILT, PICTURE, {}, [[T, *[V] * 7]]),
-        (VILT, {**PICTURE, "pixel_mask": SEEN}, {}, [[T, *[V] * 3]]),
-        ({**VILT, "max_image_length": 2}, PICTURE, {}, [[T, *[V] * 3]]),
+        (QWEN, {"input_ids": IDS}, [[T, T, V, V, T, T, T]]),
+        ({"model_type": "visual_bert"}, VISUAL, [[T, T, V, V, 0]]),
+        (VILT, PICTURE, [[T, *[V] * 7]]),
+        (VILT, {**PICTURE, "pixel_mask": SEEN}, [[T, *[V] * 3]]),
+        ({**VILT, "max_image_length": 2}, PICTURE, [[T, *[V] * 3]]),
     ],
 )
-def test_families(config: dict[str, Any], inputs: dict[str, Any], options: dict[str, Any], expected: Any) -> None:
-    assert np.asarray(labels_for(SimpleNamespace(**config), inputs, **options)).tolist() == expected
+def test_families(config: dict[str, Any], inputs: dict[str, Any], expected: Any) -> None:
+    assert np.asarray(labels_for(SimpleNamespace(**config), inputs)).tolist() == expected
 
 
 def test_streams_and_unknown_families() -> None:

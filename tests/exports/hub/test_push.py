@@ -152,7 +152,7 @@ def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
 def test_a_repository_of_something_else_is_left_alone(pusher: Pusher) -> None:
     repository = pusher.hub.make("org/data")
     repository.commit("by hand", {"data.csv": b"mine"})
-    with pytest.raises(HubError, match=r"holds files that `stressreel push` did not write \(data\.csv\)"):
+    with pytest.raises(HubError, match=r"contains files that `stressreel push` did not write \(data\.csv\)"):
         pusher()
     repository.commit("by hand", {"build.json": b'{"fingerprint": 3}'})
     with pytest.raises(HubError, match="did not write"):
