@@ -54,14 +54,7 @@ def build(name: str, **options: Any) -> Output | None:
 def run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    """Run a build, or describe it in a dry run.
-
-    Args:
-        benchmark: The benchmark.
-        settings: The user's settings.
-        options: Options of the run.
-        say: Function that prints notes.
-        show: Function that prints the description of a dry run.
+    """Run a build, or describe it in a dry run; `say` prints notes, and `show` the description.
 
     Returns:
         The content of `build.json`; None for a dry run, and for a share while others are unfinished.

@@ -33,9 +33,7 @@ class ExportedTasks(Result):
     """Tasks exported for a harness.
 
     Attributes:
-        folder: Folder of the tasks.
         group: Prefix of the task names.
-        tasks: The tasks.
         commands: Commands that run the tasks and score their logs.
     """
 
@@ -62,7 +60,6 @@ class ExportedFiles(Result):
     """Files exported from an output.
 
     Attributes:
-        folder: Folder of the files.
         count: Number of videos, or of files of a released layout.
         kept: Number of videos or tar shards already written by an earlier export.
         shards: Number of tar shards, or None.

@@ -25,7 +25,6 @@ class GalleryPages(Result):
         total: Number of items in the output.
         videos: Number of videos, or of their thumbnails.
         answered: Number of items with answers of a model, if answers are shown.
-        notes: Warnings.
     """
 
     page: Path

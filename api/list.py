@@ -20,7 +20,6 @@ class Listing(Result):
     """All benchmarks, perturbations or build options.
 
     Attributes:
-        table: The list as a table.
         text: The text printed by the command.
         declared: All fields, as JSON values.
     """

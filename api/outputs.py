@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """A finished output.
-
-    Attributes:
-        path: Folder of the output.
-    """
+    """A finished output."""
 
     path: Path
 

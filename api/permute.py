@@ -23,10 +23,7 @@ class Permutations(Result):
     """Written feature-permutation sets.
 
     Attributes:
-        path: Path of the file.
-        items: Number of items.
         sets: Number of sets of each kind.
-        columns: Columns of the file.
         wrote: Message about the written file.
     """
 

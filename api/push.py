@@ -26,7 +26,6 @@ class Contents:
     """The files of a push, and their destination.
 
     Attributes:
-        files: The files.
         target: The repository and tag.
         licence: Reason why the files may be published.
         signed: Whether the output is signed before the push.

@@ -25,14 +25,7 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 def read_questions(
     path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
 ) -> QuestionSet:
-    """Load the questions to ask.
-
-    Args:
-        path: The output of a build, or a file of questions.
-        configs: Tables to ask; empty for all.
-        split: Split to ask; by default test if it exists.
-        settings: Patterns of settings; empty for all.
-        limit: Maximum number of questions per task and setting.
+    """Load the questions to ask from an output or a file; empty `configs` or `settings` select all.
 
     Raises:
         UsageError: The path, table, split or setting does not exist.

@@ -141,16 +141,8 @@ def finished(
 ) -> Scores:
     """Add metadata to scores, and write them if a folder is specified.
 
-    Args:
-        scores: The scores.
-        subject: `config`, and `output` with its fingerprint.
-        given: The predictions, a file or a folder.
-        to: The folder. The default folder is overwritten if its predictions have the same name.
-        parts: The specified config and split, which are part of the default folder's name.
-        figures: Figures of the benchmark; by default those of all scores.
-        resamples: Bootstrap resamples over source videos.
-        seed: Seed of the bootstrap.
-        force: Whether to overwrite the scores of other predictions.
+    `subject` contains `config`, and `output` with its fingerprint. The default folder, whose name includes `parts`, is
+    overwritten if its predictions have the same name. Without `figures`, those of all scores are drawn.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores

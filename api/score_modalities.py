@@ -24,13 +24,11 @@ class ModalityImportance(Result):
 
     Attributes:
         config: The scored table.
-        split: The split.
         answers: Counts of parsed, missing and unreadable answers, by file.
         found: The tables: categories (by annotated type if requested), and means.
         interval: Parameters of the intervals: sources, resamples, seed.
         scores: Modality importance scores of the items by modality, shape (items,).
         category: Category of each item.
-        ids: Ids of the items.
         written: Messages about the files that were written.
     """
 

@@ -17,7 +17,6 @@ class PermutedScores(Result):
 
     Attributes:
         config: The scored table.
-        split: The split.
         answers: Counts of parsed, missing and unreadable answers, by file and set.
         table: Accuracies and differences by category.
     """

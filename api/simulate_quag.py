@@ -25,7 +25,6 @@ class Simulation(Result):
 
     Attributes:
         picture: The written figure; a JSON file next to it contains the numbers.
-        steps: Number of training steps.
         outcomes: For each model the coupling (`alpha`), seed, test loss (`mse`), loss under crossmodal
             short-circuiting, its increase in per cent, linear loss, and whether the task was learnt.
     """

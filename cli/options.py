@@ -22,11 +22,11 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
         value = values["_".join(each.path)]
         if each.option.spread:
             value = _joined(each, value, values[_extra_words(each)])
-        if each.option.read and value is not None and value != each.default:
+        if (each.option.read or each.kind == "number") and value is not None and value != each.default:
             try:
-                value = each.option.read(value)
+                value = each.option.read(value) if each.option.read else each.check(value)
             except ValueError as error:
-                text = value if isinstance(value, str) else ", ".join(map(str, value))
+                text = ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
                 raise click.BadParameter(f"{text!r} {error}", param_hint=f"--{each.flag}") from error
         found[each.path] = value
     return build(settings, found)
@@ -100,11 +100,10 @@ def option_type(each: Field) -> Any:
     if each.kind == "path":
         return click.Path(exists=option.exists, dir_okay=not option.exists, path_type=Path)
     if each.kind in ("integer", "number"):
-        whole = each.kind == "integer"
         if option.minimum is None and option.maximum is None:
-            return int if whole else Number()
-        if not whole:
-            return NumberRange(option.minimum, option.maximum)
+            return int if each.kind == "integer" else float
+        if each.kind == "number":
+            return click.FloatRange(option.minimum, option.maximum)
         low, high = (None if limit is None else int(limit) for limit in (option.minimum, option.maximum))
         return click.IntRange(low, high)
     return str
@@ -125,21 +124,6 @@ class Raw(_ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value unchanged."""
         return value
-
-
-class Number(click.types.FloatParamType):
-    """A number other than NaN."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Refuse NaN."""
-        found = super().convert(value, param, ctx)
-        if found != found:
-            self.fail("nan is not a number", param, ctx)
-        return found
-
-
-class NumberRange(Number, click.FloatRange):
-    """A number in a range, other than NaN."""
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""Canary GUIDs, which allow training corpora that contain a dataset to be filtered.
+"""Canary GUIDs, by which training corpora that contain a dataset can be found and filtered.
 
 The idea is from BIG-bench (Srivastava et al. 2022, "Beyond the Imitation Game"). The GUID is derived from the hash of
 the plan because shards are written before the fingerprint is known.

@@ -81,7 +81,6 @@ class Command:
 
     Attributes:
         program: Program name, such as "build-clavi".
-        settings: Settings class.
         decide: Function that resolves the user's settings to those stored in `build.json`.
     """
 

@@ -73,7 +73,6 @@ class Plan:
     Attributes:
         identity: All inputs that determine the content, as nested JSON: settings, seed, versions, input hashes.
         units: The units, sorted by id.
-        configs: The tables of the output.
         noun: Noun for a unit in messages.
         piece: Noun for the items counted by progress (`pieces` per unit); by default `noun`.
         advice: Advice in case there are no units.

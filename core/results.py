@@ -55,7 +55,6 @@ class Table:
 
     Attributes:
         name: Key in `scores.json`.
-        title: Printed title.
         headings: Column names.
         rows: Texts, counts (int), scores (float; NaN is printed as a dash) or scores with intervals.
         note: Footnote.

@@ -94,7 +94,6 @@ class Config:
     Attributes:
         name: Name of the config and its folder.
         meaning: One-line description for the card.
-        columns: The columns in order.
         default: Whether `load_dataset` opens it by default.
         key_columns: Number of leading columns that form the key.
     """

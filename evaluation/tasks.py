@@ -91,13 +91,11 @@ class Task:
     Attributes:
         name: Name without that of the group.
         table: The table of the output, or the settings, that the task covers.
-        split: Split of the questions.
         kind: One of `KINDS`, which determines the prompt.
         shown: Location of the videos; None if every document states it.
         docs: The documents, if they are not the rows of a table.
         left_out: Ids of the split that the task omits.
         why: Reason for omitting them.
-        notes: Additional metadata.
     """
 
     name: str

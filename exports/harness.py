@@ -119,13 +119,7 @@ def copy_videos(shard: str, group: int) -> None:
 
 
 def result(sample: Mapping[str, Any], target: str, response: str) -> dict[str, Any]:
-    """Judge the response to a sample.
-
-    Args:
-        sample: Metadata of the sample, as exported.
-        target: Correct answer.
-        response: The model's response.
-    """
+    """Judge the response to a sample with this metadata and correct answer (`target`)."""
     given = {"column": sample["column"], **sample["about"]}
     if sample["options"]:
         return judged(response, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
@@ -167,14 +161,10 @@ def compared(
     column: str = "answer",
     **about: Any,
 ) -> dict[str, Any]:
-    """Compare a text with the correct one. `stressreel score` scores it again, and may accept more forms.
+    """Compare a text with the correct one ("" if unknown). `stressreel score` may accept more forms.
 
-    Args:
-        response: The model's response.
-        right: The correct text; "" if unknown.
-        metrics: Names of the metrics for exact matches and for empty responses.
-        column: Predictions column for this answer.
-        about: Fields that identify the question.
+    `metrics` names the metrics for exact matches and for empty responses; `column` is the predictions column, and
+    `about` contains the fields that identify the question.
     """
     plain = rules().plain
     same, nothing = metrics

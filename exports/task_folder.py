@@ -31,15 +31,8 @@ def write_tasks(
 ) -> None:
     """Write a folder of tasks.
 
-    Args:
-        task_files: Function of the output, the tasks and `group` that returns the files for a harness, and additional
-            entries of `output.json`.
-        output: The output.
-        tasks: The tasks.
-        folder: Target folder.
-        group: Prefix of task names.
-        videos: Videos by id, for an output without videos.
-        force: Whether to overwrite an earlier export.
+    `task_files` returns the files for a harness, and additional entries of `output.json`, from the output, the tasks
+    and `group`, the prefix of task names. `videos` maps ids to files if the output contains no videos.
 
     Raises:
         InputError: The folder contains other files, or there are no videos.

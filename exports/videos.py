@@ -135,14 +135,8 @@ def _write_splits(
 ) -> int:
     """Write the splits of an export, and return the number of videos.
 
-    Args:
-        output: The output.
-        parts: The splits.
-        place: Target folder.
-        write_videos: Function that writes a split with videos, and advances the progress for each video.
-        names: Function that returns the file names of a split known beforehand.
-        texts: Other files by name.
-        progress: Whether to show progress.
+    `write_videos` writes a split with videos and advances the progress; `names` returns the file names that are known
+    beforehand; `texts` contains other files by name.
     """
     files: dict[str, Receipt] = {}
     add_names(files, texts or {})

@@ -40,8 +40,6 @@ class Exhibit:
 
     Attributes:
         id: Unique id, used in links.
-        facets: Filter values by facet.
-        view: One of `VIEWS`.
         content: The content of the view, as JSON values.
         films: The videos; the first one represents the exhibit.
         words: Search terms besides id, title and questions.

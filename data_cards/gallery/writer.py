@@ -70,19 +70,12 @@ def write_gallery(
 ) -> WrittenGallery:
     """Write a gallery; videos from an earlier run with the same SHA-256 are kept.
 
-    Args:
-        output: The output.
-        gallery: Content of the gallery.
-        about: Description of the gallery.
-        folder: Target folder; see `export_folder.open_folder`.
-        split: Split to show; None for all.
-        limit: Maximum number of exhibits, evenly spaced; None for all.
-        given: Other values that determine the content, such as the hash of predictions.
-        force: Whether to overwrite an earlier gallery.
-        progress: Whether to show progress.
+    With `limit`, exhibits are evenly spaced. `given` contains other values that determine the content, such as the hash
+    of predictions.
 
     Raises:
-        InputError, OutputError: As for `open_folder`; or there are no exhibits, or a video is damaged or missing.
+        InputError, OutputError: As for `export_folder.open_folder`; or there are no exhibits, or a video is damaged or
+            missing.
     """
     kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))

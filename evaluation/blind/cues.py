@@ -181,7 +181,6 @@ class Rule:
     Attributes:
         cue: Name of the cue in `cues`.
         most: Whether the largest value is chosen.
-        meaning: Description of the chosen option.
     """
 
     cue: str

@@ -73,15 +73,10 @@ class Audited:
 
     Attributes:
         part: "answer", "explanation", "both", "choice" or "yes/no".
-        ids: Ids of the questions.
-        sources: Number of source videos.
         learnt: Number of training questions; 0 if baselines were cross-fitted.
-        chance: Accuracy of random choice.
         num_balanced: Size of the balanced subset, or None.
-        figures: Accuracy of each baseline.
         elsewhere: Accuracy of the baseline that is best on other source videos, free of selection bias.
         choices: Choices of each baseline, in the order of `ids`.
-        worth: Contribution of each cue.
         left_out: Reasons for baselines that could not run, by name.
     """
 

@@ -51,12 +51,8 @@ def guess_options(
 ) -> BaselineRun:
     """Run every baseline on every question.
 
-    Args:
-        asked: The questions.
-        train: Training questions; if empty, baselines learn from the other source videos of `asked`.
-        embed: Function that embeds texts; if None, baselines that require embeddings are omitted.
-        seed: Seed of all random numbers.
-        trained: Whether to run trained baselines.
+    Without `train`, baselines learn from the other source videos of `asked`. Without `embed`, those that require
+    embeddings are omitted.
     """
     view = measured(arrange(asked), embed)
     rows, divided = view.rows, folds(view.rows, seed)

@@ -27,7 +27,6 @@ class AnsweredText:
     """A question with its answer.
 
     Attributes:
-        text: The question.
         answer: The answer, or the position of the correct option ("first", "second").
         kind: Kind of question, such as its template; each kind is trained separately.
     """
@@ -108,9 +107,7 @@ class Logistic:
 
     Attributes:
         known: Index of each feature.
-        answers: The classes.
         weights: float64 of shape (features, answers).
-        bias: Bias of each answer.
     """
 
     known: Mapping[str, int]

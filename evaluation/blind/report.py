@@ -36,7 +36,6 @@ class Audit(Result):
     Attributes:
         audits: An audit of each table, split and part.
         about: The output or file, and the interval method.
-        notes: Warnings.
         written: The folder, if the audit was written.
     """
 

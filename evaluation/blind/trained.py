@@ -150,8 +150,6 @@ class Baseline:
     """A trained blind baseline.
 
     Attributes:
-        scores: Function that scores options.
-        meaning: Description of the baseline.
         embeds: Whether a sentence encoder is required.
         compares: Whether a question is required.
     """

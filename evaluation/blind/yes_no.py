@@ -92,13 +92,7 @@ def _logistic(learnt: Sequence[AnsweredText], known: Any, asked: Any) -> Sequenc
 def guess_yes_no(
     asked: Sequence[BlindQuestion], train: Sequence[BlindQuestion], embed: Embed | None, seed: int
 ) -> tuple[Arranged, list[BaselineChoices], dict[str, str]]:
-    """Run every baseline on every yes/no question.
-
-    Args:
-        asked: The questions.
-        train: Training questions; if empty, baselines learn from the other source videos of `asked`.
-        embed: Function that embeds texts; if None, baselines that require embeddings are omitted.
-        seed: Seed of all random numbers.
+    """Run every baseline on every yes/no question; `train` and `embed` are optional, as for `options.guess_options`.
 
     Returns:
         The questions sorted by id, the choices, and the reasons for baselines that could not run.

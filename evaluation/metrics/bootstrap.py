@@ -52,7 +52,6 @@ class Tally:
     """Sums by source video and cell, from which all scores are computed.
 
     Attributes:
-        sources: The source videos.
         cells: Names of the cells, such as "BA" or "jpeg-3 R@5".
         sums: Sums of the values, shape (sources, cells).
         counts: Numbers of values, of the same shape.
@@ -70,6 +69,10 @@ class Tally:
             whole = self.sums.sum(axis=0) / total
             means, expanded = sums / counts, whole + (sums - whole * counts) / total
         return Means(*({cell: of[:, number] for number, cell in enumerate(self.cells)} for of in (means, expanded)))
+
+    def whole(self) -> dict[str, float]:
+        """Return the mean of every cell over all source videos."""
+        return {cell: float(of[0]) for cell, of in self.means(np.ones((1, len(self.sources)))).items()}
 
     def answered(self) -> Tally:
         """Drop source videos without answers, so that they are not resampled."""

@@ -364,17 +364,13 @@ def tables(
 
     `constants` are sums of constant baselines on the same graphs, shown next to the consistency.
     """
-    means, totals = _whole(counted), counted.totals()
+    means, totals = counted.whole(), counted.totals()
     return (
         _accuracies(scored, means, totals),
         *(_composed(scored, means, totals, by) for by in (BY_RULE, BY_GROUP)),
         *_consistencies(scored, means, totals, constants or {}),
         _compositional_f1(means, totals),
     )
-
-
-def _whole(counted: Tally) -> dict[str, float]:
-    return {name: float(of[0]) for name, of in counted.means(np.ones((1, len(counted.sources)))).items()}
 
 
 def _accuracies(scored: Mapping[str, Estimate], means: Mapping[str, float], totals: Mapping[str, int]) -> Table:
@@ -420,7 +416,7 @@ def _consistencies(
     totals: Mapping[str, int],
     constants: Mapping[str, Tally],
 ) -> tuple[Table, ...]:
-    others = {name: _whole(of) for name, of in constants.items()}
+    others = {name: of.whole() for name, of in constants.items()}
     of_others = {
         name: {
             score: float(value[0])

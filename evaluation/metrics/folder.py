@@ -55,12 +55,8 @@ def write_scores(
 ) -> None:
     """Write scores as JSON and Markdown, with figures and the sums by source video.
 
-    Args:
-        folder: A new or empty folder, or one with earlier scores of the same predictions.
-        scores: The scores.
-        figures: PNG files by name.
-        beside: Whether the folder is next to the predictions, which are then identified by file name only.
-        force: Whether to overwrite scores of other predictions.
+    Earlier scores of the same predictions are replaced, and others only with `force`. `beside` states that the folder
+    is next to the predictions, which are then identified by file name only.
 
     Raises:
         InputError: The folder contains other files, or scores of other predictions.

@@ -38,11 +38,9 @@ class Items:
     """Questions in order.
 
     Attributes:
-        ids: Ids of the questions.
         sources: Source video of each question; its id if unknown.
         videos: Video of each question; "" if unknown.
         texts: Text of each question; "" if unknown.
-        options: Options of each question.
         truth: Index of the correct option; -1 if unknown.
         split: The split; "all" for a file.
         config: Table of the output; "" for a file.

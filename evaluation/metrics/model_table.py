@@ -108,8 +108,6 @@ class ModelTable(Result):
     """Scores of several models.
 
     Attributes:
-        title: Printed title.
-        models: Names of the models.
         scores: Names of the scores.
         cells: Values by score and model; None if a model lacks the score.
         over_settings: Whether ± refers to settings rather than runs.

@@ -312,7 +312,6 @@ class MatchedPredictions:
         doubled: Duplicate ids, of which the first prediction is used.
         unknown: Ids that match no question.
         elsewhere: Number of predictions for other splits.
-        read: Number of rows in the file.
     """
 
     given: dict[str, Any]
@@ -335,7 +334,6 @@ class PickedOptions:
     Attributes:
         picks: Index of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
         unreadable: Ids and texts of unreadable answers.
-        matched: The predictions by id.
     """
 
     ids: Sequence[str]

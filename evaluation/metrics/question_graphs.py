@@ -93,7 +93,6 @@ class QuestionGraph:
     """The graph of a question.
 
     Attributes:
-        root: Key of the question.
         nodes: Keys of all questions, children before parents, the root last.
         edges: Composition rules. The order of children matters for Equals, Choose and Xor. An isolated question,
             without edges, only counts for accuracy.
@@ -186,7 +185,6 @@ class ReadAnswers:
     """Normalized answers to the questions of a video. Lists have one entry per question, except for the last two.
 
     Attributes:
-        nodes: The questions.
         says: The predicted answers; None if missing or unreadable.
         truths: The correct answers; None if unknown.
         right: Whether the prediction is correct; None if the question is not scored, because its category is excluded

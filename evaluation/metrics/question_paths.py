@@ -39,7 +39,6 @@ class QuestionPath:
     """A question's graph with answers.
 
     Attributes:
-        root: Key of the question.
         steps: All questions of the graph, children before parents, the root last.
         edges: The rules, by index in `steps`.
         error_edges: Pairs of parent and child on the error path. The path starts at the root if its answer is

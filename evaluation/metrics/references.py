@@ -34,7 +34,6 @@ class References:
     """Correct texts of open-ended questions.
 
     Attributes:
-        ids: Ids of the questions.
         sources: Source video of each question; its id if unknown.
         texts: Correct answers under "A", correct explanations (if any) under "E".
         config: The table; "references" for a file.
@@ -42,7 +41,6 @@ class References:
         output: Identity of the output or file, for `scores.json`.
         others: Ids of existing questions that are not scored now.
         written: The table expected in rows with generated texts; see `OpenRows`.
-        notes: Notes for the report.
     """
 
     ids: list[str]
@@ -89,13 +87,9 @@ ReadRows = Callable[[FinishedOutput, str | None], OpenRows]
 
 
 def read_references(path: Path, of_output: ReadRows, config: str | None = None, split: str | None = None) -> References:
-    """Load the correct texts of open-ended questions.
+    """Load the correct texts of open-ended questions from an output, or from a file with `id` and `answer`.
 
-    Args:
-        path: An output, or a file with `id`, `answer` and `explanation`.
-        of_output: Function that loads the rows of an output.
-        config: Table of an output; by default the first.
-        split: Split of an output, or "all".
+    A file may also contain `explanation`.
 
     Raises:
         InputError: The path is neither an output nor such a file, or a text is missing.

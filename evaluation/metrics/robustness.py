@@ -69,7 +69,6 @@ class Suite:
     Attributes:
         settings: The settings, clean first.
         scores: Names of the scores, such as "R@1".
-        families: Family of each perturbation.
         kinds: Kind of each text perturbation: natural, machine or synthetic (Table 16).
     """
 
@@ -154,14 +153,10 @@ def tables(
 ) -> tuple[Table, ...]:
     """Return the robustness by family, perturbation and kind of text perturbation, and a table of all settings.
 
-    Args:
-        suite: The settings and scores.
-        counted: The sums.
-        scored: Estimates of the scores of `measure`.
-        changed: Fraction of captions changed by each text perturbation.
+    `changed` is the fraction of captions changed by each text perturbation.
     """
     changed = changed or {}
-    means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
+    means = counted.whole()
     groups = suite.groups()
     families: list[tuple[Cell, ...]] = []
     kinds: list[tuple[Cell, ...]] = []

@@ -18,13 +18,10 @@ class Scores(Result):
     """Scores of one predictions file on one output.
 
     Attributes:
-        benchmark: Name of the benchmark.
         split: The scored split, or "all".
         answers: Counts as in `predictions.PickedOptions.summary`.
         headline: The main scores with intervals.
-        tables: All other scores.
         tally: Sums by source video, for comparisons.
-        footnotes: Notes for the report.
         about: Config, output, predictions, interval and names of figures.
         written: Messages about the files that were written.
     """

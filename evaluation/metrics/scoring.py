@@ -30,7 +30,6 @@ class Explanation(Result):
     Attributes:
         text: Text for a terminal.
         content: Content as JSON values.
-        picture: Content as a PNG.
         written: Messages about the picture that was written.
     """
 

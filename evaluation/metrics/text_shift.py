@@ -159,7 +159,6 @@ class LanguageModel:
 
     Attributes:
         name: Name or folder, with the revision or a hash of the weights.
-        model: The model, in evaluation mode.
     """
 
     name: str
@@ -245,15 +244,9 @@ def shift_report(
     model: LanguageModel | None = None,
     each: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure all perturbations of an output, and return JSON values.
+    """Measure all perturbations, given as pairs of caption and original, and return JSON values.
 
-    Args:
-        tables: Pairs of caption and original by perturbation.
-        families: Family of each perturbation.
-        fingerprint: Fingerprint of the output.
-        paper: Dataset of Table 7 for comparison.
-        model: Language model for perplexities.
-        each: Callback with the name of each finished perturbation.
+    `paper` is the dataset of Table 7 for comparison; `each` is called with the name of each finished perturbation.
     """
     judge = model.perplexities if model else None
     shifts: dict[str, Shift] = {}

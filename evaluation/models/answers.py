@@ -17,7 +17,7 @@ from .clips import ClipSource
 from .journal import AnswerJournal
 from .models import Model, Reply
 from .questions import QuestionSet
-from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, total_tokens, write_predictions
+from .run import AskSettings, Call, after_prompt, ask, by_clip, cost_of, write_predictions
 
 CHARACTERS_PER_TOKEN = 4
 SHOWN = {"video": "video", "text": "text", "both": "video+text"}  # names used by `score modalities`
@@ -32,7 +32,6 @@ class ModelAnswers(Result):
     Attributes:
         table: File and number of answers by modalities; for a dry run, the counts.
         record: Data stored next to the predictions: model, sampling, requests and tokens; for a dry run, the counts.
-        lines: Lines printed by the command.
         files: Prediction files by modalities; empty for a dry run.
         commands: Command lines that score the files.
         notes: Questions that were omitted, with the reason.
@@ -62,12 +61,7 @@ def plan(
 ) -> ModelAnswers:
     """Count the requests, images and approximate tokens of a run without sending anything.
 
-    Args:
-        asked: The question set.
-        calls: The calls that would be made.
-        clips: Source of frames; None without video.
-        how: Settings of the calls.
-        prices: Prices per million input and output tokens.
+    `prices` are per million input and output tokens.
     """
     text = sum(len(call.text) for call in calls) // CHARACTERS_PER_TOKEN
     shown = [call for call in calls if call.clip is not None]
@@ -121,20 +115,10 @@ def answer(
     fresh: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask a model, then write its predictions and the record of the run.
+    """Ask a model, then write its predictions (`files`, by modalities) and the record of the run.
 
-    Args:
-        asked: The question set.
-        calls: The calls to make.
-        model: The model.
-        clips: Source of frames; None without video.
-        how: Settings of the calls.
-        files: Prediction files to write, by modalities.
-        journal_path: File that stores every answer on arrival.
-        prices: Prices per million input and output tokens.
-        partial: Whether to write predictions even if some questions have no answer.
-        fresh: Whether to discard the answers in the journal.
-        progress: Whether to show progress.
+    The journal stores every answer on arrival; with `fresh`, earlier answers are discarded. With `partial`, predictions
+    are written even if some questions have no answer.
 
     Raises:
         BuildError: Some questions have no answer, and `partial` is false.
@@ -145,7 +129,10 @@ def answer(
             failures = ask(calls, model, clips, how, journal, progress=shown.advance)
         replies = {call.key: journal.replies[call.key] for call in calls if call.key in journal.replies}
         said = list(replies.values())
-        cut, (sent, answered) = sum(reply.cut for reply in said), total_tokens(said)
+        cut = sum(reply.cut for reply in said)
+        sent, answered = (
+            sum(getattr(reply, name) or 0 for reply in said) for name in ("input_tokens", "output_tokens")
+        )
         if failures and not (partial and replies):
             reasons = "; ".join(f"{key}: {reason}" for key, reason in [*failures.items()][:FAILED_SHOWN])
             raise BuildError(

@@ -40,7 +40,6 @@ class Sampling:
     """Number and size of the frames per clip.
 
     Attributes:
-        frames: Number of frames.
         size: Maximum length of the longer side in pixels; 0 keeps the original size.
         quality: JPEG quality, 1 to 100.
         fps: Frames per second, instead of a number of frames.

@@ -29,8 +29,6 @@ class Complement:
 
     Attributes:
         kind: "video" for one question about a video and its complement; "text" for two questions about one video.
-        first: Id of the first question.
-        second: Id of the second question.
     """
 
     kind: str
@@ -63,16 +61,8 @@ def measure_distances(
 ) -> dict[Complement, Mapping[str, float]]:
     """Measure the distances that are missing from the journal.
 
-    Args:
-        pairs: The complement pairs.
-        calls: Calls by question id.
-        model: The model.
-        clips: Source of frames.
-        how: Settings of the calls.
-        journal: Journal for the distances.
-        layers: Attention modules to measure; None for all fusion layers.
-        rounds: See `attention_distance`.
-        progress: Callback with the number of pairs just finished.
+    `calls` are keyed by question id. `layers` selects attention modules (None for all fusion layers); see
+    `attention_distance` for `rounds`. `progress` receives the number of pairs just finished.
 
     Returns:
         For each pair `value` (divided by √tokens), `lowest`, `undivided`, `settled` and `tokens`.

@@ -33,8 +33,6 @@ class Endpoint:
     Attributes:
         url: Base URL, such as "http://localhost:8000/v1".
         model: Name of the model on the server.
-        seed: Seed sent with every request.
-        at_once: Number of concurrent requests.
         per_minute: Maximum requests per minute; 0 for no limit.
         retries: Maximum retries of a request after transient errors.
         timeout: Timeout of each attempt in seconds, including the complete response.

@@ -15,7 +15,6 @@ class Request:
     """A prompt, with frames or a video.
 
     Attributes:
-        text: The prompt.
         view: Frames or video; None for neither.
         max_tokens: Maximum number of tokens in the answer.
         condition: Name of the probing condition; see `run.Call`.
@@ -32,7 +31,6 @@ class Reply:
     """The answer to a request.
 
     Attributes:
-        text: The generated text.
         cut: Whether the answer was truncated at `max_tokens`.
         input_tokens: Number of tokens in the request; None if unknown.
         output_tokens: Number of tokens in the answer; None if unknown.

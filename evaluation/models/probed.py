@@ -29,7 +29,6 @@ class Condition:
         name: Name in tables and files.
         modalities: Modalities shown; see `questions.MODALITIES`.
         short_circuit: Short-circuit of the attention, or "".
-        operator: Operator of the short-circuit.
     """
 
     name: str

@@ -120,7 +120,6 @@ class QuestionSet:
 
     Attributes:
         path: The output, or the user's file.
-        questions: The questions.
         identity: Fingerprint or hash of the source, for the record.
         fingerprint: Fingerprint of the output; "" for a file.
         tables: Parts that are scored separately; empty for a file.
@@ -142,11 +141,8 @@ def questions_of_output(
 ) -> Iterator[Question]:
     """Yield the questions of an output's tasks.
 
-    Args:
-        output: The output.
-        tasks: The tasks.
-        settings: Patterns of a suite's settings, such as "jpeg-*"; empty for all.
-        limit: Maximum number of questions per task and setting.
+    `settings` are patterns of a suite's settings, such as "jpeg-*"; empty for all. `limit` applies per task and
+    setting.
 
     Raises:
         UsageError: A pattern matches no setting.

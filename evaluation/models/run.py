@@ -62,7 +62,6 @@ class AskSettings:
     """Settings of the calls.
 
     Attributes:
-        sampling: Frames to show.
         whole: Whether to send the video file instead of frames.
         max_tokens: Maximum number of tokens per answer; None for the default of each kind of question.
     """
@@ -109,13 +108,7 @@ def ask(
 ) -> dict[str, str]:
     """Make the calls whose answers are missing from the journal.
 
-    Args:
-        calls: The calls.
-        model: The model.
-        clips: Source of frames; None without video.
-        how: Settings of the calls.
-        journal: Journal for the answers.
-        progress: Callback with the number of calls just finished.
+    `clips` is None without video; `progress` receives the number of calls just finished.
 
     Returns:
         Reasons for failed calls by key, in the order of the calls.
@@ -238,12 +231,6 @@ def write_predictions(path: Path, calls: Sequence[Call], journal: AnswerJournal,
     """Write the predictions of calls as JSON Lines; see `predictions`."""
     rows = predictions(calls, journal.replies, fingerprint)
     write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
-
-
-def total_tokens(replies: Sequence[Reply]) -> tuple[int, int]:
-    """Return the sums of known input and output tokens."""
-    sent = sum(reply.input_tokens or 0 for reply in replies)
-    return sent, sum(reply.output_tokens or 0 for reply in replies)
 
 
 def cost_of(sent: int, answered: int, prices: tuple[float, float]) -> float:

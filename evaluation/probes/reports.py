@@ -29,7 +29,6 @@ class LayerReport:
 
     Attributes:
         name: Name of the module in the model.
-        runs: Number of runs.
         hits: Number of runs in which the attention was reached.
         quadrants: Shares by quadrant name ("VT"), for every pair of labels.
         moved: Mean total variation distance between a row's weights before and after, 0 to 1. It is 0 if nothing
@@ -83,7 +82,6 @@ class QuagReport:
     """Statistics of `quag` for each layer, complete after the `with` block.
 
     Attributes:
-        operator: The operator.
         quadrants: Names of the impaired quadrants.
         tallies: Sums by layer, in the order of the model's modules.
     """

@@ -50,7 +50,6 @@ class Outcome:
     """Losses of one trained model.
 
     Attributes:
-        seed: Seed of samples and weights.
         loss: Mean squared error on new samples.
         impaired: Mean squared error under crossmodal short-circuiting.
     """
@@ -162,15 +161,10 @@ class Model(torch.nn.Module):
 
 
 def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
-    """Train a model at one coupling and measure its loss without and with crossmodal short-circuiting.
+    """Train a model at one coupling (0 to .5) and measure its loss without and with crossmodal short-circuiting.
 
-    Training uses one thread, so that results do not depend on the number of threads.
-
-    Args:
-        alpha: The coupling, between 0 and .5.
-        seed: Seed of samples and weights.
-        steps: Steps of Adam, each with 8 new samples.
-        tested: Number of test samples.
+    Training uses one thread, so that results do not depend on the number of threads. Each step of Adam uses 8 new
+    samples.
     """
     with _one_thread():
         model = Model(rng_for(seed, "quag simulation", "weights"))

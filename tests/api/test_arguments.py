@@ -48,7 +48,7 @@ def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
 def test_explaining_takes_no_options_of_scores_and_replaces_nothing(built: Path, tmp_path: Path) -> None:
     refuses(run("stressreel", "score", "explain", built, "--question", "x"), "Missing option '--predictions'", code=2)
     given = ("--predictions", tmp_path / "p.jsonl", "--question", "x")
-    refuses(run("stressreel", "score", "explain", built, *given, "--partial"), "No such option: --partial", code=2)
+    refuses(run("stressreel", "score", "explain", built, *given, "--partial"), "--partial", code=2)
     for name in ("p.jsonl", "p.png"):
         (tmp_path / name).write_text("{}")
         given = ("--predictions", tmp_path / name, "--question", "x", "--picture", tmp_path / name)

@@ -254,7 +254,7 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
         (("--to", "a.jsonl"), "give either --endpoint"),
         (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "require each other"),
         ((*GIVEN, "--transformers", "x"), "give either"),
-        ((*GIVEN, "--batch", "2"), "go with --transformers"),
+        ((*GIVEN, "--batch", "2"), "require --transformers"),
         ((*GIVEN, "--frames", "2", "--fps", "1"), "exclude each other"),
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
         (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
