@@ -176,7 +176,7 @@ def try_extra(
 
 
 def try_harness(environment: Environment, name: str, wheel: Path) -> tuple[tuple[object, ...], list[str]]:
-    """Run the tests of a harness; return the cells of its table row and the faults."""
+    """Run the tests of a harness; return the cells of its table row and any failures."""
     packages, variable, tests = HARNESSES[name]
     install(environment, wheel, packages)
     size = environment.size()

@@ -146,7 +146,7 @@ def ask(
     if (endpoint is None) != (model is None):
         raise UsageError("--endpoint and --model require each other: the URL, and the model's name on that server.")
     if frames is not None and fps is not None:
-        raise UsageError("--frames and --fps exclude each other: a number of frames, or a rate.")
+        raise UsageError("--frames and --fps are mutually exclusive: choose a number of frames or a rate.")
     if transformers is None and (device_map or batch > 1):
         raise UsageError("--device-map and --batch require --transformers. For endpoints, use --at-once.")
     asked = read_questions(Path(out), config, split, setting, limit)

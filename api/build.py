@@ -142,7 +142,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
 
 
 def check_run(options: RunOptions) -> None:
-    """Raise UsageError for incompatible options before any work, and MissingExtraError if Ray is not installed."""
+    """Check options before any work is done: raise UsageError if they conflict, MissingExtraError without Ray."""
     if options.ray_address and options.executor != "ray":
         raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:

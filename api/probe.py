@@ -225,10 +225,14 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     from ..evaluation.metrics.robustness import CLEAN
 
     if not asked.fingerprint:
-        raise UsageError(f"{asked.path} is a file of questions. Probe the output of a build, which defines its scores.")
+        raise UsageError(
+            f"{asked.path} is a file of questions. Pass the output of a build instead: it defines the scores."
+        )
     kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
     if not kept:
-        raise UsageError(f"{asked.path}: free-form answers cannot be scored as correct. Choose another --config.")
+        raise UsageError(
+            f"{asked.path}: free-form answers are not scored as correct or wrong. Choose another --config."
+        )
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
         raise UsageError(

@@ -93,7 +93,7 @@ def simulate_quag(
         seed: Seed of the first model.
         seeds: Number of models for each coupling, with consecutive seeds.
         steps: Training steps, each of 8 samples.
-        workers: Worker processes; the result does not depend on it.
+        workers: Number of worker processes; it does not affect the result.
         progress: Show progress.
 
     Raises:

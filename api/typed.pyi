@@ -72,8 +72,8 @@ def build_causal(
         videos: Folder of the episodes, if different from the folder of the annotations.
         fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
             or JSON. Frames are then located by time instead of by number.
-        offsets: CSV with Episode and Offset, the frames to add for your copies; or your own frames in the layout
-            of Video_synchonization_frames.csv.
+        offsets: CSV with the columns Episode and Offset (frames to add for your copies), or your own frame
+            numbers in the layout of Video_synchonization_frames.csv.
         released_offsets: The released Video_synchonization_frames.csv, if `offsets` has that layout.
         splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also
             `--splits UD PS`.
@@ -85,7 +85,7 @@ def build_causal(
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
-        alpha: Weight of the cosine of the questions.
+        alpha: Weight of the cosine similarity of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
         tau: Cosine similarity to the correct answer from which a candidate is rejected.
         same_question: Cosine similarity from which two questions count as the same and exchange no answers; above
@@ -126,7 +126,7 @@ def build_causal(
         apart_frames: Clips that are fewer than this many frames apart show the same moment (50 frames are about 2
             s).
         out: Output folder: new, empty, or with an earlier run of the same build.
-        workers: Worker processes; the result does not depend on it.
+        workers: Number of worker processes; it does not affect the result.
         executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
@@ -233,8 +233,8 @@ def build_clavi(
             the number of cuts does not distinguish them.
         wording: Questions as in the paper, or in natural English, each in a wording sampled from several.
         paraphrases: Number of wordings in which each question is asked (`wording` natural).
-        same_by: How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence
-            embeddings; auto uses embeddings if sentence-transformers is installed.
+        same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
+            sentence embeddings; auto uses embeddings if sentence-transformers is installed.
         render: Render the videos, or write only the questions and pairs.
         crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
@@ -247,7 +247,7 @@ def build_clavi(
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or with an earlier run of the same build.
-        workers: Worker processes; the result does not depend on it.
+        workers: Number of worker processes; it does not affect the result.
         executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
@@ -317,7 +317,7 @@ def build_decomp(
             actions.
         videos: Folder of the videos, if different from the folder of the annotations.
         embed: Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.
-        wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors; roots keep their
+        wording: Wording of sub-questions: ours, or that of the AGQA-Decomp authors' engine. Roots keep their
             wording.
         max_questions_per_video: Maximum number of generated questions per video, sampled from all templates.
         seed: Random seed.
@@ -329,7 +329,7 @@ def build_decomp(
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or with an earlier run of the same build.
-        workers: Worker processes; the result does not depend on it.
+        workers: Number of worker processes; it does not affect the result.
         executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
@@ -435,7 +435,7 @@ def build_perturbed(
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
         version: Semantic version of the dataset.
         out: Output folder: new, empty, or with an earlier run of the same build.
-        workers: Worker processes; the result does not depend on it.
+        workers: Number of worker processes; it does not affect the result.
         executor: Where to render units: in this process, in worker processes on this machine, or on a Ray
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
@@ -507,7 +507,7 @@ def mine(
             annotated.
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
-        alpha: Weight of the cosine of the questions.
+        alpha: Weight of the cosine similarity of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
         tau: Cosine similarity to the correct answer from which a candidate is rejected.
         same_question: Cosine similarity from which two questions count as the same and exchange no answers; above

@@ -265,8 +265,11 @@ def main() -> None:
     for way, (cpu, wall, memory) in medians.items():
         print(f"{way:40}{cpu:9.2f}{wall:9.2f}{cpu / base_cpu:11.3f}{memory:9.0f}")
     (a, _, one, two) = (values for values in medians.values())
-    print(f"\n2 workers against 1, wall: {one[1] / two[1]:.2f} x faster")
-    print(f"build-clavi (2 workers) against (a), wall: {a[1] / two[1]:.2f} x faster; CPU {a[0] / two[0]:.2f} x less")
+    print(f"\n2 workers compared with 1: {one[1] / two[1]:.2f} x faster")
+    print(
+        f"build-clavi (2 workers) compared with (a): {a[1] / two[1]:.2f} x faster, "
+        f"with 1/{a[0] / two[0]:.2f} of the CPU time"
+    )
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ ENTRY = re.compile(r"^    (\w+): ")
 
 
 def public(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorate an API function to validate its arguments like the options of its command.
+    """Decorate an API function so that its arguments are validated like the options of its command.
 
     Raises:
         UsageError: An argument has the wrong type or is out of range.

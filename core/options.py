@@ -115,7 +115,7 @@ class RunOptions:
 
     out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
-        None, "Worker processes; the result does not depend on it.", minimum=1, shown="one per core"
+        None, "Number of worker processes; it does not affect the result.", minimum=1, shown="one per core"
     )
     executor: ExecutorKind = option(
         "auto",

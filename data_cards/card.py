@@ -65,7 +65,7 @@ class Card:
         measure: Function that computes the counts shown in the card.
         context: Function that returns additional template fields.
         front_matter: Function that returns additional fields of the YAML header.
-        figures: Function that draws PNG files, by name.
+        figures: Functions that draw the PNG files, by file name.
         biases: Function that describes measured biases in sentences, for `croissant.json`.
         notes: Descriptions of the counts from loading and planning.
     """

@@ -82,7 +82,7 @@ def colours(frames: NDArray[np.uint8]) -> Floats:
 
 
 def where_it_moves(frames: NDArray[np.uint8]) -> Floats:
-    """Return the mean change in each of 6 × 8 cells of the picture."""
+    """Return the mean change in each cell of a 6 × 8 grid over the frame."""
     return changes(frames).mean(axis=0).reshape(6, HEIGHT // 6, 8, WIDTH // 8).mean(axis=(1, 3)).ravel()
 
 

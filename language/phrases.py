@@ -152,7 +152,7 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
 
 
 def lemmas_in(text: str) -> frozenset[str]:
-    """Return all noun and verb lemmas that the words of a text may have, without auxiliaries and function words.
+    """Return all possible noun and verb lemmas of a text's words, excluding auxiliaries and function words.
 
     "the cut onions" yields "cut" and "onion".
     """

@@ -84,7 +84,7 @@ def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: in
 
     Args:
         table: Standardized features of shape (rows, options, features).
-        ridge: Penalty on the squared weights, relative to the mean loss of a row.
+        ridge: Penalty on the squared weights, relative to the mean loss per row.
         steps: Steps of Nesterov's accelerated gradient; the number is fixed, so that no stopping rule affects the
             result.
 

@@ -66,7 +66,7 @@ class MiningSettings:
     )
     num_options: int = option(5, "Number of options per question, including the correct one.")
     top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
-    alpha: float = option(1.0, "Weight of the cosine of the questions.")
+    alpha: float = option(1.0, "Weight of the cosine similarity of the questions.")
     beta: float = option(0.001, "Factor for answers with a cosine of --tau or more.")
     tau: float = option(0.85, "Cosine similarity to the correct answer from which a candidate is rejected.")
     same_question: float = option(

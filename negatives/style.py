@@ -13,7 +13,7 @@ MARK = re.compile(r"\s+([,.;:!?])")
 
 
 def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
-    """Capitalize the first letter and the names in a text, and remove an initial "because" and the final stop.
+    """Capitalize the first letter and the names in a text, and remove an initial "because" and the final period.
 
     Returns:
         The text, unchanged if the result would be empty.

@@ -84,8 +84,8 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     offsets: Path | None = option(
         None,
-        "CSV with Episode and Offset, the frames to add for your copies; or your own frames in the layout of "
-        "Video_synchonization_frames.csv.",
+        "CSV with the columns Episode and Offset (frames to add for your copies), or your own frame numbers in the "
+        "layout of Video_synchonization_frames.csv.",
         exists=True,
         content=False,
         counts=rendered,

@@ -188,7 +188,7 @@ def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Coun
 def _rebuilt(
     videos: Sequence[AnnotatedVideo], released: Sequence[ReleasedPair], actions: Mapping[str, Action]
 ) -> list[Candidate]:
-    """Return the candidates of released pairs, with their videos and actions."""
+    """Return the candidates for the released pairs, with their videos and actions."""
     by_id = {video.id: video for video in videos}
     absent = sorted({pair.video_id for pair in released if pair.video_id not in by_id})
     unknown = sorted({key for pair in released for key in (pair.a[0], pair.b[0]) if key not in actions})

@@ -193,8 +193,8 @@ class ClaviSettings(BuildSettings):
     )
     same_by: Literal["auto", "lemmas", "sbert"] = option(
         "auto",
-        "How the meanings of phrases are compared: by the lemmas of verb and objects, or also by sentence embeddings; "
-        "auto uses embeddings if sentence-transformers is installed.",
+        "How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by sentence "
+        "embeddings; auto uses embeddings if sentence-transformers is installed.",
         content=False,
         counts=of_others,
     )

@@ -84,7 +84,7 @@ class DecompSettings(BuildSettings):
     )
     wording: Literal["ours", "engine"] = option(
         "ours",
-        "Word sub-questions in our English, or like the engine of AGQA-Decomp's authors; roots keep their wording.",
+        "Wording of sub-questions: ours, or that of the AGQA-Decomp authors' engine. Roots keep their wording.",
         counts=of_programs,
     )
     most_per_video: int | None = option(

@@ -103,7 +103,7 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
         if lacking:
             raise InputError(
-                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which --perturbations or --text-perturbations do "
-                "not select. Add them there."
+                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which are not selected by "
+                "--perturbations or --text-perturbations. Add them there."
             )
     return tuple(dict.fromkeys(map(str, pairs)))

@@ -99,7 +99,7 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw the frames displayed at twelve moments of a clip, and plot frame number over time."""
+    """Show the frames at twelve points of a clip, and plot the frame number over time."""
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]

@@ -112,7 +112,7 @@ class PerturbedStatistics:
 
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
-    """Compute the statistics of a suite; every video is read once, and frames of a few are decoded."""
+    """Compute the statistics of a suite. Every video is read once; frames are decoded for a few only."""
     columns = ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE]
     clips: list[Row] = []
     sources = {}

@@ -59,7 +59,7 @@ def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Fram
 
 
 def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
-    """Add shot noise: Poisson(x / 255 * photons) / photons, rounding halves to even as `numpy.rint`.
+    """Add shot noise: Poisson(x / 255 * photons) / photons, rounded half to even like `numpy.rint`.
 
     Args:
         frame: (H, W, C) uint8; not modified.

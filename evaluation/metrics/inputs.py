@@ -52,7 +52,9 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
     if split is None:
         return "test" if "test" in splits else ALL
     if split != ALL and split not in splits:
-        raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}; or give all.")
+        raise UsageError(
+            f"{output.path} has no split {split!r}. Available: {', '.join(splits)}, and all for every split."
+        )
     return split
 
 

@@ -251,7 +251,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     silent = next((question for question in questions if question.clip is None), None)
     if silent is not None:
         raise InputError(
-            f"{silent.about['id']!r} has no video. Add a column video_id, or use --modalities blind or text."
+            f"{silent.about['id']!r} has no video. Add a `video_id` column, or use --modalities blind or text."
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)

@@ -61,7 +61,7 @@ class LocalModel:
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
             raise UsageError(f"--dtype {self.dtype!r}: allowed are auto, float32, float16 and bfloat16.")
         if self.device and self.device_map:
-            raise UsageError("--device and --device-map exclude each other: give one of them.")
+            raise UsageError("--device and --device-map are mutually exclusive: choose one of them.")
         if self.device_map:
             import_extra("accelerate", what="--device-map")
         try:

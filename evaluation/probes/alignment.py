@@ -171,7 +171,7 @@ def _crosswise(of: Map) -> Map:
 
 
 def _pairs(gains: Sequence[Map], groups: Sequence[slice], least: float) -> tuple[Order, Order]:
-    """Choose disjoint swaps, each token with its best partner, in order of gain."""
+    """Choose disjoint swaps in order of gain, pairing each token with its best partner."""
     left, right, gained = [], [], []
     for gain, group in zip(gains, groups, strict=True):
         np.fill_diagonal(gain, -np.inf)

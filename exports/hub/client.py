@@ -197,8 +197,8 @@ def hub_error(error: BaseException, name: str) -> HubError:
         )
     if code in (401, 403, 404):
         return HubError(
-            f"your token may not write to {name}{words}. It needs write permission for repositories of "
-            f"{name.split('/')[0]}: check its role, and that you are a member.{asked}"
+            f"your token has no write permission for {name}{words}. It needs write access to the repositories of "
+            f"{name.split('/')[0]}: check the role of the token and your membership.{asked}"
         )
     if code is None:
         return HubError(

@@ -255,7 +255,7 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
         (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "require each other"),
         ((*GIVEN, "--transformers", "x"), "give either"),
         ((*GIVEN, "--batch", "2"), "require --transformers"),
-        ((*GIVEN, "--frames", "2", "--fps", "1"), "exclude each other"),
+        ((*GIVEN, "--frames", "2", "--fps", "1"), "mutually exclusive"),
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),
         (("--endpoint", "http://h/v1", "--model", "m"), "--to is missing"),
         (("--to", "a.csv", "--endpoint", "http://h/v1", "--model", "m"), "must end in .jsonl"),

@@ -206,7 +206,7 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
     for folder, how, kind, says in (
         (qwen, {"dtype": "int7"}, UsageError, "--dtype 'int7'"),
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
-        (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "exclude each other"),
+        (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
         (tmp_path / "pictures", {"send": "video"}, InputError, "takes no video|needs torchvision"),
         (tmp_path / "none", {}, UsageError, "there is no"),
         (tmp_path / "empty", {}, InputError, "cannot be loaded"),

@@ -266,7 +266,7 @@ def test_a_model_of_that_name_is_no_data_set(pusher: Pusher) -> None:
 def test_who_may_not_write_is_told(pusher: Pusher) -> None:
     for token, name, said in (
         ("hf_wrong", "org/data", "does not accept the token"),
-        (TOKEN, "other/data", "your token may not write to other/data"),
+        (TOKEN, "other/data", "your token has no write permission for other/data"),
     ):
         pusher.api = HfApi(endpoint=pusher.hub.url, token=token)
         with pytest.raises(HubError, match=said) as refused:
@@ -274,7 +274,7 @@ def test_who_may_not_write_is_told(pusher: Pusher) -> None:
         assert "hf_" not in str(refused.value)
         assert pusher.hub.repositories == {}
     pusher.hub.make("other/data", private=True)  # it may be read
-    with pytest.raises(HubError, match=r"may not write to other/data \(.*You don't have the rights"):
+    with pytest.raises(HubError, match=r"no write permission for other/data \(.*You don't have the rights"):
         pusher(target=Target("other/data", "v1"))
 
 
