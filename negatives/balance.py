@@ -123,7 +123,8 @@ class _Sampler:
         The result contains positions of shape (rows, draws, count), 0 if there are too few.
         """
         noise = self.rng.gumbel(size=(len(rows), draws, self.energies.shape[1]))
-        return self._distinct(rows, (self.energies[rows] + spent)[:, None] + noise.astype(np.float32), count)
+        keys = (self.energies[rows] + spent)[:, None] + noise.astype(np.float32)
+        return self._distinct(rows, keys.astype(np.float32, copy=False), count)
 
     def first(self, rows: Indices, count: int) -> Indices:
         """Return the first candidates by position, shape (rows, count), 0 if there are too few."""
@@ -276,4 +277,5 @@ class _SetJudge:
         """Return how conspicuous the correct option is, shape (rows, sets)."""
         features = (features - self._mean) / self._scale
         odds = (log_likelihood(scored(scorers, folds[rows], features)) for scorers, folds in self._models)
-        return np.float32(SET_STEP) * np.sum(list(odds), axis=0)
+        found: Floats = np.float32(SET_STEP) * np.sum(list(odds), axis=0)
+        return found

@@ -65,7 +65,7 @@ def measure(
         in_pool = np.array([pools.index(row.pool) for row in rows])[:, None]
         columns = [
             *(near, weight, length, shared, capitals, pair if other != name else 0 * pair),  # see `features.RANKED`
-            *(rarest, share, words, new, known, marks, (sum(rights.values()) > 1)[keys]),
+            *(rarest, share, words, new, known, marks, np.asarray(sum(rights.values()) > 1)[keys]),
             *(known * (in_pool == number) for number in range(len(pools))),
             *_openings(table, own),
         ]

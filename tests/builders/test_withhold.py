@@ -226,7 +226,7 @@ def test_both_copies_verify_and_the_same_output_gives_the_same_copies(copies: Co
     assert open_output(again.public).info == copies.public.info
     with pytest.raises(UsageError, match="with or without withheld"):
         stressreel.withhold(copies.public.path, to=tmp_path / "more")
-    with pytest.raises(UsageError, match="push that one"):
+    with pytest.raises(UsageError, match="Push the public copy"):
         stressreel.push(copies.private.path, "org/name", dry_run=True)
 
 

@@ -105,7 +105,7 @@ def test_a_text_that_no_build_writes_is_refused_before_it_is_read(tmp_path: Path
     read: dict[str, Callable[[], object]] = {
         "build.json": lambda: open_output(tmp_path),
         "README.md": lambda: notes_of(path),
-        "croissant.json": lambda: list(_differing(output, file, str, "")),
+        "croissant.json": lambda: list(_differing(output, file, str)),
         "scores.json": lambda: _earlier_figures(tmp_path, {}, beside=True, force=False),
         ".build/plan.json": lambda: read_state(path, ()),
         ".build/journal.jsonl": lambda: BuildJournal.read(path),

@@ -13,6 +13,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +206,8 @@ def _value(rng: Rng) -> Any:
     deep: Any = 1
     for _ in range(int(rng.choice([40, 60, 900]))):
         deep = [deep] if rng.random() < 0.5 else {"a": deep}
-    return pick(rng, (pick(rng, TEXTS), pick(rng, TEXTS), pick(rng, VALUES), deep))
+    value = deepcopy(pick(rng, VALUES))  # further mutations change it in place
+    return pick(rng, (pick(rng, TEXTS), pick(rng, TEXTS), value, deep))
 
 
 def csv_field(content: bytes, rng: Rng) -> bytes:

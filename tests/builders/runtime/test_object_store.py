@@ -176,7 +176,7 @@ def test_other_things_in_a_prefix_stay(place: Objects, sample: Path, content: di
 
 def test_odd_addresses_are_refused(bucket: Bucket, sample: Path) -> None:
     refuses(build(sample, f"{bucket.url}/run#1"), "which have a special meaning in URLs", code=2)
-    refuses(build(sample, "s3://"), "names no bucket", code=2)
+    refuses(build(sample, "s3://"), "has no bucket", code=2)
     refuses(build(sample, "gs://bucket/out"), "gs://")
 
 

@@ -150,7 +150,7 @@ def test_a_folder_has_to_hold_every_video(built: Path, tmp_path: Path) -> None:
     asked = questions(built, limit=1)
     with pytest.raises(UsageError, match="there is no folder"):
         clips_in_folder(asked, tmp_path / "none")
-    with pytest.raises(InputError, match="1 of 1 videos are not in"):
+    with pytest.raises(InputError, match="1 of 1 videos are missing from"):
         clips_in_folder(asked, tmp_path)
     assert asked[0].clip is not None
     name = str(asked[0].clip.key[0][1])
