@@ -76,6 +76,7 @@ def test_causal(built_causal: Path, tmp_path: Path) -> None:
         assert 0 <= found["A+E"] <= min(found["A"], found["E"])
 
 
+@pytest.mark.full
 def test_decomp(build_once: Callable[..., Path], tmp_path: Path) -> None:
     out = build_once("build-decomp", "--charades", "sample")
     example("decomp", out, "--to", tmp_path)

@@ -117,6 +117,7 @@ def test_a_folder_that_cannot_be_written_is_said(fake: Fake, cache: Path) -> Non
         embed(TEXTS)
 
 
+@pytest.mark.full
 def test_the_real_model_gives_the_same_bits_whatever_else_is_encoded(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,7 @@ class TestCharades:
         plan, _ = read_inputs(decided(DecompSettings(charades=str(folder), limit=limit)))
         return {unit.id: unit.payload for unit in plan.units}
 
+    @pytest.mark.full
     def test_a_limit_takes_the_first_videos_in_any_order(
         self, charades: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

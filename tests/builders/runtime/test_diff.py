@@ -66,6 +66,7 @@ def test_the_same_content_is_told_by_the_fingerprint_alone(built: Path, tmp_path
     assert done.out.startswith(f"The same content: fingerprint {content['fingerprint'][:16]} in both.\n")
 
 
+@pytest.mark.full
 def test_another_quality_is_other_bytes_and_the_same_pictures(built: Path, worse: Path, tmp_path: Path) -> None:
     copy = forge(worse, tmp_path / "copy", lambda content: content.tables["videos"]["train"].reverse())
     done = run("stressreel", "diff", built, copy)  # in another order, each is compared with that of its id

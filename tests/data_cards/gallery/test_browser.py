@@ -250,7 +250,10 @@ def test_hostile_captions_stay_texts(visit: Visits, hostile: Path) -> None:
     assert "Content Security Policy" in seen.faults.pop()
 
 
-@pytest.mark.parametrize("name", ["clavi", "perturbed", "causal", "graphs", "hostile"])
+MORE = [pytest.param(name, marks=pytest.mark.full) for name in ("perturbed", "causal", "graphs", "hostile")]
+
+
+@pytest.mark.parametrize("name", ["clavi", *MORE])
 def test_a_phone_scrolls_in_one_direction(name: str, visit: Visits, request: pytest.FixtureRequest) -> None:
     seen = visit(request.getfixturevalue(name), width=360)
     seen.go()
@@ -287,6 +290,7 @@ def test_axe_finds_nothing_serious(name: str, visit: Visits, request: pytest.Fix
     assert found == []
 
 
+@pytest.mark.full
 def test_still_motion_and_the_theme_are_respected(visit: Visits, perturbed: Path) -> None:
     seen = visit(perturbed, motion="reduce")
     seen.go()

@@ -167,6 +167,7 @@ def test_the_balanced_subset_has_figures_of_its_own() -> None:
     assert found.best_balanced.balanced.value < found.best.share.value  # type: ignore[union-attr]
 
 
+@pytest.mark.full
 def test_answers_and_explanations_that_belong_together() -> None:
     answers = [replace(one, part="answer") for one in FAIR[:80]]
     others = made(80, 5)
