@@ -433,7 +433,7 @@ def make(out: Path, copy: Path, name: str, place: Place, seed: object) -> Forged
 
 
 def what(before: Forgery, after: Forgery) -> str:
-    """Say what was changed first, in rows or the record."""
+    """Describe the first difference in the rows or the record."""
     pairs = [("build.json", before.info, {**after.info, **{key: before.info[key] for key in WRITTEN}})]
     for table in after.tables:
         pairs += [(table, *both) for both in zip(before.rows(table), after.rows(table), strict=False)]
