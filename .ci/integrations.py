@@ -87,6 +87,9 @@ COMMANDS = (
     ("sbert", "build-perturbed --msrvtt sample --modality text --tagger pattern --limit 1 --dry-run --out {to}"),
     ("text", "build-clavi --charades sample --source sta --no-render --out {to}"),
     ("text", "stressreel data show"),
+    ("decord", "stressreel verify {clavi}"),
+    ("decode", "python -c 'from datasets import load_dataset as load;"
+     " print(load(\"{clavi}\", \"videos\", split=\"test\")[0][\"video\"].get_frame_at(0).data.shape)'"),
     ("sbert", "build-causal --annotations sample --tagger pattern --no-render --out {to}"),
     ("sbert", "stressreel mine --questions sample --balance none --out {to}.jsonl"),
     ("models", "build-perturbed --msrvtt sample --modality text --tagger pattern --text-perturbations mlm_suggestion"
@@ -118,17 +121,24 @@ def faults(environment: Environment, installed: set[str], places: dict[str, obje
     made = environment.folder / "made"
     shutil.rmtree(made, ignore_errors=True)
     shutil.copytree(str(places["clavi"]), made / "copy")
-    commands = [each for each in COMMANDS if each[0] or not installed]  # an extra changes nothing for the core's
+    # An extra changes nothing for the core's commands, and what `datasets` says without one is not ours.
+    commands = [
+        (extra, command)
+        for extra, command in COMMANDS
+        if (extra or not installed) and (extra in installed or not command.startswith("python "))
+    ]
     for number, (extra, command) in enumerate(commands):
         here = {"to": made / str(number), "name": f"{environment.folder.name}-{number}", "copy": made / "copy"}
         words = [word.format(**places, **here) for word in shlex.split(command)]
         done = environment.run(environment.bin / words[0], *words[1:])
         said = f"{command}: {(done.stdout + done.stderr).strip()[-600:]}"
-        named = set(NAMED.findall(done.stderr))
+        named = set(NAMED.findall(done.stdout + done.stderr))
         if "Traceback" in said or "fault in stressreel" in said:
             found.append(said)
+        elif not done.returncode and extra in installed & named:
+            found.append(f"asks for an extra that it has: {said}")
         elif not done.returncode:
-            succeeded += 1
+            succeeded += not extra or extra in installed or not named  # or `verify` left one check out
         elif not extra or extra in installed:
             found.append(f"fails, with every extra it needs: {said}")
         elif not named or named & installed:
