@@ -201,6 +201,21 @@ class TestBalanced:
                 assert answers == explanations  # a wrong answer comes together with its explanation
         assert kinds == {"right", "hard", "carried"}
 
+    def test_cosines_are_those_of_the_texts_and_questions(self, strict: Plan, rows: tuple[CausalRow, ...]) -> None:
+        by_id = {row.qid: row for row in rows}
+        for row in tables(strict)["ud", "train"]:
+            for options, sources, index in (
+                ("options", "sources", "answer_index"),
+                ("explanation_options", "explanation_sources", "explanation_index"),
+            ):
+                for text, source in zip(row[options], row[sources], strict=True):
+                    if source["kind"] == "right":
+                        continue
+                    questions = (by_id[qid].question for qid in (row["qid"], source["qid"]))
+                    right, wrong, asked, lent = embed([row[options][row[index]], text, *questions])
+                    assert source["cos_text"] == pytest.approx(right @ wrong, abs=1e-4)
+                    assert source["cos_question"] == pytest.approx(asked @ lent, abs=1e-4)
+
     def test_places_are_even_in_every_split(self, strict: Plan) -> None:
         for (config, _), members in tables(strict).items():
             for index in ("answer_index", "explanation_index") if config in STRICT.splits else ():
