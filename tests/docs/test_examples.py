@@ -20,8 +20,6 @@ UNRUN = {
     ("docs/decode.md", "sudo apt-get"): "changes the system",
     ("docs/decode.md", "brew"): "changes the system",
     ("docs/decode.md", "conda"): "changes the system",
-    ("docs/gallery.md", '{"output"'): "what a file of an audit holds",
-    ("docs/gallery.md", '"audits"'): "what a file of an audit holds",
     ("docs/install.md", "eval"): "tests/cli/test_completion.py asks for completions as the shell does",
     ("docs/install.md", "git clone"): "a clone has no address of its own",
     ("docs/outputs.md", "OUT/"): "a listing of files",
