@@ -1,1 +1,1 @@
-"""Annotation loaders, one module per format."""
+"""Loaders for annotated datasets, with one module for each file format."""

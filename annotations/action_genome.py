@@ -1,4 +1,4 @@
-"""Load Action Genome's object and relation annotations of Charades frames (Ji et al. 2020, arXiv 1912.06992)."""
+"""Load the objects and relations that Action Genome annotates in Charades frames (Ji et al. 2020, arXiv 1912.06992)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ADVICE = "Download Action Genome's annotations again: https://github.com/Jingwei
 INVERTED = MappingProxyType({"in front of": "behind", "behind": "in front of", "above": "beneath", "beneath": "above"})
 """Inverses of spatial relations: Action Genome locates the object, AGQA's questions the person."""
 UNKNOWN_RELATIONS = frozenset(("unsure", "other relationship", "not contacting"))
-WITHOUT_PLACE = frozenset(("floor",))  # everything is above the floor
+WITHOUT_PLACE = frozenset(("floor",))  # every object is above the floor
 _KEY = re.compile(r"(?P<video>[^/]+?)(?:\.mp4)?/(?P<frame>\d+)(?:\.png|\.jpg)?\Z")
 _FAMILIES = ("attention_relationship", "spatial_relationship", "contacting_relationship")
 
 
 @dataclass(frozen=True, slots=True)
 class GenomeObject:
-    """An Action Genome object, such as "cup/glass/bottle", and its relations to the person in one frame."""
+    """An annotated object, such as "cup/glass/bottle", and how it relates to the person in one frame."""
 
     name: str
     attention: tuple[str, ...]
@@ -42,7 +42,7 @@ class GenomeObject:
 
 @dataclass(frozen=True, slots=True)
 class GenomeFrame:
-    """An annotated frame, numbered from 1, and its visible objects other than the person."""
+    """An annotated frame, counted from 1, with all its visible objects except the person."""
 
     number: int
     objects: tuple[GenomeObject, ...]
@@ -63,7 +63,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
         raise UsageError(f"there is no folder {folder}. {ADVICE}")
     path = find_file(folder, OBJECTS)
     if not path:
-        raise InputError(f"no {OBJECTS} in {folder} or up to two folders below it. {ADVICE}")
+        raise InputError(f"found no {OBJECTS} in {folder} or up to two folders below it. {ADVICE}")
     table = read_pickle(path, ADVICE)
     if not isinstance(table, dict):
         _refuse(path, "it is not a dictionary of frames")
@@ -87,7 +87,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
 
 
 def genome_hashes(folder: Path) -> dict[str, str]:
-    """Hash the files that `read_action_genome` reads; return SHA-256 by file name."""
+    """Return the SHA-256 hash of each file read by `read_action_genome`, keyed by file name."""
     found = [find_file(folder, name) for name in (OBJECTS, FRAMES)]
     return {path.name: sha256_file(path) for path in found if path}
 
@@ -107,14 +107,14 @@ def _object(path: Path, key: str, row: dict[str, Any]) -> GenomeObject:
 
 
 def with_action_genome(graph: SceneGraph, frames: Sequence[GenomeFrame], fps: float) -> SceneGraph:
-    """Extend a graph of Charades actions by Action Genome's frames, objects and relations.
+    """Add Action Genome's frames, objects and relations to a graph of Charades actions.
 
-    Spatial relations are inverted and objects are merged as in AGQA. The object of an action counts as touched
-    throughout the action.
+    As in AGQA, spatial relations are inverted and synonymous objects are merged. The person is assumed to touch the
+    object of an action for as long as the action lasts.
 
     Args:
         graph: Graph of the Charades actions.
-        frames: Annotated frames of the video; if empty, the graph is returned unchanged.
+        frames: Annotated frames of the video. If there are none, the graph is returned unchanged.
         fps: Frame rate of the video. Frame n is at (n - 1) / fps seconds, as in Action Genome's own script.
     """
     if not frames:

@@ -1,4 +1,4 @@
-"""Timed actions, independent of annotation formats."""
+"""Actions with start and end times, in a form shared by all annotation formats."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..language.inflection import verb_lemma
 
 @dataclass(frozen=True)
 class Action:
-    """The action of a segment.
+    """An action that is annotated in a video and that questions can ask about.
 
     Attributes:
-        key: Class id ("c000"), or the phrase if the source annotates sentences.
+        key: Class id ("c000"), or the phrase if the dataset annotates sentences instead of classes.
         label: The annotated text.
         phrase: Wording for questions: a gender-neutral gerund phrase, or a statement if `asked` is set.
         verb: Verb class, or the lemma of the main verb.
@@ -34,25 +34,25 @@ class Action:
 
     @property
     def subject(self) -> str:
-        """Subject of the phrase ("Tom"), or an empty string."""
+        """Return the subject of the phrase, such as "Tom", or an empty string if the phrase is a gerund."""
         return subject_of(self.asked, self.phrase, self.verb) if self.asked else ""
 
 
 def verbs_in(action: Action) -> frozenset[str]:
-    """Return all lemmas that may be verbs: "holding a glass drinking" also contains "drink"."""
+    """Return the lemmas of all words that may be verbs; "holding a glass drinking" also contains "drink"."""
     return action.words | {action.verb} | {verb_lemma(word) for word in action.words if word.endswith("ing")}
 
 
 def shares_verb(one: Action, other: Action) -> bool:
-    """Return whether the main verb of one action equals or occurs in the other."""
+    """Return whether the main verb of either action occurs in the other."""
     return one.verb == other.verb or one.verb in verbs_in(other) or other.verb in verbs_in(one)
 
 
 @lru_cache(maxsize=1 << 16)
 def subject_of(asked: str, phrase: str, verb: str) -> str:
-    """Return the subject shared by a question and its statement: "Tom" for "Did Tom dip …" and "Tom dipped …".
+    """Return the subject that a question and its statement share: "Tom" for "Did Tom dip …" and "Tom dipped …".
 
-    `verb` is the lemma of the statement's main verb.
+    `verb` is the lemma of the main verb in the statement.
     """
     aid, *words = asked.split()
     if aid.lower() not in ("did", "do", "does"):
@@ -68,7 +68,7 @@ def subject_of(asked: str, phrase: str, verb: str) -> str:
 
 @dataclass(frozen=True)
 class Segment:
-    """An action and its time span in seconds, clamped to the end of the video."""
+    """An action with its start and end in seconds, clipped to the end of the video."""
 
     action: Action
     start_s: float
@@ -77,7 +77,7 @@ class Segment:
 
 @dataclass(frozen=True)
 class Mention:
-    """Lemmas of annotated content outside all segments, with start and end in seconds."""
+    """The lemmas of an annotated text that did not become a segment, with its start and end in seconds."""
 
     start_s: float
     end_s: float
@@ -96,7 +96,7 @@ class AnnotatedVideo:
         verbs: Verbs of all annotations of the video, including those without a segment.
         objects: Objects of all annotations of the video, including those without a segment.
         columns: All columns of the annotation row, as text.
-        mentions: Annotated content without a segment.
+        mentions: Annotated texts that did not become segments.
     """
 
     id: str
@@ -112,7 +112,7 @@ class AnnotatedVideo:
 
 @dataclass(frozen=True)
 class Annotations:
-    """Loaded annotations: videos in file order (train first), SHA-256 by file name, and counts of irregularities."""
+    """All videos of a dataset in file order (train first), the SHA-256 hashes of its files, and counts of errors."""
 
     videos: tuple[AnnotatedVideo, ...]
     hashes: dict[str, str]

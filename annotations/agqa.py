@@ -1,7 +1,7 @@
-"""Load AGQA 2.0's balanced questions: `train_balanced.txt` and `test_balanced.txt`, one JSON object each.
+"""Load AGQA 2.0's balanced questions from `train_balanced.txt` and `test_balanced.txt`, each a single JSON object.
 
-The files are up to 1.5 GB (2.27 million questions in total; Grunde-McLaughlin et al. 2021), so they are read in chunks,
-and an index stores the byte positions of each video's rows.
+The files hold 2.27 million questions (up to 1.5 GB per file; Grunde-McLaughlin et al. 2021), so they are read in
+chunks. An index stores the byte positions of each video's rows.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ FLAGS = (
     *("indirect", "i_obj", "i_rel", "i_act", "i_temp"),
 )
 """Fields with the values 0 and 1; all but the first two occur only in the test split."""
-CHUNK = 1 << 20  # bytes read at a time
-LONGEST_ROW = 8_000_000  # bytes; actual rows have at most tens of thousands
-LONGEST_TEXT = 20_000  # characters of a question, an answer or a program
+CHUNK = 1 << 20  # number of bytes to read at a time
+LONGEST_ROW = 8_000_000  # bytes per row; real rows have at most tens of thousands
+LONGEST_TEXT = 20_000  # maximum number of characters in a question, an answer or a program
 ADVICE = "Download AGQA_balanced.zip again: https://agqa-decomp.cs.washington.edu"
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -47,7 +47,7 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True, slots=True)
 class QuestionRow:
-    """An AGQA question; optional fields are empty, 0 or None if missing.
+    """A question from AGQA. Optional fields that are missing are empty, 0 or None.
 
     Attributes:
         id: Question id, `<video>-<number>`.
@@ -58,7 +58,7 @@ class QuestionRow:
         semantic: "object", "relation" or "action".
         structural: "query", "compare", "choose", "verify" or "logic".
         steps: Number of reasoning steps.
-        flags: Those fields of `FLAGS` that the row contains.
+        flags: The fields listed in `FLAGS` that the row contains.
         direct_equiv: Id of the equivalent question without indirect references.
     """
 
@@ -78,11 +78,11 @@ class QuestionRow:
 
 @dataclass(frozen=True, slots=True)
 class RowIndex:
-    """Byte positions of each video's rows in a file.
+    """An index that finds the rows of a video in a file without reading the rest.
 
     Attributes:
         stamp: State of the file when it was indexed; see `core.files.file_stamp`.
-        spans: Alternating start and end bytes per video, in file order; adjacent rows share a span.
+        spans: Alternating start and end bytes per video, in file order. Adjacent rows share a span.
         counts: Number of rows per video.
     """
 
@@ -98,44 +98,49 @@ class RowIndex:
 
 
 def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Locate AGQA's balanced questions by split.
+    """Find the files of balanced questions and return their paths, keyed by split.
 
     Args:
         path: Folder that contains the two files, at most two levels deep, or a single file. The split of a single file
             is "train" if its name contains "train", else "test".
-        splits: Splits to locate in a folder.
+        splits: Splits to look for in a folder.
 
     Raises:
         UsageError: The path does not exist or contains neither file.
     """
     if not path.exists():
-        raise UsageError(f"there is no file or folder {path}. --agqa takes AGQA_balanced or one of its two files.")
+        raise UsageError(
+            f"there is no file or folder {path}. Pass the folder AGQA_balanced or one of its two files to --agqa."
+        )
     advice = "Unpack AGQA_balanced.zip there: https://agqa-decomp.cs.washington.edu"
     return find_agqa_files(path, "{}_balanced.txt", splits, advice)
 
 
 def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -> dict[str, Path]:
-    """Locate AGQA files by split; `name` is a pattern with `{}` for the split."""
+    """Find AGQA files and return their paths, keyed by split.
+
+    `name` is a file name in which `{}` represents the split. Raises UsageError, ending in `advice`, if there are none.
+    """
     if path.is_file():
         return {"train" if "train" in path.name.lower() else "test": path}
     return find_split_files(path, name, splits, advice, UsageError)
 
 
 def iterate_rows(path: Path) -> Iterator[QuestionRow]:
-    """Yield all rows of a file, one at a time.
+    """Parse a file of questions row by row, without loading all of it into memory.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file is not a JSON object of rows; the message names the byte, id and field.
+        InputError: The file is not a JSON object of rows. The message gives the byte, the id and the field.
     """
     for start, _, identity, value in _members(path):
         yield _row(path, start, identity, value)
 
 
 def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) -> RowIndex:
-    """Index the rows of each video in one pass, using 16 bytes per run of adjacent rows.
+    """Read a file once and index the rows of each video, using 16 bytes for each run of adjacent rows.
 
-    `look`, if set, is called with every parsed row. Raises the same errors as `iterate_rows`.
+    If `look` is given, it is called with every parsed row. Raises the same errors as `iterate_rows`.
     """
     stamp = file_stamp(path)
     spans: dict[str, array[int]] = {}
@@ -158,11 +163,11 @@ def index_rows(path: Path, look: Callable[[QuestionRow], object] | None = None) 
 
 
 def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> list[QuestionRow]:
-    """Read the rows at the given byte spans; a non-empty `stamp` must match the state of the file.
+    """Read the rows at the given byte spans. If `stamp` is not empty, the file must not have changed since indexing.
 
     Raises:
         UsageError: The file does not exist.
-        InputError: The file has changed, a row is damaged, or an id is not unique.
+        InputError: The file has changed, a row is damaged, or two rows have the same id.
     """
     if stamp and file_stamp(path) != stamp:
         raise InputError(f"{path} has changed since it was indexed. Run the command again.")
@@ -172,7 +177,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
             handle.seek(start)
             part = handle.read(end - start)
             if len(part) < end - start:
-                raise InputError(f"{path.name} ends at byte {start + len(part)}, within rows. {ADVICE}")
+                raise InputError(f"{path.name} is truncated: it ends at byte {start + len(part)}. {ADVICE}")
             try:
                 found = parse_json("{" + part.decode() + "}", once)
             except ValueError as error:
@@ -193,14 +198,14 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class _Window:
-    """A chunk of a file, decoded as Latin-1 so that one character is one byte."""
+    """The part of a file that is currently in memory, decoded as Latin-1 so that each character is one byte."""
 
     def __init__(self, path: Path, handle: BinaryIO) -> None:
         self.path = path
         self.handle = handle
         self.text = ""
-        self.begins = 0  # offset in the file of the first character
-        self.at = 0  # position of the parser in the text
+        self.begins = 0  # file offset of the first character
+        self.at = 0  # current position in the text
         self.ended = False
 
     @property
@@ -208,7 +213,7 @@ class _Window:
         return self.begins + self.at
 
     def more(self, count: int = 0) -> bool:
-        """Read the next chunk and drop the text before the position; return False at the end of the file."""
+        """Read the next chunk and discard the text before the current position. Return False at the end of the file."""
         found = self.handle.read(max(CHUNK, count))
         self.ended = not found
         self.text = self.text[self.at :] + found.decode("latin-1")
@@ -216,7 +221,7 @@ class _Window:
         return not self.ended
 
     def skip_space(self) -> str:
-        """Move to the next non-space character and return it; empty at the end of the file."""
+        """Advance to the next character that is not a space and return it, or return "" at the end of the file."""
         while True:
             while self.at < len(self.text):
                 if self.text[self.at] not in _SPACE:
@@ -256,11 +261,11 @@ class _Window:
 
 
 def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield start byte, end byte, name and value of each member of the file's object."""
+    """Yield the start byte, end byte, name and value of each member of the top-level object."""
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()
-        if window.text.startswith("\xef\xbb\xbf"):  # a byte order mark
+        if window.text.startswith("\xef\xbb\xbf"):  # skip a byte order mark
             window.at = 3
         if window.skip_space() != "{":
             window.refuse("one JSON object of rows by their ids, {")
@@ -283,7 +288,7 @@ def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
                 if separator != ",":
                     window.refuse("a comma or } after a row", identity)
                 window.at += 1
-        while window.skip_space() == "}":  # the published excerpt ends with a superfluous brace
+        while window.skip_space() == "}":  # the excerpt published with the paper ends with an extra brace
             window.at += 1
         if window.skip_space():
             window.refuse("nothing after the last }")
@@ -303,12 +308,12 @@ def _text(path: Path, start: int, identity: str, value: Any, name: str, *, requi
     if found is None and not required:
         return ""
     if not isinstance(found, str) or not found.strip() or len(found) > LONGEST_TEXT or not _encodes(found):
-        raise _bad(path, start, identity, name, f"a text of 1 to {LONGEST_TEXT:,} characters", found)
+        raise _bad(path, start, identity, name, f"a string of 1 to {LONGEST_TEXT:,} characters", found)
     return found.strip()
 
 
 def _encodes(text: str) -> bool:
-    """Return whether a text is free of lone surrogates."""
+    """Return False if the text contains lone surrogates, which cannot be encoded as UTF-8."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -1,8 +1,8 @@
-"""Load AGQA 2.0's scene graphs, `AGQA_{train,test}_stsgs.pkl`, and cache them by video.
+"""Load AGQA 2.0's scene graphs from `AGQA_{train,test}_stsgs.pkl`, and cache them video by video.
 
 Unpickling can run code, exhaust memory or crash the interpreter, and the files (443 and 168 MB; Grunde-McLaughlin et
-al. 2021) can only be read whole. A separate process therefore unpickles them, accepts only builtin types, and writes
-the graphs to the user's cache under the hash of the file.
+al. 2021) can only be loaded whole. They are therefore unpickled in a separate process, which accepts only builtin types
+and writes the graphs to the user's cache, in a folder named after the hash of the file.
 """
 
 from __future__ import annotations
@@ -27,21 +27,24 @@ from .pickles import read_pickle
 from .scene_graphs import ActionSpan, Frames, SceneGraph, frames_of, graph_as_json, graph_from_json
 from .tables import is_file_name
 
-VERSION = 2  # of the cache format
+VERSION = 2  # version of the cache format
 NO_CONTACT = "not contacting"
-MOST_MEMORY = 40, 2 << 30  # bytes per byte of the pickle, plus a constant
+MOST_MEMORY = 40, 2 << 30  # memory limit in bytes: per byte of the pickle, plus a constant
 ADVICE = "Download AGQA's scene graphs again: https://cs.stanford.edu/people/ranjaykrishna/agqa/"
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFile:
-    """A cache file with one JSON graph per line, and the byte offset and length of each video's line."""
+    """A cache file with one JSON graph per line.
+
+    `spans` holds the byte offset and the length of the line for each video.
+    """
 
     path: Path
     spans: Mapping[str, tuple[int, int]]
 
     def read(self, video_id: str) -> SceneGraph | None:
-        """Return a video's graph, or None if it has none; raise InputError if the file is damaged."""
+        """Return the graph of a video, or None if there is none. Raise InputError if the file is damaged."""
         span = self.spans.get(video_id)
         if span is None:
             return None
@@ -50,19 +53,19 @@ class GraphFile:
                 handle.seek(span[0])
                 return graph_from_json(video_id, parse_json(handle.read(span[1]).decode()))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{self.path} is damaged ({error}). Remove its folder to make it again.") from error
+            raise InputError(f"{self.path} is damaged ({error}). Delete its folder to rebuild it.") from error
 
 
 def find_graph_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
-    """Locate AGQA's scene graphs by split, in a folder or as a single file."""
+    """Find the scene graphs in a folder, or in a single file, and return their paths by split."""
     return find_agqa_files(path, "AGQA_{}_stsgs.pkl", splits, "Unpack them there.")
 
 
 def open_graphs(path: Path) -> GraphFile:
-    """Open the graphs of a pickle, converting it in a separate process on first use.
+    """Open the scene graphs in a pickle, converting it in a separate process on first use.
 
-    That process may use 2 GB plus 40 times the file's size in memory (typically 10 times). Ids are resolved by
-    `ENG.txt` next to the pickle or in the parent folder, else by `templates/agqa_ids.yaml`.
+    Conversion may use up to 2 GB of memory plus 40 times the size of the file; 10 times is typical. Ids are translated
+    with `ENG.txt` from the folder of the pickle or its parent, or else with `templates/agqa_ids.yaml`.
 
     Raises:
         UsageError: The file does not exist.
@@ -81,7 +84,7 @@ def open_graphs(path: Path) -> GraphFile:
     folder = user_cache() / "agqa-graphs" / key
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "lock"):  # other processes wait for the first
+        with FileLock(folder / "lock"):  # other processes wait until the first has finished
             found = _cached(folder)
             if found is None:
                 _convert_apart(path, folder, names)
@@ -91,12 +94,15 @@ def open_graphs(path: Path) -> GraphFile:
             raise
         raise output_error(error, folder) from error
     if found is None:
-        raise InputError(f"{folder} is damaged. Remove it to make it again.")
+        raise InputError(f"{folder} is damaged. Delete it to rebuild it.")
     return found
 
 
 def id_names(folder: Path) -> dict[str, str]:
-    """Return the names of object, relation and verb ids, read from `ENG.txt` in the folder or its parent if present."""
+    """Return the English name of each object, relation and verb id.
+
+    Names come from `ENG.txt` if it is in the folder or its parent, or else from the built-in table.
+    """
     table = read_table("agqa_ids")
     names: dict[str, str] = {**table["objects"], **table["relations"]}
     path = next((path for place in (folder, folder.parent) if (path := place / "ENG.txt").is_file()), None)
@@ -105,10 +111,10 @@ def id_names(folder: Path) -> dict[str, str]:
     try:
         found = parse_json(read_text(path), once)
     except ValueError as error:
-        raise InputError(f"{path} is not JSON ({error}). {ADVICE}") from error
+        raise InputError(f"{path} is not valid JSON ({error}). {ADVICE}") from error
     if not isinstance(found, dict) or not all(isinstance(name, str) and name.strip() for name in found.values()):
-        raise InputError(f"{path}: expected a JSON object of ids and their English names. {ADVICE}")
-    # `ENG.txt` may contain unmerged object names, but questions use merged ones
+        raise InputError(f"{path}: expected a JSON object that maps ids to English names. {ADVICE}")
+    # `ENG.txt` may list object names before merging, whereas questions use merged names
     return {**names, **{key: name.strip() for key, name in found.items()}, **table["objects"]}
 
 
@@ -143,7 +149,7 @@ def _convert_apart(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def convert_here() -> None:
-    """Convert the pickle named on the command line, with the names of ids as JSON on standard input."""
+    """Convert the pickle named on the command line. Expects the names of the ids as JSON on standard input."""
     path, folder = Path(sys.argv[1]), Path(sys.argv[2])
     names = parse_json(sys.stdin.read())
     try:
@@ -175,7 +181,7 @@ def _limit_memory(size: int) -> None:
 
 
 def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
-    """Write a pickle's graphs and their positions to a folder."""
+    """Write the graphs of a pickle to a folder, together with an index of their positions."""
     spans: dict[str, tuple[int, int]] = {}
     at = 0
     with atomic(folder / "graphs.jsonl") as temporary, open(temporary, "wb") as handle:
@@ -189,24 +195,26 @@ def convert(path: Path, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def read_graphs(path: Path, names: Mapping[str, str]) -> Iterator[SceneGraph]:
-    """Yield a pickle's scene graphs, unpickling in this process; use `open_graphs` for untrusted files.
+    """Unpickle a file in this process and yield its scene graphs. Use `open_graphs` for files that you do not trust.
 
     Raises:
-        InputError: The file contains objects other than builtins, or no scene graphs; the message names the video,
-            vertex and field.
+        InputError: The file contains objects other than builtins, or no scene graphs. The message gives the video,
+            the vertex and the field.
     """
     videos = read_pickle(path, ADVICE)
     if not isinstance(videos, dict):
-        raise InputError(f"{path.name}: expected a dictionary of videos, got {type(videos).__name__}. {ADVICE}")
+        raise InputError(
+            f"{path.name}: expected a dictionary with an entry for each video, got {type(videos).__name__}. {ADVICE}"
+        )
     for video in list(videos):
         vertices = videos.pop(video)
         if not isinstance(video, str) or not is_file_name(video):
-            raise InputError(f"{path.name}: expected videos by their ids, got {_kind(video)}. {ADVICE}")
+            raise InputError(f"{path.name}: expected video ids as keys, got {_kind(video)}. {ADVICE}")
         yield _Converter(path, video, names).graph(vertices)
 
 
 def _kind(value: Any) -> str:
-    """Describe a value without printing it in full, as vertices refer to each other in cycles."""
+    """Describe a value briefly; printing it in full would not end, as vertices refer to each other in cycles."""
     return shortened(value) if isinstance(value, str | int | float | None) else f"a {type(value).__name__}"
 
 

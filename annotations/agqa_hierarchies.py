@@ -1,6 +1,7 @@
-"""Load AGQA-Decomp's published hierarchies (Gandhi et al. 2022): one JSON file per video, and `isolated.json`.
+"""Load the question hierarchies published with AGQA-Decomp (Gandhi et al. 2022).
 
-A question is identified by its text, which is unique within a root's graph; predictions refer to its `key`.
+A folder contains one JSON file per video, and `isolated.json`. Within the hierarchy of a root question, each question
+is identified by its text. Predictions refer to its `key`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,14 @@ AGQA_DECOMP = Source(
 )
 ISOLATED = "isolated.json"
 SPLITS = ("train", "test")
-LONGEST = 300  # characters of a reason
+LONGEST = 300  # maximum number of characters of a quoted reason
 IN_ORDER = frozenset({"Equals", "Xor", "Choose"})
 """Composition rules with two children, in this order."""
 
 
 @dataclass(frozen=True)
 class HierarchyNode:
-    """A question of a published graph; `key` is its id in predictions, and `answer` is None if unknown."""
+    """A question of a published hierarchy. `key` is its id in predictions; `answer` is None if it is unknown."""
 
     text: str
     key: str
@@ -45,12 +46,12 @@ class HierarchyNode:
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """The published graph of a root.
+    """The published hierarchy of one root question.
 
     Attributes:
         old_program: The root's program in AGQA's notation, or an empty string.
-        nodes: All questions of the graph by text, including the root.
-        rules: Per parent text, the composition rules with the texts of their children in order.
+        nodes: All questions of the hierarchy by text, including the root.
+        rules: For each parent text, the composition rules and the texts of their children, in order.
     """
 
     root: str
@@ -62,7 +63,7 @@ class Hierarchy:
 
 @dataclass(frozen=True)
 class HierarchyFolder:
-    """The hierarchies of a split: the file of each video, and `isolated.json` if it exists."""
+    """The published hierarchies of one split: the file of each video, and `isolated.json` if it exists."""
 
     split: str
     files: Mapping[str, Path]
@@ -70,14 +71,14 @@ class HierarchyFolder:
 
 
 def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
-    """Locate the folders of published hierarchies; the split is part of the folder's name.
+    """Find the folders of published hierarchies. The name of each folder must contain its split.
 
     Raises:
         UsageError: The folder does not exist.
         InputError: The folder contains no hierarchies, or two folders of the same split.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. --release-hierarchies takes that of the published hierarchies.")
+        raise UsageError(f"there is no folder {folder}. Pass the published hierarchies to --release-hierarchies.")
     found = []
     for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
         files = {path.stem: path for path in sorted(place.glob("*.json")) if path.name != ISOLATED}
@@ -87,25 +88,25 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
             found.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
     if not found:
         raise InputError(
-            f"neither {folder} nor a folder in it holds <video>.json. --release-hierarchies takes the folder of the "
-            "published hierarchies of a split (test_hierarchies), or the folder of both."
+            f"found no <video>.json in {folder} or its subfolders. Pass the published hierarchies of one split (the "
+            "folder test_hierarchies) or of both (its parent) to --release-hierarchies."
         )
     if len({each.split for each in found}) != len(found):
         raise InputError(
-            f"{folder} contains more than one folder of the same split. The split is taken from the folder's name: "
-            "`train` or `test`."
+            f"{folder} contains more than one folder for the same split. The split is `train` if that is part of the "
+            "folder's name, else `test`."
         )
     return found
 
 
 def folder_hashes(found: HierarchyFolder) -> dict[str, str]:
-    """Hash all files; return SHA-256 by split and file name."""
+    """Return the SHA-256 hash of every file, keyed by split and file name."""
     paths = [*found.files.values(), *([found.isolated] if found.isolated else [])]
     return {f"{found.split}/{path.name}": sha256_file(path) for path in paths}
 
 
 def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
-    """Yield the graphs of a video; raise InputError, naming the root, if the file has another layout."""
+    """Yield the hierarchies of a video. Raise InputError, naming the root question, if the file has another layout."""
     content = _load(path)
     if not isinstance(content, dict):
         kind = type(content).__name__
@@ -120,13 +121,13 @@ def read_hierarchies(path: Path) -> Iterator[Hierarchy]:
             elif isinstance(error, ValueError):
                 why = str(error)[:LONGEST]
             raise InputError(
-                f"{path}: root {root!r} does not have the layout of the published hierarchies: {why}. It needs "
-                "question, subquestion and hierarchy."
+                f"{path}: root {root!r} does not have the layout of the published hierarchies: {why}. "
+                "Required keys: question, subquestion, hierarchy."
             ) from error
 
 
 def read_isolated(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of roots without a graph, each with `type`, `answer` and `key`."""
+    """Return the roots that have no hierarchy, as dictionaries with the keys `type`, `answer` and `key`."""
     content = _load(path)
     optional = ("answer", "question", "program", "new_program", "video_id")
     if not isinstance(content, list) or not all(
@@ -136,7 +137,7 @@ def read_isolated(path: Path) -> list[dict[str, Any]]:
         and all(isinstance(row.get(name), str | None) for name in optional)
         for row in content
     ):
-        raise InputError(f"{path}: expected a list of objects with type, answer and key, each a text.")
+        raise InputError(f"{path}: expected a list of objects with the strings type, answer and key.")
     return content
 
 
@@ -154,14 +155,14 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
         if node.answer is not None:
             said["answer"] = node.answer
         if wrong := [name for name, value in said.items() if not isinstance(value, str)]:
-            raise ValueError(f"{wrong[0]} of {node.key} is not a text")
+            raise ValueError(f"{wrong[0]} of {node.key} is not a string")
     rules = {
         parent: {rule: _children(rule, children) for rule, children in by_rule.items() if children}
         for parent, by_rule in graph["hierarchy"].items()
     }
     named = {parent for parent in rules} | {name for by in rules.values() for names in by.values() for name in names}
     if absent := sorted(named - nodes.keys()):
-        raise ValueError(f"hierarchy names {absent[0]!r}, which is not in subquestion")
+        raise ValueError(f"hierarchy refers to {absent[0]!r}, which is not in subquestion")
     if len({node.key for node in nodes.values()}) != len(nodes):
         raise ValueError("two of its questions have the same key")
     return Hierarchy(root, text, old, nodes, rules)
@@ -169,9 +170,9 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
 
 def _children(rule: str, children: Any) -> tuple[str, ...]:
     if rule not in load_agqa().rules:
-        raise ValueError(f"there is no rule {rule!r}")
+        raise ValueError(f"{rule!r} is not a composition rule")
     if not isinstance(children, list) or not all(isinstance(child, str) for child in children):
-        raise ValueError(f"the children of {rule} are not a list of texts")
+        raise ValueError(f"the children of {rule} are not a list of strings")
     if rule in IN_ORDER and len(children) != 2:
         raise ValueError(f"{rule} has {len(children)} children but needs exactly two, in order")
     return tuple(children)
@@ -181,4 +182,4 @@ def _load(path: Path) -> Any:
     try:
         return parse_json(read_text(path))
     except ValueError as error:
-        raise InputError(f"{path} is not JSON: {error}.") from error
+        raise InputError(f"{path} is not valid JSON: {error}.") from error

@@ -1,4 +1,4 @@
-"""Captioned clips, and the loader of user datasets in CSV or JSON Lines."""
+"""Define captioned clips, and load a user's own captions from CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ def caption_id(clip_id: str, number: int) -> str:
 
 @dataclass(frozen=True)
 class CaptionedClip:
-    """A video or a part of one, with its captions.
+    """A whole video, or a part of one, with its captions.
 
     Attributes:
-        id: Unique id within the dataset, usable as a file name.
+        id: Unique id within the dataset, which can serve as a file name.
         source_id: Stem of the video's file name.
-        start_s: Start in seconds, or None for the whole video; `end_s` likewise.
-        captions: Captions without surrounding spaces, in annotation order; at least one.
+        start_s: Start in seconds, or None for the whole video.
+        end_s: End in seconds, or None for the whole video.
+        captions: At least one caption, in annotation order, without surrounding spaces.
         split: "train", "validation" or "test".
     """
 
@@ -49,12 +50,12 @@ class CaptionedClip:
 
 @dataclass(frozen=True)
 class CaptionedClips:
-    """Loaded clips in annotation order.
+    """The clips of a dataset, in annotation order.
 
     Attributes:
         hashes: SHA-256 of every file read, by name.
-        counts: Totals and tolerated irregularities, by name.
-        subfolders: Folders that may contain the videos, relative to the annotation's folder or its parent.
+        counts: Totals and tolerated errors, by name.
+        subfolders: Folders in which to look for the videos, relative to the annotation's folder or its parent.
     """
 
     clips: tuple[CaptionedClip, ...]
@@ -71,16 +72,17 @@ class _Draft:
 
 
 def read_captions(path: Path, *, split: str = "test") -> CaptionedClips:
-    """Load a user's dataset of captioned clips.
+    """Load a user's own dataset of captioned clips.
 
-    Rows with the same video, start and end are captions of one clip. Its id defaults to `<video>`, or to
-    `<video>_<start>_<end>` in milliseconds.
+    Rows with the same video, start and end are captions of one clip. The id of a clip defaults to `<video>` or, if it
+    is part of a video, to `<video>_<start>_<end>` in milliseconds.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns `video` (file
-            name or stem) and `caption`, and optionally `start` and `end` (seconds), `id` and `split`. Any other column
-            is an error, so that misspellings are noticed.
-        split: Split of rows without a `split`.
+        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`). The columns `video` (file name or
+            stem) and `caption` are required; `start` and `end` (seconds), `id` and `split` are optional. Any other
+            column
+            is an error, so that misspelled names are noticed.
+        split: Split of the rows that do not name one.
 
     Raises:
         InputError: The file has another format, has no clips, or contains malformed rows (all are listed).
@@ -127,7 +129,7 @@ def file_stem(name: str) -> tuple[str, str]:
 def gathered(
     clips: Iterable[CaptionedClip], files: Iterable[Path], counts: Mapping[str, int], subfolders: Sequence[str]
 ) -> CaptionedClips:
-    """Bundle clips with totals and the hashes of their files; raise InputError if there are no clips."""
+    """Combine clips with totals and the hashes of their files. Raise InputError if there are no clips."""
     clips, files = tuple(clips), tuple(files)
     if not clips:
         raise InputError(f"{', '.join(path.name for path in files)}: expected at least one clip, got none.")

@@ -1,6 +1,6 @@
 """Load CausalChaos (Parmar et al. 2024): why-questions about parts of cartoon episodes, with answers and explanations.
 
-The layout is that of the released `Annotations.csv`.
+Files have the layout of the released `Annotations.csv`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ COLUMNS = {
     "answer": "Answer",
     "explanation": "Explanation",
 }
-RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # the authors' Annotations.csv
+RELEASED = "49a4b64bd6c9b8271c142728e52a4cdc82e8a3a73bdc44e2e793cc618a8ee76e"  # the released Annotations.csv
 VIDEO_FOLDERS = (".", "videos", "Videos")
 CAUSALCHAOS = Source(
     "causalchaos",
@@ -62,7 +62,7 @@ SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
 FASTEST = 1000
-NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual ones, such as 23.976, are these times 1000/1001
+NTSC = (24, 30, 48, 60, 120)  # nominal rates; the actual rates, such as 23.976, are these times 1000/1001
 
 
 T = TypeVar("T")
@@ -70,7 +70,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class CausalRow:
-    """A why-question about the frames from `start_frame` up to `end_frame` of an episode; the answer is the cause."""
+    """A why-question about part of an episode, from `start_frame` up to but not including `end_frame`.
+
+    The answer states the cause.
+    """
 
     qid: str
     episode: str
@@ -81,7 +84,7 @@ class CausalRow:
     explanation: str
 
     def overlaps(self, other: CausalRow, margin: int = 0) -> bool:
-        """Return whether two parts overlap or are fewer than `margin` frames apart."""
+        """Return whether the two parts of the episode overlap or are fewer than `margin` frames apart."""
         return (
             self.episode == other.episode
             and self.start_frame < other.end_frame + margin
@@ -91,7 +94,7 @@ class CausalRow:
 
 @dataclass(frozen=True)
 class CausalRows:
-    """Rows in file order, SHA-256 by file name, and counts of rows and tolerated irregularities."""
+    """Questions in file order, with file hashes (SHA-256) and the numbers of rows and of tolerated errors."""
 
     rows: tuple[CausalRow, ...]
     hashes: dict[str, str]
@@ -100,14 +103,17 @@ class CausalRows:
 
 @dataclass(frozen=True)
 class SyncFrames:
-    """First colour frame after the opening credits and first frame of stable brightness, or None if not given."""
+    """Two frames by which copies of an episode are aligned; either is None if it is not given.
+
+    `first_colour` is the first frame in colour after the opening credits, `stable` the first of stable brightness.
+    """
 
     first_colour: int | None
     stable: int | None
 
 
 def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> CausalRows:
-    """Load annotations in the layout of the released `Annotations.csv`, with normalized whitespace.
+    """Load questions from a file with the layout of the released `Annotations.csv`, and normalize their whitespace.
 
     Args:
         path: CSV with a header (UTF-8, with or without a byte order mark), or JSON Lines with the same names as keys.
@@ -132,7 +138,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
         elif qid:
             seen[qid] = entry.line
         if not (qid and episode and all(texts)) or part is None:
-            continue  # reported above
+            continue  # already reported
         question, answer, explanation = texts
         counts["texts_with_runs_of_spaces"] += texts != list(given.values())
         rows.append(CausalRow(qid, episode, *part, question, answer, explanation))
@@ -156,7 +162,7 @@ def read_causalchaos(path: Path, columns: Mapping[str, str] | None = None) -> Ca
 
 
 def entry_text(entry: Entry, column: str) -> str:
-    """Return a text with normalized spaces, or "" if it is missing or "nan", the pandas marker of missing values."""
+    """Return the text in a column, with single spaces, or "" if it is missing or is pandas' "nan"."""
     text = " ".join(entry.text(column).split())
     if text.lower() == NO_TEXT:
         entry.wrong(column, "a text (this marks a missing value)", text)
@@ -165,13 +171,13 @@ def entry_text(entry: Entry, column: str) -> str:
 
 
 def first_by_id(rows: Sequence[CausalRow], limit: int | None) -> tuple[CausalRow, ...]:
-    """Return the first rows by id, in file order; shorter ids precede longer ones, so numeric ids sort by value."""
+    """Return the first `limit` rows by id, in file order. Shorter ids come first, so numeric ids sort by value."""
     kept = {row.qid for row in sorted(rows, key=lambda row: (len(row.qid), row.qid))[:limit]}
     return tuple(row for row in rows if row.qid in kept)
 
 
 def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str, ...]]:
-    """Return the ids of the overlapping rows for each row id; see `CausalRow.overlaps`."""
+    """Map the id of each row to the ids of the rows that overlap with it, in the sense of `CausalRow.overlaps`."""
     by_episode: dict[str, list[CausalRow]] = {}
     for row in rows:
         by_episode.setdefault(row.episode, []).append(row)
@@ -184,16 +190,16 @@ def overlaps(rows: Sequence[CausalRow], margin: int = 0) -> dict[str, tuple[str,
 
 
 def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
-    """Load alignment frames by episode in the layout of the released `Video_synchonization_frames.csv`.
+    """Load the alignment frames of each episode from a file laid out like `Video_synchonization_frames.csv`.
 
-    Values that start with "NA" are missing. Raises InputError if the file has another layout or contains malformed rows
-    (all are listed).
+    Values that start with "NA" count as missing. Raises InputError if the file has another layout or contains malformed
+    rows (all are listed).
     """
     return _by_episode(path, (EPISODE, FIRST_COLOUR, STABLE), _sync_frames)
 
 
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
-    """Return the number of frames to add to annotated frame numbers in the user's copies, by episode.
+    """Return, for each episode, how many frames to add to annotated frame numbers to match the user's copy.
 
     Args:
         path: CSV with the columns `Episode` and `Offset`, or with the alignment frames of the user's copies, in the
@@ -227,11 +233,12 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
 
 
 def read_fps_map(path: Path) -> dict[str, Fraction]:
-    """Return the frame rates of episodes.
+    """Load the frame rate of each episode.
 
     Args:
-        path: JSON object (`.json`), or lines `episode=rate` or `episode,rate`. A rate is a number or a ratio such as
-            24000/1001; decimal NTSC rates such as 23.976 are converted to exact ratios.
+        path: JSON object (`.json`), or lines such as `episode=rate` or `episode,rate`. A rate is a number or a ratio
+            such
+            as 24000/1001. Decimal NTSC rates such as 23.976 are converted to exact ratios.
 
     Raises:
         InputError: The file has another format, or contains malformed rates (all are listed).
@@ -317,7 +324,7 @@ def _offset(entry: Entry) -> int | None:
 
 
 def source_of_rows(hashes: Mapping[str, str], *, sample: bool) -> Source:
-    """Identify the source of annotations by their hashes: the sample, the paper's release, or the user's own data."""
+    """Determine from file hashes whether annotations are the sample, the paper's release, or the user's own data."""
     if sample:
         return SAMPLE
     return CAUSALCHAOS if RELEASED in hashes.values() else ROWS

@@ -1,4 +1,4 @@
-"""Convert CausalChaos questions to events: "Why was Jerry running?" presupposes that Jerry was running."""
+"""Turn CausalChaos questions into events: "Why was Jerry running?" presupposes that Jerry was running."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ def read_events(
     cast: Cast | None = None,
     seed: int = 0,
 ) -> Annotations:
-    """Load the events that why-questions presuppose, in file order.
+    """Extract the events that why-questions presuppose, in file order.
 
-    Each event is a statement and its yes/no question; questions without a convertible event are dropped and counted by
-    reason.
+    Each event consists of a statement and its yes/no question. Questions that presuppose no usable event are dropped
+    and counted by reason.
 
     Args:
         path: Annotations in the layout of the released `Annotations.csv`; see `read_causalchaos`.
         columns: Column names that differ from the default.
-        rate_of: Frames per second by episode; other episodes have 25 and are counted.
-        length_of: Length in seconds by episode; other episodes end with their last question.
+        rate_of: Frames per second by episode. Other episodes default to 25 and are counted.
+        length_of: Length in seconds by episode. Other episodes end with their last question.
         cast: The characters; defaults to the names detected in the texts.
-        seed: Seed for assigning episodes to splits, as the source has none.
+        seed: Seed for assigning episodes to splits, as the dataset defines none.
 
     Raises:
         InputError: The file has another format, contains malformed rows, or has no usable question.

@@ -1,4 +1,4 @@
-"""Load Charades: `Charades_v1_{train,test}.csv` and the class files."""
+"""Load Charades from `Charades_v1_{train,test}.csv`, and check its class files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ADVICE = "Fix these rows, or download the annotations again: https://prior.allen
 
 
 def class_actions(table: ClassTable) -> dict[str, Action]:
-    """Return the action of every Charades class; "Someone is …" classes are not usable in pairs."""
+    """Return the action of every Charades class. Actions of "Someone is …" classes are marked as unusable."""
     return {
         entry.id: Action(
             key=entry.id,
@@ -61,11 +61,12 @@ def class_actions(table: ClassTable) -> dict[str, Action]:
 def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> Annotations:
     """Load the Charades annotations, including videos without actions.
 
-    Intervals are clamped to the video's length; those that are then empty or inverted are kept. Both are counted.
+    Intervals are clipped to the length of the video. Intervals that are then empty or inverted are kept. Both are
+    counted.
 
     Args:
         folder: Folder that contains `Charades_v1_train.csv`, `Charades_v1_test.csv` or both, at most two levels deep.
-        splits: Splits to read; one may be absent if the other exists.
+        splits: Splits to read. One of them may be missing if the other exists.
 
     Raises:
         InputError: No CSV is found, rows are malformed (all are listed), an id is not unique, a class is unknown, or a
@@ -73,8 +74,8 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
     """
     if not folder.is_dir():
         raise UsageError(
-            f"there is no folder {folder}. --charades takes the folder that holds Charades_v1_train.csv and "
-            "Charades_v1_test.csv, or the word sample."
+            f"there is no folder {folder}. Pass the folder that contains Charades_v1_train.csv and "
+            "Charades_v1_test.csv to --charades, or the word sample for the built-in sample."
         )
     paths = find_split_files(folder, "Charades_v1_{}.csv", splits, DOWNLOAD)
     table = load_classes()
@@ -143,7 +144,7 @@ def class_files(table: ClassTable) -> dict[str, list[str]]:
 
 
 def check_class_files(folder: Path, table: ClassTable) -> dict[str, str]:
-    """Compare the class files next to the CSVs, if any, with the built-in table; return SHA-256 by file name.
+    """Compare any class files found next to the CSVs with the built-in table, and return their SHA-256 hashes by name.
 
     Raises:
         InputError: A line differs, so the question phrases would not match the classes.

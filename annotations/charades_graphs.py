@@ -1,7 +1,7 @@
-"""Build scene graphs from Charades' annotated actions.
+"""Build scene graphs from the actions annotated in Charades.
 
-Relations are the verbs of actions; contacts are their objects. Charades does not annotate everything that happens, so
-the answer "no" is less certain than "yes".
+The verb of an action becomes a relation and its object a contact. As Charades does not annotate everything that
+happens, the answer "no" is less reliable than "yes".
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ BEDS = frozenset(("c134", "c135", "c133"))
 
 
 def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) -> SceneGraph:
-    """Build a video's graph with a frame every half second.
+    """Build the scene graph of a video, with a frame every half second.
 
-    Overlapping or adjacent intervals of the same action are merged. If `counts` is set, the intervals that AGQA omits
-    (empty ones, and those of classes without a phrase) are counted there.
+    Overlapping or adjacent intervals of the same action are merged. If `counts` is given, it counts the intervals that
+    AGQA omits: those that are empty, and those of classes without a phrase.
     """
     times = frame_times(video.length_s)
     counts = Counter() if counts is None else counts
@@ -59,9 +59,9 @@ def charades_graph(video: AnnotatedVideo, counts: Counter[str] | None = None) ->
 def graph_of(
     video_id: str, times: Sequence[float], spans: Iterable[ActionSpan], provenance: Provenance, seen: Iterable[str] = ()
 ) -> SceneGraph:
-    """Build a graph whose relations are the verbs of the actions in `spans`; `seen` are other objects in the video.
+    """Build a graph from actions. `seen` lists other objects that are known to be in the video.
 
-    Every action implies contact with its object, and the relation of its verb to the object. The relation is to
+    Every action implies contact with its object, and a relation between its verb and the object. The relation is to
     `ANYTHING` if the verb acts on something else: in "putting something on a table", the table is not put down.
     """
     relations: dict[str, dict[str, Frames]] = defaultdict(lambda: defaultdict(int))
@@ -79,7 +79,7 @@ def graph_of(
 
 
 def frame_times(length_s: float) -> tuple[float, ...]:
-    """Return frame times in seconds: every half second from 0, at least one."""
+    """Return the times of the frames in seconds: every half second from 0, and at least one."""
     return tuple(number / FRAMES_PER_SECOND for number in range(max(1, math.ceil(length_s * FRAMES_PER_SECOND))))
 
 

@@ -1,4 +1,4 @@
-"""Load Charades-STA: lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.` in two files."""
+"""Load Charades-STA, whose files contain lines such as `AO8RW 0.0 6.9##a person is putting a book on a shelf.`."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from .actions import Annotations, Segment
 from .drafts import action_of, same_doing
 from .tables import Problems, find_split_files, seconds
 
+ADVICE = "Pass the folder that contains charades_sta_train.txt and charades_sta_test.txt to --charades-sta."
+
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:
-    """Replace action classes with Charades-STA sentences, keeping only videos that have sentences.
+    """Replace the action classes of Charades with Charades-STA sentences, and drop videos that have no sentences.
 
     Each sentence is converted to a gerund phrase. Sentences that cannot be converted, or whose object is a pronoun
-    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. Among sentences about the same
-    segment that may describe the same action, only the first is kept. A video's verbs and objects are those of all its
-    sentences, its action classes and its `objects` column.
+    without an antecedent ("putting it on a shelf"), are dropped and counted by reason. If several sentences about the
+    same segment may describe the same action, only the first is kept. The verbs and objects of a video come from all
+    its sentences, its action classes and its `objects` column.
 
     Args:
         folder: Folder that contains `charades_sta_train.txt`, `charades_sta_test.txt` or both, at most two levels deep.
         charades: The Charades annotations.
-        splits: Splits to read; one may be absent if the other exists.
+        splits: Splits to read. One of them may be missing if the other exists.
 
     Raises:
         InputError: No file is found, or lines are malformed (all are listed).
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. --charades-sta takes the folder of charades_sta_train.txt.")
-    advice = "Give the folder of the Charades-STA annotations with --charades-sta."
-    paths = find_split_files(folder, "charades_sta_{}.txt", splits, advice)
+        raise UsageError(f"there is no folder {folder}. {ADVICE}")
+    paths = find_split_files(folder, "charades_sta_{}.txt", splits, ADVICE)
     problems, counts = Problems(), Counter[str]()
     by_id = {video.id: video for video in charades.videos}
     segments: dict[str, list[Segment]] = {}

@@ -1,4 +1,4 @@
-"""Load the released CLAVI pairs: `train_annotations.json`, `test_annotations.json`."""
+"""Load the pairs of the CLAVI release from `train_annotations.json` and `test_annotations.json`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAIR_ID = re.compile(r"[0-9a-f]{8}")
 
 @dataclass(frozen=True)
 class ReleasedPair:
-    """A pair as released; times are in seconds, cut points in milliseconds.
+    """A pair of the release, with times in seconds and cut points in milliseconds.
 
     Attributes:
         id: Pair id, 8 hexadecimal digits.
@@ -37,7 +37,7 @@ class ReleasedPair:
 
 
 def read_released(path: Path) -> list[ReleasedPair]:
-    """Load a released file; raise InputError if it has another format or malformed entries (all are listed)."""
+    """Load a file of the release. Raise InputError if it has another format or malformed entries (all are listed)."""
     try:
         content = parse_json(read_text(path), _object)
     except json.JSONDecodeError as error:
@@ -61,7 +61,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
 
 
 def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a dictionary in which duplicate ids have invalid values, so that `_pair` rejects them."""
+    """Build a dictionary in which duplicate ids have invalid values, so that `_pair` rejects them."""
     values = dict(items)
     if len(values) < len(items):
         times = Counter(name for name, _ in items)
@@ -70,7 +70,7 @@ def _object(items: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _pair(name: str, entry: Any) -> tuple[str, ReleasedPair | None]:
-    """Parse an entry; return the expected form and, if the entry is valid, the pair."""
+    """Parse an entry. Return the expected format, for error messages, and the pair or None if the entry is invalid."""
     if not PAIR_ID.fullmatch(name):
         return "8 hex digits as the pair's id", None
     expected = (

@@ -1,4 +1,4 @@
-"""Collect annotated phrases into videos with segments."""
+"""Collect annotated phrases, video by video, and turn them into segments."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..language.phrases import lemmas_in, said
 from ..language.words import StyleOption
 from .actions import Action, AnnotatedVideo, Annotations, Mention, Segment, shares_verb
 
-SHARES = {"train": 0.7, "validation": 0.15}  # the rest is "test"
+SHARES = {"train": 0.7, "validation": 0.15}  # the remainder is "test"
 
 
 def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
-    """Assign videos to train (70 %), validation and test (15 % each), independently of their order."""
+    """Assign 70 % of the videos to train and 15 % each to validation and test, regardless of their order."""
     drawn = sorted(set(ids), key=lambda name: (float(rng_for(seed, "clavi", "split", name).random()), name))
     splits, start = {}, 0
     for split, share in SHARES.items():
@@ -31,14 +31,14 @@ def split_by_video(ids: Iterable[str], seed: int) -> dict[str, str]:
 
 
 def same_doing(one: Action, other: Action) -> bool:
-    """Return whether two sentences may describe the same action: shared verb, no conflicting objects."""
+    """Return whether two sentences may describe the same action: they share a verb and no objects conflict."""
     if not shares_verb(one, other):
         return one.key == other.key
     return not one.objects or not other.objects or bool(one.objects & other.objects)
 
 
 def action_of(found: Gerund | Event | str, text: str) -> Action | str:
-    """Return the action of a phrase or event; a string (the reason why there is none) is returned unchanged."""
+    """Convert a phrase or an event to an action. A string, which explains why there is none, is returned unchanged."""
     if isinstance(found, str):
         return found
     asked = found.asked if isinstance(found, Event) else ""
@@ -50,9 +50,9 @@ class VideoDraft:
     """A video whose phrases are being collected.
 
     Attributes:
-        split: Split, or "" if the source has none.
+        split: Split, or "" if the dataset has none.
         subject: Id of the person filmed, if known.
-        length_s: Length in seconds; None if unknown, in which case the video ends with its last segment.
+        length_s: Length in seconds, or None if unknown; the video then ends with its last segment.
         columns: Other columns of the annotation, as text.
     """
 
@@ -75,7 +75,7 @@ class VideoDraft:
         counts: Counter[str],
         style: StyleOption = "auto",
     ) -> None:
-        """Add a phrase as a segment. If it was rejected, count the reason and keep the words with their times."""
+        """Add a phrase as a segment. If it was rejected, count the reason and keep its words and times as a mention."""
         counts["phrases"] += 1
         self._end = max(self._end, times[1])
         if isinstance(found, str):
@@ -100,7 +100,7 @@ class VideoDraft:
             self._segments.append(Segment(found, start, end))
 
     def finished(self, split: str) -> AnnotatedVideo:
-        """Return the video with the given split."""
+        """Return the collected video, assigned to the given split."""
         return AnnotatedVideo(
             id=self.id,
             split=split,
@@ -117,7 +117,7 @@ class VideoDraft:
 def gather(
     drafts: Mapping[str, VideoDraft], files: Iterable[Path], counts: Mapping[str, int], seed: int, advice: str
 ) -> Annotations:
-    """Complete all videos, assigning splits by `split_by_video` where the source has none.
+    """Complete all videos. If the dataset has no splits, assign them with `split_by_video`.
 
     Raises:
         InputError: No phrase is usable in questions.

@@ -1,4 +1,4 @@
-"""Load MSR-VTT: JSFusion's CSV of 1,000 test clips, or the dataset's own `…videodatainfo.json`."""
+"""Load MSR-VTT from JSFusion's CSV of 1,000 test clips, or from the dataset's own `…videodatainfo.json`."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ ADVICE = "Use the released file, or fix these entries."
 
 
 def read_msrvtt(path: Path, splits: Sequence[str] = ("test",)) -> CaptionedClips:
-    """Load MSR-VTT's clips in file order; each clip is a whole video file, `<video_id>.mp4`.
+    """Load MSR-VTT's clips in file order. Each clip is a complete video file, `<video_id>.mp4`.
 
     The CSV has one caption per clip, the JSON about twenty. Videos without captions are dropped and counted.
 
     Args:
         path: One of the files, or a folder that contains them, at most two levels deep. In a folder,
             `MSRVTT_JSFUSION_test.csv` takes precedence for the test split.
-        splits: Any of "train", "validation" and "test"; the CSV only has "test".
+        splits: Any of "train", "validation" and "test". The CSV only has "test".
 
     Raises:
         InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all are

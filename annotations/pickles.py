@@ -1,4 +1,4 @@
-"""Load annotation pickles without running code in them."""
+"""Load pickled annotations safely, without running any code that they contain."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PLAIN = {("builtins", "set"): set, ("builtins", "frozenset"): frozenset}
 
 
 class _PlainOnly(pickle.Unpickler):
-    """Unpickler that rejects all classes and functions except sets, so that no code can run."""
+    """Unpickler that refuses to import any class or function except sets, so that no code can run."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in PLAIN:
             return PLAIN[module, name]
         raise InputError(
-            f"it names {shortened(f'{module}.{name}')}, but annotations consist only of builtin values. Such a file "
-            "can run arbitrary code when it is loaded, so it was not read"
+            f"it refers to {shortened(f'{module}.{name}')}, but annotations may only contain builtin values. Loading "
+            "such a file can run arbitrary code, so it was not read"
         )
 
     def persistent_load(self, pid: Any) -> Any:
@@ -30,14 +30,14 @@ class _PlainOnly(pickle.Unpickler):
 
 
 def read_pickle(path: Path, advice: str) -> Any:
-    """Load a pickle of builtin containers, strings and numbers; `advice` ends the error message.
+    """Load a pickle that consists of builtin containers, strings and numbers. `advice` is appended to error messages.
 
     Raises:
         InputError: The file contains other values, or is damaged.
         OSError, MemoryError: The file cannot be read, or needs more memory than is available.
     """
     running = gc.isenabled()
-    gc.disable()  # garbage collection among millions of live dictionaries would double the time
+    gc.disable()  # with millions of live dictionaries, garbage collection would double the time
     try:
         with open(regular(path), "rb") as handle:
             return _PlainOnly(handle).load()
@@ -45,7 +45,7 @@ def read_pickle(path: Path, advice: str) -> Any:
         raise InputError(f"{path.name}: {error}. {advice}") from None
     except (OSError, MemoryError):
         raise
-    except Exception as error:  # a damaged pickle may raise almost any exception
+    except Exception as error:  # a damaged pickle can raise almost any exception
         detail = shortened(str(error))
         raise InputError(
             f"{path.name} is damaged or not a pickle ({type(error).__name__}: {detail}). {advice}"

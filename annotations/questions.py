@@ -1,4 +1,4 @@
-"""Load questions with their correct answers, for `stressreel mine`."""
+"""Load questions and their correct answers for `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ADVICE = (
 
 @dataclass(frozen=True)
 class Question:
-    """A question with its correct answer; explanation and split are "" if the dataset has none."""
+    """A question with its correct answer. `explanation` and `split` are empty if the dataset does not provide them."""
 
     id: str
     question: str
@@ -34,13 +34,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Questions:
-    """Loaded questions, in file order.
+    """The questions of a dataset, in file order.
 
     Attributes:
-        kept_apart: By question id, the questions whose answers must not serve as distractors: those of the same group,
-            or on overlapping parts of a video.
+        kept_apart: For each question id, the questions whose answers must not serve as distractors because they belong
+            to
+            the same group or to overlapping parts of a video.
         hashes: SHA-256 of the file, by name.
-        counts: Totals and tolerated irregularities, by name.
+        counts: Totals and tolerated errors, by name.
     """
 
     questions: tuple[Question, ...]
@@ -50,14 +51,14 @@ class Questions:
 
 
 def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_frames: int = 0) -> Questions:
-    """Load questions; the layout of CausalChaos' `Annotations.csv` is detected by its columns.
+    """Load questions from a CSV or JSON Lines file, which may have the layout of CausalChaos' `Annotations.csv`.
 
     Explanations and splits must be given for all questions or for none.
 
     Args:
         path: CSV with a header, or JSON Lines. Other columns are ignored.
         columns: Column names that differ from the default.
-        apart_frames: Parts of a video with fewer frames between them count as overlapping.
+        apart_frames: Parts of a video with fewer frames between them are treated as overlapping.
 
     Raises:
         InputError: The file has another format, contains no questions, or has malformed rows (all are listed).
@@ -76,7 +77,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
     lines: dict[str, int | None] = {}
     present: set[str] | None = None
     for entry in entries(path, [names[name] for name in needed], ADVICE, problems):
-        if present is None:  # the first row decides which optional columns exist
+        if present is None:  # the first row determines which optional columns exist
             present = {name for name in COLUMNS if name in needed or names[name] in entry.values}
         values = {name: _text(entry, names[name]) if name in present else "" for name in COLUMNS}
         own = values["id"]
@@ -100,7 +101,7 @@ def read_questions(path: Path, columns: Mapping[str, str] | None = None, apart_f
             "splits": len({one.split for one in questions if one.split}),
         }
     )
-    apart = {own: groups[group] for own, group in group_of.items()}  # a group's questions share one list
+    apart = {own: groups[group] for own, group in group_of.items()}  # questions of the same group share one list
     return Questions(tuple(questions), apart, {path.name: sha256_file(path)}, dict(sorted(counts.items())))
 
 

@@ -1,4 +1,4 @@
-"""Scene graphs: objects, relations and actions in the frames of a video, whatever their source."""
+"""Scene graphs: the objects, relations and actions in the frames of a video, in a form shared by all sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Frames = int
 
 @dataclass(frozen=True, slots=True)
 class ActionSpan:
-    """An instance of an action: AGQA's phrase, start and end in seconds, and at least one frame."""
+    """One occurrence of an action: AGQA's phrase, its start and end in seconds, and its frames (at least one)."""
 
     phrase: str
     start: float
@@ -30,12 +30,12 @@ class SceneGraph:
 
     Attributes:
         times: Times of the annotated frames in seconds, ascending.
-        relations: Frames in which each relation (attention, spatial, contact or verb) holds, by relation and object.
+        relations: For each relation (attention, spatial, contact or verb) and object, the frames in which it holds.
         contacts: Frames in which the person touches each object.
         visible: Frames in which each object is known to be visible.
-        actions: Instances of actions, sorted by start.
+        actions: All occurrences of actions, sorted by start.
         provenance: Source of the annotations.
-        seen: Objects known to be in the video; their absence from a relation is no reason to answer "no".
+        seen: Objects known to be in the video. That they have no relation is not evidence for the answer "no".
     """
 
     video_id: str
@@ -49,7 +49,7 @@ class SceneGraph:
 
 
 def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
-    """Return the frames from `start` to `end` seconds; if there are none, the frame nearest to the middle."""
+    """Return the frames between `start` and `end` seconds or, if there are none, the frame closest to the midpoint."""
     inside = sum(1 << number for number, time in enumerate(times) if start <= time <= end)
     if inside or not times:
         return inside
@@ -58,7 +58,7 @@ def frames_of(times: Sequence[float], start: float, end: float) -> Frames:
 
 
 def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
-    """Convert a graph to JSON values; sets of frames become hexadecimal strings."""
+    """Convert a graph to values that JSON supports, with sets of frames as hexadecimal strings."""
     return {
         "times": list(graph.times),
         "relations": {name: _written(things) for name, things in graph.relations.items()},
@@ -71,7 +71,7 @@ def graph_as_json(graph: SceneGraph) -> dict[str, Any]:
 
 
 def graph_from_json(video_id: str, content: Mapping[str, Any]) -> SceneGraph:
-    """Convert the result of `graph_as_json` back to a graph."""
+    """Rebuild a graph from the result of `graph_as_json`."""
     return SceneGraph(
         video_id,
         tuple(content["times"]),

@@ -1,4 +1,4 @@
-"""Load annotated segments: CSV or JSON Lines, and JSON of ActivityNet Captions, DiDeMo and QVHighlights."""
+"""Load annotated segments from CSV, JSON Lines, and the formats of ActivityNet Captions, DiDeMo and QVHighlights."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SEGMENTS = Source(
     "segments",
     "annotated segments of the builder's own",
     {"license": "unknown"},
-    video_folders=(*CHARADES.video_folders, "videos"),  # the sample uses the animated Charades videos
+    video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
 )
 SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.video_folders)
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
-PIECE_S = 5.0  # DiDeMo's times count units of five seconds
+PIECE_S = 5.0  # DiDeMo counts time in units of five seconds
 ADVICE = (
     "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
     "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject are optional."
@@ -45,7 +45,7 @@ OTHER_ADVICE = (
 
 @dataclass(frozen=True)
 class _SegmentRow:
-    """A segment, independent of the file format."""
+    """A segment as read from any of the supported formats."""
 
     entry: Entry
     video: str
@@ -60,7 +60,7 @@ class _SegmentRow:
 
 @dataclass
 class _FrameRows:
-    """Rows with frame numbers: their frame rate, if known, their number, and the position of the first."""
+    """Keep track of rows that give times as frame numbers, and of their frame rate if it is known."""
 
     rate: Fraction | None
     rows: int = 0
@@ -77,20 +77,20 @@ def read_segments(
 ) -> Annotations:
     """Load annotated segments, video by video in file order.
 
-    Phrases that cannot be converted are dropped and counted by reason. Rows with the same `class` are the same action,
-    worded as in the first of them.
+    Phrases that cannot be converted are dropped and counted by reason. Rows with the same `class` describe the same
+    action and share the phrase of the first such row.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns of `COLUMNS`;
-            JSON Lines of QVHighlights; or JSON of ActivityNet Captions or DiDeMo (`.json`).
+        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns listed in
+            `COLUMNS`, JSON Lines of QVHighlights, or JSON (`.json`) of ActivityNet Captions or DiDeMo.
         as_is: Use phrases literally instead of converting gerunds, instructions and sentences about a person to gerund
             phrases.
-        rate: Frames per second, for `start_frame` and `end_frame`.
-        length_of: Length in seconds by video; other videos end with their last segment.
+        rate: Frames per second of the videos, if times are given as `start_frame` and `end_frame`.
+        length_of: Length in seconds by video. Other videos end with their last segment.
         seed: Seed for assigning videos to splits if the file has none.
 
     Raises:
-        UsageError: Frames are used without a rate, or a rate is given without frames.
+        UsageError: Times are frame numbers and there is no rate, or a rate is given but there are no frame numbers.
         InputError: The file has another format, rows are malformed (all are listed), or no phrase is usable.
     """
     problems, counts, frames = Problems(), Counter[str](), _FrameRows(rate)
@@ -117,11 +117,11 @@ def read_segments(
     problems.raise_if_any(ADVICE)
     if rate is None and frames.rows:
         raise UsageError(
-            f"{path.name} has times in frames, first in {frames.first}: give the frames per second of its videos, "
-            "such as --fps 25, or times in seconds (start and end) in every row."
+            f"{path.name} gives times as frame numbers, first in {frames.first}. Give the frame rate of the videos, "
+            "for example --fps 25, or use times in seconds (start and end) in every row."
         )
     if rate is not None and not frames.rows:
-        raise UsageError(f"{path.name} has times in seconds only, so --fps has no effect. Omit it.")
+        raise UsageError(f"{path.name} gives all times in seconds, so --fps has no effect. Omit it.")
     if problems.empty_rows:
         counts["rows_left_out_empty"] += problems.empty_rows
     return gather(drafts, [path], counts, seed, ADVICE)
@@ -145,7 +145,7 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
         yield from _document(path, problems, counts)
         return
     for entry in entries(path, REQUIRED, ADVICE, problems):
-        if "relevant_windows" in entry.values:  # QVHighlights: a query, and every window that it describes
+        if "relevant_windows" in entry.values:  # a QVHighlights row holds a query and all the windows that it describes
             video, text, length = entry.name("vid"), entry.text("query"), entry.length("duration")
             for times in _pairs(entry, "relevant_windows", entry.in_order):
                 if video and text and length:
@@ -157,7 +157,7 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
 
 
 def _has_lines(path: Path) -> bool:
-    """Return whether a `.json` file is JSON Lines rather than one document."""
+    """Return whether a `.json` file contains JSON Lines rather than a single document."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}. {ADVICE}")
     lines = [line for line in read_text(path).splitlines() if line.strip()]
@@ -180,7 +180,7 @@ def _own(entry: Entry, frames: _FrameRows) -> _SegmentRow | None:
         frames.rows += 1
         frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
         found, rate = entry.frames("start_frame", "end_frame"), frames.rate or Fraction(1)
-        times = (float(found[0] / rate), float(found[1] / rate)) if found else None  # a missing rate is refused later
+        times = (float(found[0] / rate), float(found[1] / rate)) if found else None  # a missing rate is reported later
     else:
         times = entry.times("start", "end")
     split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
@@ -207,7 +207,7 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
 
 
 def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
-    """Yield an ActivityNet Captions video's segments; empty or inverted ones are dropped and counted."""
+    """Yield the segments of a video from ActivityNet Captions. Empty or inverted ones are dropped and counted."""
     video, length = entry.name("video"), entry.length("duration")
     sentences, stamps = entry.values.get("sentences"), entry.values.get("timestamps")
     if not isinstance(sentences, list) or not isinstance(stamps, list) or len(sentences) != len(stamps):
@@ -229,7 +229,7 @@ def _described(entry: Entry, counts: Counter[str]) -> Iterator[_SegmentRow]:
 
 
 def _pieces(entry: Entry) -> Iterator[_SegmentRow]:
-    """Yield a DiDeMo description with the time chosen by most annotators, the earliest if tied."""
+    """Yield a DiDeMo description with the time that most annotators chose, or the earliest if there is a tie."""
     video, text = entry.name("video"), entry.text("description")
 
     def pieces(first: Any, last: Any, keys: tuple[str, str]) -> tuple[float, float] | None:

@@ -1,4 +1,4 @@
-"""Read tables and JSON; check values as they are read, and report problems by file, line and column."""
+"""Read CSV and JSON files, check each value, and report every problem with its file, line and column."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 
 @dataclass
 class Problems:
-    """Problems found in the input files, to be reported in one error."""
+    """Collects the problems found in input files so that a single error can report them all."""
 
     lines: list[str] = field(default_factory=list)
-    empty_rows: int = 0  # skipped rows such as ",,,", which spreadsheets append to tables
-    other_columns: set[str] = field(default_factory=set)  # already reported
+    empty_rows: int = 0  # spreadsheets append rows such as ",,," to tables; these are skipped
+    other_columns: set[str] = field(default_factory=set)  # columns that have already been reported
 
     def add(self, path: Path, line: int | None, column: str | None, expected: str, given: str) -> None:
-        """Add a problem: where it is, what was expected, and what was given."""
+        """Add a problem with its location, the expected value and the given one."""
         place = path.name + (f", line {line}" if line else "") + (f", column {column}" if column else "")
         shown = given if len(given) <= 80 else given[:77] + "…"
         self.lines.append(f"{place}: expected {expected}, got {shown!r}")
 
     def raise_if_any(self, advice: str) -> None:
-        """Raise InputError if there are problems; the message contains the first twenty."""
+        """Raise InputError if any problems were added. The message lists the first twenty and ends in `advice`."""
         if not self.lines:
             return
         more = len(self.lines) - SHOWN
@@ -54,7 +54,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class Entry:
-    """A row of a table or an object of a JSON file, whose values are checked as they are read.
+    """A row of a table or an object in a JSON file. Values are checked when they are read.
 
     Attributes:
         line: Line number, if the file has lines.
@@ -68,28 +68,28 @@ class Entry:
     place: str = ""
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
-        """Add a problem with a value."""
+        """Report a problem with the value of `key`."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:
-        """Return whether a key has a value."""
+        """Return whether `key` has a value that is not empty."""
         return self.values.get(key) not in (None, "")
 
     def refuse_other_columns(self, columns: Sequence[str]) -> None:
-        """Report other columns than the given ones, once per file."""
+        """Report any columns that are not in `columns`, once per file."""
         for key in sorted(self.values.keys() - {*columns} - self.problems.other_columns):
             self.problems.other_columns.add(key)
             self.wrong(key, f"only the columns {', '.join(columns)}", key)
 
     def name(self, key: str) -> str:
-        """Return a value that is usable as a file name, or ""."""
+        """Return a value that can serve as a file name. Report any other value and return ""."""
         name = file_name(self.values.get(key))
         if not name:
             self.wrong(key, NAME_EXPECTED, self.values.get(key))
         return name
 
     def text(self, key: str) -> str:
-        """Return a text without surrounding spaces, or "" if it is missing."""
+        """Return a text without surrounding spaces. Report a missing text and return ""."""
         given = self.values.get(key)
         text = given.strip() if isinstance(given, str) else ""
         if not text or HALF_CHARACTER.search(text):
@@ -98,7 +98,7 @@ class Entry:
         return text
 
     def choice(self, key: str, meanings: Mapping[str, str]) -> str:
-        """Return the meaning of one of the allowed words, or ""."""
+        """Look up the value in `meanings` and return its meaning. Report any other value and return ""."""
         given = self.values.get(key)
         if isinstance(given, str) and given in meanings:
             return meanings[given]
@@ -106,14 +106,14 @@ class Entry:
         return ""
 
     def length(self, key: str, expected: str = "a length in seconds") -> float:
-        """Return a length in seconds, or 0 if it is missing."""
+        """Return a length in seconds. Report an invalid one and return 0."""
         length = seconds(str(self.values.get(key)))
         if not length:
             self.wrong(key, expected, self.values.get(key))
         return length or 0.0
 
     def frames(self, start: str, end: str) -> tuple[int, int] | None:
-        """Return a first frame and a later end frame, or None if they are invalid."""
+        """Return the first and the end frame. Report invalid numbers, or an end before the start, and return None."""
         found: list[int] = []
         for key in (start, end):
             given = self.values.get(key)
@@ -129,11 +129,11 @@ class Entry:
         return found[0], found[1]
 
     def times(self, start: str, end: str) -> tuple[float, float] | None:
-        """Return a start and a later end in seconds, or None if they are invalid."""
+        """Return a start and an end in seconds. Report invalid numbers, or an end before the start, and return None."""
         return self.in_order(self.values.get(start), self.values.get(end), (start, end))
 
     def in_order(self, start: Any, end: Any, keys: tuple[str, str]) -> tuple[float, float] | None:
-        """Parse a start and a later end in seconds; return None if they are invalid."""
+        """Parse a start and an end in seconds. Report invalid numbers, or an end before the start, and return None."""
         times = [seconds(str(value)) for value in (start, end)]
         for key, value, time in zip(keys, (start, end), times, strict=True):
             if time is None:
@@ -148,9 +148,10 @@ class Entry:
 
 
 def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV with a header, with values stripped of spaces.
+    """Yield the rows of a CSV file with a header, without spaces around the values.
 
-    Rows with missing or extra fields are reported and skipped; rows consisting only of commas are skipped and counted.
+    Rows with missing or extra fields are reported and skipped. Rows that consist only of commas are skipped and
+    counted.
 
     Raises:
         InputError: The header lacks a required column, or the file is not a CSV.
@@ -160,7 +161,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
         header = [name.strip() for name in next(reader, [])]
         twice = sorted({name for name in header if header.count(name) > 1})
         if twice:
-            raise InputError(f"{path.name}, line 1: expected unique columns; duplicated: {', '.join(twice)}.")
+            raise InputError(f"{path.name}, line 1: duplicate column names: {', '.join(twice)}.")
         missing = [name for name in required if name not in header]
         if missing:
             raise InputError(
@@ -181,9 +182,10 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
-    """Yield the rows of a CSV with a header (`.csv`), or the objects of JSON Lines (`.jsonl`, `.ndjson`, `.json`).
+    """Yield the rows of a CSV file with a header (`.csv`), or the objects of JSON Lines (`.jsonl`, `.ndjson`, `.json`).
 
-    Malformed rows are reported and skipped. `required` applies to CSV headers only. `advice` ends error messages.
+    Malformed rows are reported and skipped. Only a CSV header is checked for the `required` columns. `advice` is
+    appended to error messages.
 
     Raises:
         InputError: The file cannot be read, has another suffix, or lacks a required column.
@@ -210,7 +212,7 @@ def entries(path: Path, required: Sequence[str], advice: str, problems: Problems
 
 
 def parse_json(text: str, path: Path, problems: Problems, line: int | None = None) -> Any:
-    """Parse JSON and report duplicate keys; raise ValueError if the text is not JSON."""
+    """Parse JSON and report duplicate keys. Raise ValueError if the text is not valid JSON."""
 
     def once(items: list[tuple[str, Any]]) -> dict[str, Any]:
         values = dict(items)
@@ -224,7 +226,7 @@ def parse_json(text: str, path: Path, problems: Problems, line: int | None = Non
 
 
 def read_json(path: Path, problems: Problems) -> Any:
-    """Read JSON and report duplicate keys; raise InputError if the file cannot be read or is not JSON."""
+    """Read a JSON file and report duplicate keys. Raise InputError if it cannot be read or is not valid JSON."""
     try:
         return parse_json(read_text(path), path, problems)
     except InputError:
@@ -234,7 +236,7 @@ def read_json(path: Path, problems: Problems) -> Any:
 
 
 def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence[str]]) -> dict[Path, list[str]]:
-    """Choose the file for each split; return the splits by file.
+    """Find the file to read for each split, and return the splits that each file provides.
 
     Args:
         path: A file for all splits, or a folder that contains the files, at most two levels deep.
@@ -246,65 +248,67 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
     """
     unknown = [split for split in splits if split not in names]
     if unknown or not splits:
-        raise UsageError(f"there is no split {', '.join(unknown) or 'given'}. Splits: {', '.join(names)}.")
+        raise UsageError(f"unknown split: {', '.join(unknown) or 'none given'}. Choose from {', '.join(names)}.")
     if path.is_file():
         return {path: list(splits)}
     if not path.is_dir():
-        raise UsageError(f"there is no file or folder {path}. Give the annotations, or the folder that holds them.")
+        raise UsageError(
+            f"there is no file or folder {path}. Give the annotation file, or the folder that contains it."
+        )
     chosen: dict[Path, list[str]] = {}
     for split in dict.fromkeys(splits):
         file = next(filter(None, (find_file(path, name) for name in names[split])), None)
         if file is None:
             raise InputError(
-                f"no {' or '.join(names[split])} in {path} or up to two folders below it; "
-                f"the split {split} is read from one of them."
+                f"found no {' or '.join(names[split])} in {path} or up to two folders below it. "
+                f"The split {split} needs one of these files."
             )
         chosen.setdefault(file, []).append(split)
     return chosen
 
 
 def json_entry(value: Any, path: Path, problems: Problems, place: str) -> Entry:
-    """Wrap an object of a JSON file; any other value becomes an entry without values."""
+    """Wrap a JSON object for checking. Any other value is treated as an object without values."""
     return Entry(value if isinstance(value, dict) else {}, path, problems, place=place)
 
 
 def named_columns(known: Mapping[str, str], given: Mapping[str, str] | None) -> dict[str, str]:
-    """Replace default column names with the user's; raise UsageError if a column is unknown."""
+    """Replace default column names with the user's. Raise UsageError if there is no such column."""
     if unknown := sorted({*(given or ())} - {*known}):
-        raise UsageError(f"there is no column {', '.join(unknown)}. Columns: {', '.join(known)}.")
+        raise UsageError(f"unknown column: {', '.join(unknown)}. Choose from {', '.join(known)}.")
     return {**known, **(given or {})}
 
 
 def find_split_files(
     folder: Path, name: str, splits: Sequence[str], advice: str, error: type[InputError] = InputError
 ) -> dict[str, Path]:
-    """Locate the files of splits, at most two levels deep; at least one must exist."""
+    """Find the files of the given splits, at most two levels deep. Raise `error` if there are none."""
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
-        raise error(f"no {' or '.join(names.values())} in {folder} or up to two folders below it. {advice}")
+        raise error(f"found no {' or '.join(names.values())} in {folder} or up to two folders below it. {advice}")
     return found
 
 
 def check_splits(path: Path, wanted: Iterable[str], found: Iterable[str], problems: Problems) -> None:
-    """Raise InputError if a requested split has no entries, unless other problems may explain this."""
+    """Raise InputError if a requested split has no entries, unless problems already reported may be the cause."""
     absent = {*wanted} - {*found}
     if absent and not problems.lines:
-        raise InputError(f"{path.name} has no entries of the split {', '.join(sorted(absent))}.")
+        raise InputError(f"{path.name} has no entries for the split {', '.join(sorted(absent))}.")
 
 
 def file_name(value: Any) -> str:
-    """Return a string or whole number as a file name, or "" if it is not usable as one."""
+    """Return a string or a whole number as a file name, or "" if it cannot be one."""
     name = str(value).strip() if isinstance(value, str | int) and not isinstance(value, bool) else ""
     return name if NAME.fullmatch(name) and len(name.encode()) <= NAME_BYTES else ""
 
 
 def is_file_name(text: str) -> bool:
-    """Return whether an id is usable as a file name: not a path, not hidden, all characters printable."""
+    """Return whether an id can serve as a file name: it is not a path, not hidden, and all characters are printable."""
     return bool(text) and text.isprintable() and not text.startswith(".") and not set(text) & set("/\\")
 
 
 def seconds(text: str) -> float | None:
-    """Parse a time in seconds; return None unless it is a number from 0 to 10⁷ (115 days)."""
+    """Parse a time in seconds. Return None if it is not a number from 0 to 10⁷ (115 days)."""
     value = float(text) if NUMBER.fullmatch(text.strip()) else inf
     return value if value <= LONGEST else None

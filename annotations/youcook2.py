@@ -1,6 +1,7 @@
-"""Load YouCook2: `youcookii_annotations_trainval.json`, and MIL-NCE's CSV of the validation clips.
+"""Load YouCook2 from `youcookii_annotations_trainval.json`, or from MIL-NCE's CSV of the validation clips.
 
-Sentences serve as captions, or as actions: "spread margarine on bread" becomes "spreading margarine on bread".
+Sentences can serve as captions or as actions; for the latter, "spread margarine on bread" becomes "spreading margarine
+on bread".
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ ADVICE = "Use the released file, or fix these entries."
 
 
 class TimedSentence(NamedTuple):
-    """A sentence with its start and end in a video, in seconds."""
+    """A sentence that describes part of a video, with its start and end in seconds."""
 
     video: str
     split: str
@@ -61,16 +62,16 @@ class TimedSentence(NamedTuple):
 
 
 def read_youcook2(folder: Path, splits: Sequence[str] = ("validation",)) -> CaptionedClips:
-    """Load YouCook2 clips in file order, with one caption each.
+    """Load YouCook2 clips in file order, each with one caption.
 
-    The id of a clip is `<video_id>_<n>`, where n is its position in the video, from 00 (the `id` of the JSON). Videos
-    are expected in `raw_videos/<subset>/<recipe>`, in `<subset>/<recipe>`, or without subfolders.
+    The id of a clip is `<video_id>_<n>`, where n is its position in the video, starting at 00 (the `id` in the JSON).
+    Videos are expected in `raw_videos/<subset>/<recipe>`, in `<subset>/<recipe>`, or without subfolders.
 
     Args:
         folder: One of the files, or a folder that contains them, at most two levels deep. In a folder,
-            `validation_youcook_milnce.csv` takes precedence for the validation split; it contains only the videos that
+            `validation_youcook_milnce.csv` takes precedence for the validation split. It contains only the videos that
             were still online when it was made.
-        splits: "train", "validation" or both; the CSV only has "validation".
+        splits: "train", "validation" or both. The CSV only has "validation".
 
     Raises:
         InputError: No file is found, a file has another format or no clips of a split, or rows are malformed (all are
@@ -102,7 +103,7 @@ def _milnce(path: Path, wanted: Sequence[str], problems: Problems, counts: Count
 def trainval_parts(
     path: Path, wanted: Sequence[str], problems: Problems, counts: Counter[str]
 ) -> Iterator[TimedSentence]:
-    """Yield the timed sentences of the requested splits; raise InputError if the JSON has another format."""
+    """Yield the sentences of the requested splits. Raise InputError if the JSON does not have the expected format."""
     content = read_json(path, problems)
     database = content.get("database") if isinstance(content, dict) else None
     if not isinstance(database, dict):
@@ -131,16 +132,16 @@ def trainval_parts(
 
 
 def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
-    """Load YouCook2 steps, with `recipe_type` and `subset` as columns of each video.
+    """Load YouCook2 steps. Each video has the columns `recipe_type` and `subset`.
 
-    Each step is converted to a gerund phrase; steps that cannot be converted are dropped and counted by reason.
+    Each step is converted to a gerund phrase. Steps that cannot be converted are dropped and counted by reason.
 
     Args:
         path: `youcookii_annotations_trainval.json`, or a folder that contains it, at most two levels deep.
         splits: "train", "validation" or both.
 
     Raises:
-        InputError: The file is missing, has another format or malformed entries, or has no entries of a split.
+        InputError: The file is missing, has another format or malformed entries, or has no entries for a split.
     """
     file = next(iter(choose_files(path, splits, {split: (TRAINVAL,) for split in FILES})))
     problems, counts = Problems(), Counter[str]()
@@ -157,7 +158,7 @@ def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
 
 
 def video_folders(annotations: Annotations) -> tuple[str, ...]:
-    """Return possible video folders: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, or no subfolder."""
+    """List the folders to search for the videos: `raw_videos/<subset>/<recipe>`, `<subset>/<recipe>`, and the top."""
     return _folders(f"{v.columns['subset']}/{v.columns['recipe_type']}" for v in annotations.videos)
 
 

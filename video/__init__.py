@@ -1,1 +1,1 @@
-"""Decode and encode videos; the only package that uses decoders, encoders or FFmpeg."""
+"""Decode and encode videos. No other package may use decoders, encoders or FFmpeg."""

@@ -1,4 +1,4 @@
-"""Decode videos with decord, as most pipelines of video-language models do."""
+"""Decode videos with decord, the decoder of most video-language pipelines, to check that it agrees with PyAV."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from .pyav import to_rgb
 from .thumbnails import UNDECODABLE, frames_of
 
 COMPARED = 32
-TOLERANCE = 2  # grey levels; maximum rounding difference between two scalers
-NARROW = 128  # pixels; decord2 3.4.0 rejects smaller widths that divide its padded rows, such as 32, 48 and 96
+TOLERANCE = 2  # grey levels; the largest rounding difference between the two scalers
+NARROW = 128  # pixels; decord2 3.4.0 rejects narrower widths that divide its padded rows, such as 32, 48 and 96
 
 
 def spread(count: int, most: int) -> list[int]:
-    """Return at most `most` evenly spaced numbers from 0 to `count` - 1, including both."""
+    """Return up to `most` evenly spaced numbers from 0 to `count` - 1, including both ends."""
     most = min(count, most)
     return [number * (count - 1) // max(most - 1, 1) for number in range(most)]
 
@@ -29,14 +29,14 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
     """Read up to `most` evenly spaced frames with decord.
 
     The content is written to a temporary file, because decord2 3.4.0 crashes on in-memory files that refer to positions
-    after their end.
+    beyond their end.
 
     Returns:
-        decord's frame count, and the frames by number, uint8 RGB of shape (height, width, 3). There are no frames if
-        the count differs from that of the file.
+        decord's frame count, and the frames by number as uint8 RGB arrays of shape (height, width, 3). There are no
+        frames if decord's count differs from that in the file.
 
     Raises:
-        ValueError: decord cannot read the video; the message is decord's.
+        ValueError: decord cannot read the video. The message is decord's own.
     """
     decord = import_extra("decord", what="decord's way of reading")
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -44,7 +44,7 @@ def read_by_decord(content: bytes, most: int = COMPARED) -> tuple[int, dict[int,
         path.write_bytes(content)
         try:
             reader = decord.VideoReader(str(path), ctx=decord.cpu(0), num_threads=1)
-            # decord2 3.4.0 may hang on frames that it counts but that the file lacks.
+            # decord2 3.4.0 may hang on frames that it counts but the file does not contain.
             numbers = spread(len(reader), most) if len(reader) == _packets(path) else []
             frames = reader.get_batch(numbers).asnumpy() if numbers else ()
             return len(reader), dict(zip(numbers, frames, strict=True))
@@ -59,9 +59,9 @@ def _packets(path: Path) -> int:
 
 
 def differs_by_decord(content: bytes) -> str:
-    """Compare frames decoded by decord and PyAV; return the difference, or "".
+    """Decode a video with decord and with PyAV. Return a description of the first difference, or "".
 
-    Videos narrower than 128 pixels are not compared, as decord cannot read some of them.
+    Videos narrower than 128 pixels are skipped, as decord cannot read some of them.
     """
     try:
         if next(frames_of(content)).width < NARROW:

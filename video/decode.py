@@ -1,4 +1,4 @@
-"""Decode exact frames of a video, upright and in the encoder's format."""
+"""Decode exact frames of a video, upright and in the pixel format of the encoder."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ BT601 = 6  # AVCOL_SPC_SMPTE170M
 
 
 def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
-    """Decode a run of frames, starting at the last keyframe before it.
+    """Decode consecutive frames, starting at the last keyframe before them.
 
-    Every timestamp is checked against the index. If seeking leads to another position, the file is decoded from its
+    Every timestamp is checked against the index. If seeking ends up at another position, the file is decoded from its
     beginning.
 
     Raises:
         VideoError: The decoder fails, or a frame since the keyframe is damaged (`undecodable`).
-        IndexMismatchError: The decoded frames differ from the index even from the beginning.
+        IndexMismatchError: The decoded frames differ from the index even when decoding from the beginning.
     """
     done = 0
     if frames and index.timed:
@@ -53,10 +53,11 @@ def decode(index: FrameIndex, frames: range) -> Iterator[av.VideoFrame]:
 
 
 def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames, skipping stretches between keyframes and frames that no other frame references.
+    """Decode individual frames without decoding everything between them.
 
-    `frames` must increase. Every timestamp is checked against the index; if a check fails, the remaining frames are
-    decoded by `decode`, whose errors apply.
+    The decoder seeks to keyframes and skips frames that no other frame references. `frames` must increase. Every
+    timestamp is checked against the index. If a check fails, the remaining frames are decoded by `decode`, which may
+    raise its errors.
     """
     done = 0
     if index.timed:
@@ -74,7 +75,7 @@ def decode_at(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFram
 
 
 def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoFrame]:
-    """Decode single frames, skipping others; stop at the first mismatch with the index."""
+    """Decode individual frames and skip others. Stop at the first mismatch with the index."""
     known = set(index.pts.tolist())
     try:
         with open_video(index.path) as (container, stream):
@@ -98,7 +99,7 @@ def _leaving_out(index: FrameIndex, frames: Sequence[int]) -> Iterator[av.VideoF
 
 
 def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, set[int]]]:
-    """Group frames by the keyframe to seek to; None for decoding from the beginning."""
+    """Group frames by the keyframe to seek to, or None to decode from the beginning."""
     runs: list[tuple[int | None, set[int]]] = []
     following = 0
     for number in frames:
@@ -114,10 +115,10 @@ def _runs(index: FrameIndex, frames: Sequence[int]) -> list[tuple[int | None, se
 
 
 def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) -> Iterator[av.VideoFrame]:
-    """Decode the following packets, skipping unneeded frames that no other frame references.
+    """Decode the packets that follow, skipping frames that are not needed and that no other frame references.
 
-    Only frames stored out of order (B-frames) are skipped. Without them, a file's timestamps may be invalid, which can
-    only be detected from all frames together.
+    Only frames that are stored out of order (B-frames) are skipped. A file without them may have invalid timestamps,
+    which can only be detected by decoding every frame.
     """
     latest: int | None = None
     for packet in demuxed(container, stream):
@@ -128,7 +129,7 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe, or the beginning, and yield the requested frames."""
+    """Decode from a keyframe, or from the beginning, and yield the requested frames."""
     with open_video(index.path) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)
@@ -145,10 +146,10 @@ def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.
 def _undamaged_from(
     index: FrameIndex, frames: range, keyframe: int | None, found: Iterable[av.VideoFrame]
 ) -> Iterator[av.VideoFrame]:
-    """Yield frames from the first requested one on, checking those before it.
+    """Yield frames from the first requested one onward, after checking those before it.
 
-    A frame depends on those since its keyframe, so damage to any of them is an error. Damage to frames displayed before
-    the keyframe is ignored, as they cannot be decoded after a seek into an open group of pictures.
+    A frame depends on all frames since its keyframe, so damage to any of them is an error. Damaged frames that are
+    displayed before the keyframe are ignored, as they cannot be decoded after a seek into an open group of pictures.
     """
     first = int(index.pts[frames.start])
     before: int | None = None
@@ -163,11 +164,11 @@ def _undamaged_from(
 
 
 def upright(frame: av.VideoFrame) -> av.VideoFrame:
-    """Convert a decoded frame to the encoder's format: yuv420p, rotation applied, even sizes.
+    """Convert a decoded frame to the encoder's format: yuv420p, with rotation applied and even dimensions.
 
-    8-bit 4:2:0 limited-range frames of even sizes are returned unchanged. For others, FFmpeg's scaler converts chroma
-    layout, depth and range; rotations by multiples of 90° and flips are lossless; and odd sizes are padded by repeating
-    the right or bottom edge.
+    Frames that are 8-bit, 4:2:0, limited-range and of even dimensions are returned unchanged. Other chroma layouts,
+    depths and ranges are converted by FFmpeg's scaler. Rotations by multiples of 90° and flips are lossless. Odd
+    dimensions are padded by repeating the right or bottom edge.
 
     Raises:
         VideoError: The display matrix contains another rotation (`undecodable`).
@@ -218,12 +219,13 @@ def _turn_and_pad(frame: av.VideoFrame, turn: Turn) -> av.VideoFrame:
 
 
 def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[..., FrameIndex] = index_frames) -> T:
-    """Call `work` with a video's frame index, built from packets or, if these are wrong, from decoded frames.
+    """Call `work` with the frame index of a video.
 
-    `index` builds the index; pass a cached version to read the same file repeatedly.
+    The index is built from packets or, if these turn out to be wrong, by decoding the file. Pass a cached version of
+    `index_frames` as `index` to read the same file repeatedly.
 
     Raises:
-        VideoError: The file is unusable.
+        VideoError: The file cannot be used.
     """
     try:
         return work(index(path))
@@ -232,11 +234,11 @@ def with_index(path: Path, work: Callable[[FrameIndex], T], index: Callable[...,
     try:
         return work(index(path, decode=True))
     except IndexMismatchError:
-        raise VideoError("undecodable", f"{path.name}: decoding it twice yields different frames") from None
+        raise VideoError("undecodable", f"{path.name}: decoding it twice gives different frames") from None
 
 
 def shape_of(index: FrameIndex) -> dict[str, int | float]:
-    """Return number of frames, frame rate, displayed size and duration of a video."""
+    """Return the number of frames, frame rate, displayed size and duration of a video."""
     seconds = index.seconds(index.num_frames)
     first = upright(next(decode(index, range(1))))
     return {

@@ -1,4 +1,4 @@
-"""Write edit lists, that is, frames of a source in another order, decoding each frame once if memory allows."""
+"""Write videos from edit lists, which select frames of a source in a new order."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EditList = tuple[range, ...]
 
 @dataclass(frozen=True)
 class Rendition:
-    """A file written for an edit list; `ticks` is its duration in units of the source's time base."""
+    """A video written from an edit list. `ticks` is its duration in units of the source's time base."""
 
     path: Path
     num_frames: int
@@ -34,7 +34,7 @@ class Rendition:
 
 
 class _Output:
-    """A file being written and the position reached in its edit list."""
+    """A file that is being written, and how much of its edit list is done."""
 
     def __init__(self, edit: EditList, writer: Mp4Writer, path: Path):
         self.frames: list[int] = list(chain.from_iterable(edit))
@@ -63,22 +63,22 @@ def write_edits(
     keep_sound: bool = False,
     held_bytes: int = HELD_BYTES,
 ) -> list[Rendition]:
-    """Write several edit lists of one source, decoding it once for all of them.
+    """Write several edit lists of the same source, decoding it only once.
 
-    Frames that are needed again later are kept in memory, the latest first, up to `held_bytes`; others are decoded
-    again from their keyframe.
+    Frames that will be needed again are kept in memory, up to `held_bytes`. The rest are decoded again from their
+    keyframe.
 
     Args:
         index: Index of the source.
-        edits: One edit list per file. With sound, each must cover the same stretch of the source exactly once.
+        edits: One edit list per file. With sound, each must cover the same part of the source exactly once.
         paths: Paths of the .mp4 files.
         settings: Encoder settings for all files.
         keep_sound: Cut and splice the sound along with the picture.
-        held_bytes: Memory for frames needed again later.
+        held_bytes: Memory limit for frames that are kept.
 
     Raises:
         VideoError: The source cannot be decoded, or its frame size changes (`undecodable`).
-        IndexMismatchError: See `decode`.
+        IndexMismatchError: The decoded frames differ from the index; see `decode`.
     """
     first = min(piece.start for edit in edits for piece in edit)
     last = max(piece.stop for edit in edits for piece in edit)
@@ -132,7 +132,7 @@ def write_edits(
 
 
 def foresee(index: FrameIndex, edit: EditList) -> Rendition:
-    """Return the result of `write_edits` for one edit list, decoding only its first frame."""
+    """Predict what `write_edits` would return for an edit list. Only the first frame is decoded."""
     first = min(piece.start for piece in edit)
     frame = upright(next(decode(index, range(first, first + 1))))
     ticks = sum(index.boundary(piece.stop) - index.boundary(piece.start) for piece in edit)
@@ -140,7 +140,7 @@ def foresee(index: FrameIndex, edit: EditList) -> Rendition:
 
 
 def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int]:
-    """Return those frames of a decoding run that a file needs again later: the latest that fit into memory."""
+    """Choose which frames of a run to keep because a file needs them later: the last ones that fit into memory."""
     wanted_later: set[int] = set()
     for out in outputs:
         position = out.done
@@ -152,7 +152,7 @@ def _worth_holding(outputs: Sequence[_Output], run: range, room: int) -> set[int
 
 
 def _run_end(outputs: Sequence[_Output], start: int, held: dict[int, av.VideoFrame]) -> int:
-    """Return the end of the run to decode from a requested frame: the next jump or cached frame."""
+    """Return where to stop decoding after a requested frame: at the next jump, or at the next frame held in memory."""
     out = next(out for out in outputs if out.wanted == start)
     stop = start
     for number in out.frames[out.done :]:

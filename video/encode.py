@@ -1,4 +1,4 @@
-"""Encode H.264 in MP4; the bytes are the same on all machines with the same version of x264."""
+"""Encode H.264 in MP4. With the same version of x264, every machine produces the same bytes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class EncodeSettings:
     """Settings of the video encoder.
 
     Attributes:
-        crf: x264's constant rate factor, 0 (lossless) to 51 (worst); ignored if `lossless`.
+        crf: x264's constant rate factor, from 0 (lossless) to 51 (worst); ignored if `lossless`.
         preset: x264 preset.
         lossless: Preserve RGB frames bit for bit (H.264 High 4:4:4 RGB).
     """
@@ -51,7 +51,7 @@ _exact: ContextVar[bool] = ContextVar("exact", default=False)
 
 @contextmanager
 def without_loss() -> Iterator[None]:
-    """Encode frames and sound losslessly inside a `with` block, as the reference for measuring encoding loss."""
+    """Encode frames and sound losslessly inside a `with` block, to obtain a reference for measuring encoding loss."""
     token = _exact.set(True)
     try:
         yield
@@ -61,17 +61,17 @@ def without_loss() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Sound:
-    """Sound samples: float32, shape (channels, num_samples), in [-1, 1], at `rate` per second."""
+    """Audio samples as float32 of shape (channels, num_samples), in [-1, 1], with `rate` samples per second."""
 
     samples: NDArray[np.float32]
     rate: int
 
 
 class Mp4Writer:
-    """Write upright frames (rgb24 if lossless), each with its own duration, and sound to an MP4 file.
+    """Writes upright frames (rgb24 if lossless), each with its own duration, and sound to an MP4 file.
 
-    Durations are in units of `time_base`, so variable rates are preserved. x264 runs on one thread and without
-    processor-specific code, so the bytes depend only on the frames, the settings and the version of x264.
+    Durations are in units of `time_base`, so variable frame rates are preserved. x264 runs on a single thread and
+    without processor-specific code, so the bytes depend only on the frames, the settings and the version of x264.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Mp4Writer:
         sample_aspect_ratio: Fraction | None = None,
         sound: Sound | None = None,
     ):
-        """Open the file; frame size and colours are those of the first frame.
+        """Open the file. The first frame determines its frame size and colours.
 
         Args:
             path: The .mp4 file to write.
@@ -92,10 +92,10 @@ class Mp4Writer:
             rate: Average frames per second, used by x264's rate control.
             settings: Quality and speed.
             sample_aspect_ratio: Pixel width divided by pixel height, if not 1.
-            sound: Sound of the entire file.
+            sound: Sound for the entire file.
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
-        self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: omits library versions from the file
+        self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: do not write library versions to the file
         self._exact = _exact.get()
         if self._exact and not settings.lossless:
             settings = EncodeSettings(crf=0, preset="ultrafast")
@@ -148,7 +148,7 @@ class Mp4Writer:
             self._container.mux(packet)
 
     def _write_sound(self, until: Fraction | None) -> None:
-        """Encode sound up to a time, so that picture and sound are interleaved."""
+        """Encode the sound up to a point in time, so that picture and sound are interleaved."""
         if self._sound is None or self._audio is None:
             return
         samples, rate, size = self._sound.samples, self._sound.rate, 1024
@@ -162,7 +162,7 @@ class Mp4Writer:
             self._sound_done += piece.shape[1]
 
     def close(self) -> None:
-        """Finish the file, unless it is already finished."""
+        """Finish the file. Further calls have no effect."""
         if self._closed:
             return
         self._closed = True
@@ -178,7 +178,7 @@ class Mp4Writer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
-        """Finish the file; after an exception only close it, as the caller discards it."""
+        """Finish the file. After an exception only close it, as the caller will discard it."""
         if kind is None:
             self.close()
         elif not self._closed:
@@ -199,7 +199,7 @@ def write_video(
 
     Args:
         path: The file to write.
-        frames: uint8 arrays of shape (height, width, 3), RGB, with even sizes.
+        frames: RGB arrays, uint8 of shape (height, width, 3), with even dimensions.
         rate: Frames per second.
         sound: float32 of shape (num_samples,) or (channels, num_samples), in [-1, 1].
         sound_rate: Samples per second, one of `AAC_RATES`.

@@ -1,4 +1,4 @@
-"""Estimate the size and duration of a build by encoding short stretches of its sources."""
+"""Estimate the output size and duration of a build by encoding short samples of its source videos."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from .index import FrameIndex, IndexMismatchError, index_frames, open_video
 from .pyav import Frame, open_input, rgb_frame, to_rgb
 from .store import MEMORY_BYTES, FrameStore
 
-LOOKED = 256  # number of sources whose headers are read
-STRETCH = 12  # minimum number of frames in a stretch
-LONGEST = 48  # maximum number of frames in a stretch
-STRETCHES = 3, 8, 16  # number of stretches: minimum, for one source, for many sources
+LOOKED = 256  # number of source videos whose headers are read
+STRETCH = 12  # minimum number of frames in a sample
+LONGEST = 48  # maximum number of frames in a sample
+STRETCHES = 3, 8, 16  # number of samples: minimum, for one source, for many sources
 PIXELS = 60e6  # encoded in about one second of CPU time
 KEY_EVERY = 250  # x264's maximum distance between key frames
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Frame size, frame rate and number of frames, according to a video's header."""
+    """Frame size, frame rate and number of frames, according to the header of a video."""
 
     width: int
     height: int
@@ -44,17 +44,17 @@ class Shape:
 
     @property
     def area(self) -> int:
-        """Number of pixels per frame."""
+        """Return the number of pixels per frame."""
         return self.width * self.height
 
 
 @dataclass(frozen=True)
 class Footage:
-    """A part of a source that a build encodes.
+    """A part of a source video that a build encodes.
 
     Attributes:
         count: Estimates the number of frames from the shape of the source.
-        find: Returns the frames from the index of the source.
+        find: Returns the frames, given the index of the source.
     """
 
     source_id: str
@@ -63,13 +63,13 @@ class Footage:
 
 
 def frames_in(seconds: float | None, shape: Shape) -> float:
-    """Return the number of frames in a duration (None for the whole source), according to the header."""
+    """Return how many frames a duration in seconds contains according to the header; None means the whole video."""
     return shape.num_frames if seconds is None else min(seconds * shape.fps, shape.num_frames)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """Bytes of output and CPU seconds of a part of a build."""
+    """Output size in bytes and CPU time in seconds of one part of a build."""
 
     size: float = 0.0
     cpu_s: float = 0.0
@@ -80,14 +80,14 @@ class Cost:
 
 @dataclass(frozen=True)
 class BuildEstimate:
-    """Estimated cost of a build.
+    """The estimated cost of a build.
 
     Attributes:
         parts: Costs by table and severity (0 if the table has none).
-        fixed: Costs outside of tables: start-up, decoding, packing, the card.
-        basis: How the estimate was made, for users.
-        seconds: Length of all encoded footage.
-        spool: Bytes of temporary frame files, needed to perturb long sources.
+        fixed: Costs that belong to no table: start-up, decoding, packing, the dataset card.
+        basis: Description for users of how the estimate was made.
+        seconds: Total duration of the encoded footage.
+        spool: Bytes of temporary frame files, which long sources need when they are perturbed.
     """
 
     parts: Mapping[tuple[str, int], Cost]
@@ -98,12 +98,12 @@ class BuildEstimate:
 
     @property
     def total(self) -> Cost:
-        """Sum of all costs."""
+        """Return the total cost of all parts."""
         return sum(self.parts.values(), self.fixed)
 
     @property
     def disk(self) -> float:
-        """Peak disk usage in bytes: all finished files, and the shard being written from them."""
+        """Return the peak disk usage in bytes: all finished files, plus the shard that is being written from them."""
         tables: dict[str, float] = {}
         for (table, _), cost in self.parts.items():
             tables[table] = tables.get(table, 0.0) + cost.size
@@ -112,9 +112,9 @@ class BuildEstimate:
 
 @dataclass(frozen=True)
 class Survey:
-    """Footage of a build, paths of existing source videos, and shapes of sampled ones.
+    """The footage of a build, the paths of the source videos that exist, and the shapes of those sampled.
 
-    `usual` is assumed for all other sources; it is the mean of the sampled shapes, or a constant.
+    `usual` is the shape assumed for all other videos: the mean of the sampled shapes, or a constant.
     """
 
     footage: Sequence[Footage]
@@ -123,34 +123,34 @@ class Survey:
     usual: Shape
 
     def shape(self, source_id: str) -> Shape:
-        """Return the shape of a source, or the usual shape if it was not sampled."""
+        """Return the shape of a video, or the usual shape if the video was not sampled."""
         return self.shapes.get(source_id, self.usual)
 
     @property
     def frames(self) -> float:
-        """Number of frames in all footage."""
+        """Return the number of frames in all footage."""
         return sum(part.count(self.shape(part.source_id)) for part in self.footage)
 
     @property
     def seconds(self) -> float:
-        """Length of all footage in seconds."""
+        """Return the duration of all footage in seconds."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) / shape.fps for part, shape in shapes)
 
     @property
     def pixels(self) -> float:
-        """Number of pixels in all frames of all footage."""
+        """Return the number of pixels in all frames of the footage."""
         shapes = ((part, self.shape(part.source_id)) for part in self.footage)
         return sum(part.count(shape) * shape.area for part, shape in shapes)
 
     @property
     def spool(self) -> float:
-        """Bytes of the longest source's frames if they do not fit into memory, else 0."""
+        """Return the size in bytes of the longest source's frames if they do not fit into memory, else 0."""
         size = max((shape.area * shape.num_frames * 1.5 for shape in self.shapes.values()), default=0.0)
         return size if size > MEMORY_BYTES else 0.0
 
     def basis(self, stretches: Sequence[Stretch]) -> str:
-        """Describe how an estimate was made, for users."""
+        """Describe to users how the estimate was made."""
         if not self.shapes:
             usual = self.usual
             return (
@@ -174,7 +174,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Stretch:
-    """Sampled frames, the share of keyframes around them, and the frame at which decoding must start."""
+    """A run of sampled frames, with the share of keyframes around it and the frame at which decoding must start."""
 
     index: FrameIndex
     frames: range
@@ -184,7 +184,7 @@ class Stretch:
 
 @dataclass(frozen=True)
 class Measured:
-    """Bits per pixel in keyframes (`key`) and other frames (`later`), and seconds of encoding per pixel."""
+    """Bits per pixel in keyframes (`key`) and in other frames (`later`), and encoding time in seconds per pixel."""
 
     key: float
     later: float
@@ -193,13 +193,13 @@ class Measured:
 
 @dataclass(frozen=True)
 class EncodedInPart:
-    """Measurements of stretches encoded unperturbed; without stretches, the values of the cost table.
+    """What was measured on samples encoded without perturbation or, if there are none, the values of the cost table.
 
     Attributes:
         clean: Cost per pixel.
         keys: Share of keyframes.
         decode_s: CPU seconds of decoding per pixel.
-        stretches: The encoded stretches.
+        stretches: The encoded samples.
     """
 
     clean: Measured
@@ -210,18 +210,18 @@ class EncodedInPart:
 
 @cache
 def costs() -> Any:
-    """Load the measured factors of `costs.yaml`."""
+    """Load the measured cost factors from `costs.yaml`."""
     return yaml.safe_load((Path(__file__).parent / "costs.yaml").read_text(encoding="utf-8"))
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """Return at most `count` evenly spaced items."""
+    """Return up to `count` evenly spaced items."""
     chosen = min(count, len(items))
     return [items[(2 * number + 1) * len(items) // (2 * chosen)] for number in range(chosen)]
 
 
 def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: str) -> Survey:
-    """Read the headers of at most `LOOKED` sources; without sources, use the assumptions for `benchmark`."""
+    """Read the headers of up to `LOOKED` source videos. If there are none, use the assumptions for `benchmark`."""
     wanted = sorted({part.source_id for part in footage} & set(sources))
     shapes = {name: shape for name in spread(wanted, LOOKED) if (shape := look(sources[name]))}
     usual = Shape(**costs()["assumed"][benchmark])
@@ -232,12 +232,12 @@ def survey(footage: Sequence[Footage], sources: Mapping[str, Path], benchmark: s
 
 
 def look(path: Path) -> Shape | None:
-    """Return a video's shape according to its header, or None if the file cannot be opened or lacks the values."""
+    """Read the shape of a video from its header. Return None if the file cannot be opened or lacks the values."""
     with suppress(VideoError), open_video(path) as (container, stream):
         fps = float(stream.average_rate or stream.guessed_rate or 0)
         seconds = float(stream.duration * stream.time_base) if stream.duration and stream.time_base else 0.0
         seconds = seconds or (container.duration or 0) / av.time_base
-        # `stream.frames` is not the first choice, as it includes frames hidden by an edit list.
+        # `stream.frames` comes last, as it includes frames that an edit list hides.
         frames = round(seconds * fps) or stream.frames or index_frames(path).num_frames
         if fps and frames and stream.width:
             return Shape(stream.width, stream.height, fps, frames)
@@ -245,7 +245,7 @@ def look(path: Path) -> Shape | None:
 
 
 def stretches(looked: Survey) -> list[Stretch]:
-    """Choose stretches evenly spaced over all pixels of the footage with readable sources."""
+    """Choose samples that are evenly spaced over all pixels of the footage whose source can be read."""
     parts = [part for part in looked.footage if part.source_id in looked.shapes]
     ends = np.cumsum([part.count(looked.shape(part.source_id)) * looked.shape(part.source_id).area for part in parts])
     if not len(ends) or not ends[-1]:
@@ -278,9 +278,9 @@ def _index(path: Path) -> FrameIndex:
 
 
 def key_share(index: FrameIndex, frames: range) -> float:
-    """Estimate the share of keyframes when x264 encodes the given frames.
+    """Estimate what share of the given frames x264 would encode as keyframes.
 
-    x264 inserts keyframes at cuts, and at least every `KEY_EVERY` frames. Cuts are inferred from keyframes of the
+    x264 inserts a keyframe at every cut, and at least every `KEY_EVERY` frames. Cuts are inferred from keyframes of the
     source that are closer together than its encoder's maximum distance.
     """
     keys = np.searchsorted(index.pts, index.keyframes)
@@ -293,7 +293,7 @@ def key_share(index: FrameIndex, frames: range) -> float:
 
 
 def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSettings, path: Path) -> Measured:
-    """Encode the first frames of a stretch to a temporary file with the settings of the build."""
+    """Encode the first frames of a sample to a temporary file, with the settings of the build."""
     index, pixels = stretch.index, pictures[0].width * pictures[0].height
     began = time.process_time()
     with Mp4Writer(path, time_base=index.time_base, rate=Fraction(25), settings=settings) as writer:
@@ -311,9 +311,10 @@ def measure(pictures: Sequence[Frame], stretch: Stretch, settings: EncodeSetting
 
 
 def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings, path: Path) -> Measured:
-    """Encode a stretch unperturbed.
+    """Encode a sample without perturbation.
 
-    x264 spends fewer bits on the last frames, which no other frames reference; a factor of the table corrects for this.
+    x264 spends fewer bits on the last frames, which no other frames reference. A factor from the cost table corrects
+    for this.
     """
     pictures = [store.yuv(number) for number in stretch.frames]
     if settings.lossless:
@@ -324,7 +325,7 @@ def measure_clean(stretch: Stretch, store: FrameStore, settings: EncodeSettings,
 
 
 def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) -> EncodedInPart:
-    """Decode and encode stretches of the footage; without `probe` or readable stretches, return the table's values."""
+    """Decode and encode samples of the footage. Without `probe` or readable sources, return the table's values."""
     done: list[tuple[Stretch, Measured]] = []
     spent, pixels = 0.0, 0.0
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
@@ -346,7 +347,7 @@ def encoded_in_part(surveyed: Survey, settings: EncodeSettings, *, probe: bool) 
 
 
 def usual(settings: EncodeSettings) -> Measured:
-    """Return the table's cost of typical unperturbed content."""
+    """Return the cost of typical unperturbed content according to the table."""
     table = costs()["clean"]
     bits = 2 ** ((costs()["crf"] - settings.crf) / 6)
     seconds = table["encode_ns"] * 1e-9 * costs()["presets"][settings.preset]
@@ -356,14 +357,14 @@ def usual(settings: EncodeSettings) -> Measured:
 
 
 def bits(measured: Measured, keys: float) -> float:
-    """Return the average bits per pixel for a share of keyframes."""
+    """Return the average number of bits per pixel if `keys` is the share of keyframes."""
     return keys * measured.key + (1 - keys) * measured.later
 
 
 def fixed(size: float, files: float, units: float, workers: int, decode_s: float, slowness: float = 1.0) -> Cost:
-    """Return the costs outside of tables: start-up, opening, decoding, hashing, packing, the card.
+    """Return the costs that belong to no table: start-up, opening, decoding, hashing, packing, the dataset card.
 
-    `size` is in bytes, `decode_s` in CPU seconds; `slowness` is relative to the machine on which the table was
+    `size` is in bytes and `decode_s` in CPU seconds. `slowness` is relative to the machine on which the table was
     measured.
     """
     table = costs()["fixed"]
@@ -373,7 +374,7 @@ def fixed(size: float, files: float, units: float, workers: int, decode_s: float
 
 
 def container_bytes(files: float, frames: float) -> float:
-    """Return the size in bytes of MP4 files without their frames."""
+    """Return the size in bytes of MP4 files, not counting the encoded frames."""
     table = costs()["fixed"]
     return float(table["file_bytes"] * files + table["frame_bytes"] * frames)
 
@@ -388,7 +389,7 @@ def estimate_cuts(
     workers: int,
     probe: bool,
 ) -> BuildEstimate:
-    """Estimate a build that encodes its footage unperturbed, `copies` times, into the videos of a table.
+    """Estimate a build that encodes its footage unperturbed, `copies` times, into the videos of one table.
 
     Without `probe`, nothing is encoded and typical content is assumed.
     """

@@ -1,4 +1,4 @@
-"""Locate the FFmpeg program."""
+"""Find the FFmpeg program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..core.extras import import_extra
 
 
 def find_ffmpeg() -> str:
-    """Return the path of FFmpeg: `STRESSREEL_FFMPEG` or, if unset, the binary of the `imageio-ffmpeg` wheel.
+    """Return the path in `STRESSREEL_FFMPEG` or, if that is unset, of the binary in the `imageio-ffmpeg` wheel.
 
     Raises:
         InputError: `STRESSREEL_FFMPEG` is not an executable, or is unset and the wheel is not installed.
@@ -29,7 +29,7 @@ def find_ffmpeg() -> str:
 
 
 def ffmpeg_version() -> str:
-    """Return the version reported by FFmpeg."""
+    """Return the version that FFmpeg reports."""
     program = find_ffmpeg()
     try:
         shown = subprocess.run([program, "-version"], capture_output=True, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Measure encoding loss against a lossless encoding of the same frames."""
+"""Measure how much an encoding loses, compared with a lossless encoding of the same frames."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ AAC_FRAME = 1024
 
 @dataclass(frozen=True)
 class Loss:
-    """Difference between an encoded video and its original.
+    """How far an encoded video differs from its original.
 
     Attributes:
-        frames: float64, shape (num_frames,): mean squared error over all three planes, in grey levels².
-        blocks: float64, shape (num_frames,): mean squared error of the worst 8 × 8 block of any plane.
-        sound: Root mean square difference of the sound, in [-1, 1], in the worst tenth of a second; 0 without sound.
+        frames: float64 of shape (num_frames,), mean squared error over all three planes, in grey levels².
+        blocks: float64 of shape (num_frames,), mean squared error of the worst 8 × 8 block in any plane.
+        sound: Root mean square difference of the sound, in [-1, 1], in the worst tenth of a second; 0 if there is none.
     """
 
     frames: NDArray[np.float64]
@@ -43,7 +43,7 @@ class Loss:
 
     @property
     def decibels(self) -> float:
-        """PSNR over all frames, at most 100 dB."""
+        """Return the PSNR over all frames, at most 100 dB."""
         return psnr(float(self.frames.mean()))
 
 
@@ -93,7 +93,7 @@ def _sound_of(content: bytes) -> Sound | None:
 
 
 def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
-    """Return the loss in the worst tenth of a second; AAC pads the last frame with silence."""
+    """Return the loss in the worst tenth of a second. AAC pads the last frame with silence, so that is not compared."""
     if heard is None or meant is None:
         if heard is not meant:
             raise ValueError("it has sound, but the cut made from the source has none" if heard else "it has no sound")
@@ -102,8 +102,8 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
     fits = length - AAC_FRAME < heard.samples.shape[1] < length + 2 * AAC_FRAME
     if heard.rate != meant.rate or len(heard.samples) != len(meant.samples) or not fits:
         raise ValueError(
-            f"its sound has {heard.samples.shape[1]} samples of {len(heard.samples)} channels at {heard.rate} Hz, the "
-            f"cut from the source {length} of {len(meant.samples)} at {meant.rate} Hz"
+            f"its sound has {heard.samples.shape[1]} samples of {len(heard.samples)} channels at {heard.rate} Hz, but "
+            f"the cut from the source has {length} of {len(meant.samples)} at {meant.rate} Hz"
         )
     length = min(length, heard.samples.shape[1])
     squares = ((heard.samples[:, :length] - meant.samples[:, :length]) ** 2).mean(axis=0, dtype=np.float64)
@@ -113,11 +113,12 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Return why a video cannot be another encoder's rendering at the same quality, or "" if it can.
+    """Explain why a video cannot be another encoder's output at the same quality, or return "" if it can.
 
-    Compared with a new encoding at the claimed settings, each frame may be up to 1.5 dB worse and must be less than
-    3 dB better. The error of its worst 8 × 8 block may be twice that of the worst block in any frame, plus 16 grey
-    levels². Versions of an encoder differ far less; other pictures, added marks or better copies differ far more.
+    Compared with a new encoding at the recorded settings, each frame may be up to 1.5 dB worse and must be less than 3
+    dB better. The error of its worst 8 × 8 block may be twice that of the worst block in any frame, plus 16 grey
+    levels². Versions of an encoder differ far less than that; altered pictures, added marks or better copies differ far
+    more.
     """
     allowed = np.maximum(again.frames * 10 ** (FRAME_MARGIN_DB / 10), 1.0)
     wrong = np.flatnonzero(found.frames > allowed)
@@ -144,12 +145,12 @@ def unlike(found: Loss, again: Loss) -> str:
 
 
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
-    """Return why a video cannot be a rendering of the same source by another encoder version, or "" if it can.
+    """Explain why a video cannot come from the same source and another encoder version, or return "" if it can.
 
-    `again` is the same video rendered on this machine; `exact` is rendered losslessly.
+    `again` is the video as rendered on this machine, and `exact` is its lossless rendering.
     """
     if again == exact:
-        return "it should be an exact copy of its source but is not"  # nothing had to be encoded
+        return "it should be an exact copy of its source but is not"  # nothing needed encoding
     try:
         one, other = look_at(found, pictures=False), look_at(again, pictures=False)
         if one.tracks != other.tracks:

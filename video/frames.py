@@ -1,4 +1,4 @@
-"""Decode selected frames of a video to an array."""
+"""Decode selected frames of a video into an array."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .decode import decode_at, upright, with_index
 from .index import FrameIndex
 from .pyav import to_rgb
 
-MOST_FRAMES = 10_000  # per call
+MOST_FRAMES = 10_000  # maximum per call
 
 
 def frames(
@@ -28,20 +28,20 @@ def frames(
     fps: float | None = None,
     indices: Sequence[int] | None = None,
 ) -> NDArray[np.uint8]:
-    """Decode frames of a video with PyAV; neither torchcodec nor an FFmpeg installation is needed.
+    """Decode frames of a video with PyAV, which needs neither torchcodec nor an FFmpeg installation.
 
     Only the requested frames and those they depend on are decoded. `count` selects the same frames as `stressreel ask`.
 
     Args:
         video: A row of a table loaded with `Video(decode=False)`, the value of its column `video` (a dictionary with
             `bytes` and `path`), the bytes of a video file, or its path.
-        count: Number of frames. The video is divided into as many equal parts, and the frame in the middle of each is
-            returned; short videos repeat some.
-        fps: Frames per second: returns the frames displayed at 0, 1/fps, 2/fps, ... seconds.
-        indices: Frame numbers from 0, in any order.
+        count: Number of frames. The video is divided into this many equal parts and the middle frame of each is
+            returned. Short videos repeat some frames.
+        fps: Frames per second. Returns the frames displayed at 0, 1/fps, 2/fps, ... seconds.
+        indices: Frame numbers, counted from 0, in any order.
 
     Returns:
-        RGB, uint8, shape (frames, height, width, 3).
+        RGB frames, uint8 of shape (frames, height, width, 3).
 
     Raises:
         UsageError: Not exactly one of count, fps and indices is given, or its value is not allowed.
@@ -74,7 +74,7 @@ def frames(
 
 
 def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
-    """Return the frames displayed in the middle of `count` equal parts of a stretch; short stretches repeat some."""
+    """Divide a range of frames into `count` equal parts and return the middle frame of each, repeating if needed."""
     start, end = index.boundary(stretch.start), index.boundary(stretch.stop)
     middles = [start + Fraction((2 * number + 1) * (end - start), 2 * count) for number in range(count)]
     places = np.searchsorted(index.pts, [math.floor(middle) for middle in middles], side="right") - 1
@@ -84,7 +84,7 @@ def uniform(index: FrameIndex, stretch: range, count: int) -> list[int]:
 def at_rate(
     index: FrameIndex, stretch: range, fps: float, start: Fraction = Fraction(0), most: int = MOST_FRAMES
 ) -> list[int]:
-    """Return the frames of a stretch displayed 0, 1/fps, 2/fps, ... seconds after `start` (in seconds from time 0).
+    """Return the frames displayed 0, 1/fps, 2/fps, ... seconds after `start`, which is in seconds from time 0.
 
     Raises:
         UsageError: The rate selects more than `most` frames.
@@ -100,7 +100,7 @@ def at_rate(
 
 @contextmanager
 def _file_of(video: Mapping[str, Any] | bytes | Path | str) -> Iterator[Path]:
-    """Yield the path of a video, writing a temporary file if only its bytes are known."""
+    """Yield the path of a video. If only its bytes are known, write them to a temporary file."""
     if isinstance(video, Mapping) and isinstance(video.get("video"), Mapping):
         video = video["video"]
     content: Any = video

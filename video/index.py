@@ -1,14 +1,14 @@
-"""Index the frames that a video file actually displays and their times, from its packets rather than its header.
+"""Determine which frames a video file actually displays, and when, from its packets rather than its header.
 
 All builders follow these rules:
 
 * The video stream is the one that FFmpeg considers the best, as in players and decord.
-* Time 0 is the earliest start of picture and sound: a file whose first timestamp is 10 s starts at 0, and a picture
-  that starts one second after the sound starts at 1 s.
-* A frame is displayed from its presentation timestamp to that of the next frame. Edit lists are applied: discarded
+* Time 0 is the earliest start of picture or sound. A file whose first timestamp is 10 s starts at 0, and a picture that
+  starts one second after the sound starts at 1 s.
+* A frame is displayed from its presentation timestamp to that of the next frame. Edit lists are applied, so discarded
   frames do not count. Files without timestamps (raw H.264, H.264 with B-frames in AVI) get timestamps at the nominal
   rate.
-* `[start, end)` in seconds contains the frames whose timestamp lies in it, compared exactly as fractions.
+* `[start, end)` in seconds contains the frames whose timestamps lie within it, compared exactly as fractions.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from .pyav import decoded, demuxed, open_input
 
 @dataclass(frozen=True)
 class FrameIndex:
-    """Frames of a video stream in presentation order.
+    """The displayed frames of a video in presentation order.
 
     Attributes:
-        pts: int64, shape (num_frames,), strictly increasing, in units of `time_base`.
+        pts: int64 of shape (num_frames,), strictly increasing, in units of `time_base`.
         end: End of the last frame, in units of `time_base`.
         time_base: Unit of timestamps, in seconds.
         zero: Time 0 of the file on the stream's clock, in seconds.
-        keyframes: int64, increasing timestamps from which decoding can start; may be empty.
+        keyframes: int64, increasing timestamps at which decoding can start; may be empty.
         timed: False if the file has no timestamps and `pts` counts frames at the nominal rate.
     """
 
@@ -55,15 +55,15 @@ class FrameIndex:
 
     @property
     def num_frames(self) -> int:
-        """Number of displayed frames."""
+        """Return the number of displayed frames."""
         return len(self.pts)
 
     def boundary(self, index: int) -> int:
-        """Return the timestamp at which frame `index` starts, or the end of the video for `num_frames`."""
+        """Return the timestamp at which frame `index` starts. For `num_frames`, return the end of the video."""
         return int(self.pts[index]) if index < len(self.pts) else self.end
 
     def seconds(self, index: int) -> Fraction:
-        """Return the start of frame `index`, or the end of the video, in seconds from time 0."""
+        """Return the time at which frame `index` starts, in seconds from time 0. For `num_frames`, return the end."""
         return self.boundary(index) * self.time_base - self.zero
 
     def at(self, pts: int) -> float:
@@ -71,21 +71,21 @@ class FrameIndex:
         return float(pts * self.time_base - self.zero)
 
     def first_at(self, seconds: Fraction) -> int:
-        """Return the index of the first frame that starts at or after a time, or `num_frames`."""
+        """Return the first frame that starts at or after a time in seconds, or `num_frames` if there is none."""
         return int(np.searchsorted(self.pts, ceil((seconds + self.zero) / self.time_base)))
 
 
-MOST_FRAMES = 4_000_000  # per file: 37 hours at 30 frames per second
+MOST_FRAMES = 4_000_000  # maximum per file: 37 hours at 30 frames per second
 MOST_HOURS = 1000
 
 
 class IndexMismatchError(Exception):
-    """The decoded frames differ from the packets; the file must be indexed by decoding."""
+    """The decoded frames differ from those announced by the packets, so the file must be indexed by decoding it."""
 
 
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoStream]]:
-    """Open a file and select its video stream; decoding uses one thread, as builds run several processes.
+    """Open a file and select its video stream. Decoding uses one thread, as builds run several processes.
 
     Raises:
         VideoError: The file cannot be opened or has no picture (`unreadable_video`), or decoding fails inside the
@@ -98,7 +98,7 @@ def open_video(path: Path) -> Iterator[tuple[av.container.InputContainer, VideoS
     with container:
         stream = container.streams.best("video")
         if not isinstance(stream, VideoStream) or stream.codec_context is None:
-            raise VideoError("unreadable_video", f"{path.name}: it has no video stream that can be decoded")
+            raise VideoError("unreadable_video", f"{path.name}: it contains no decodable video stream")
         stream.codec_context.thread_count = 1
         try:
             yield container, stream
@@ -113,7 +113,7 @@ def check_opens(path: Path) -> None:
 
 
 def words(error: Exception) -> str:
-    """Return the decoder's message, with the last line of its log if there is one."""
+    """Return the decoder's error message, with the last line of its log if there is one."""
     text = getattr(error, "strerror", None) or str(error)
     log = getattr(error, "log", None)
     return f"{text} ({log[1]}: {log[2].strip()})" if log else text
@@ -122,8 +122,8 @@ def words(error: Exception) -> str:
 def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
     """Build the frame index of a video.
 
-    Only packets are read, which takes milliseconds, and frames are checked when they are decoded. With `decode`, the
-    entire file is decoded instead.
+    By default, only packets are read, which takes milliseconds, and frames are checked when they are decoded later.
+    With `decode`, the entire file is decoded instead.
 
     Raises:
         VideoError: The file cannot be read or contains no frames.
@@ -151,11 +151,11 @@ def index_frames(path: Path, *, decode: bool = False) -> FrameIndex:
                 if packet.is_keyframe and packet.pts is not None:
                     keyframes.append(packet.pts)
     if not timestamps:
-        raise VideoError("undecodable", f"{path.name}: no frame can be decoded")
+        raise VideoError("undecodable", f"{path.name}: none of its frames can be decoded")
     made_up = decode and not any(pts is None for pts in timestamps) and _distinct_but_unordered(timestamps)
     if time_base == 0 or made_up or any(pts is None for pts in timestamps):
         if not rate:
-            raise VideoError("undecodable", f"{path.name}: it has neither timestamps nor a frame rate")
+            raise VideoError("undecodable", f"{path.name}: it contains neither timestamps nor a frame rate")
         count = len(timestamps)
         pts = np.arange(count, dtype=np.int64) * rate.denominator
         time_base, none = Fraction(1, rate.numerator), np.empty(0, np.int64)
@@ -179,14 +179,14 @@ def _check_count(path: Path, count: int) -> None:
 
 
 def _bounded(index: FrameIndex) -> FrameIndex:
-    """Raise VideoError if the file claims an excessive duration."""
+    """Raise VideoError if the file declares an excessive number of frames or hours."""
     if max(index.seconds(index.num_frames), -index.seconds(0)) > MOST_HOURS * 3600:
         raise VideoError("undecodable", f"{index.path.name}: it lasts more than {MOST_HOURS:,} hours")
     return index
 
 
 def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
-    """Return whether frames decoded in presentation order have distinct but unordered timestamps.
+    """Return whether the timestamps of frames in presentation order are distinct but not in order.
 
     This happens in containers without presentation times (AVI) if the codec reorders frames.
     """
@@ -195,7 +195,7 @@ def _distinct_but_unordered(timestamps: list[int | None]) -> bool:
 
 
 def _zero(container: av.container.InputContainer) -> Fraction:
-    """Return the exact earliest start of picture and sound; the container rounds it to microseconds."""
+    """Return the exact start of picture or sound, whichever is earlier. The container rounds it to microseconds."""
     starts = [
         stream.start_time * Fraction(stream.time_base)
         for stream in (*container.streams.video, *container.streams.audio)
@@ -210,7 +210,7 @@ def _index_of(path: Path, size: int, changed_ns: int, decode: bool) -> FrameInde
 
 
 def remembered_index(path: Path, *, decode: bool = False) -> FrameIndex:
-    """Return the frame index of a video, cached until the file changes."""
+    """Return the frame index of a video, from a cache unless the file has changed."""
     try:
         stat = path.stat()
     except OSError:

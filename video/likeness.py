@@ -1,4 +1,4 @@
-"""Compare two encodings of the same content."""
+"""Compare two encodings of the same video."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LikenessKind = Literal["alike", "pictures", "frames", "size", "times", "undecoda
 
 @dataclass(frozen=True)
 class Likeness:
-    """Result of comparing two videos.
+    """The result of comparing two videos.
 
     Attributes:
         kind: "alike" if frames agree in number, size and time (within 1 ms) and each has a PSNR of at least 30 dB;
             otherwise the first difference.
-        decibels: PSNR of the most different frame over all planes, at most 100; None if no frames were compared.
+        decibels: PSNR over all planes of the frame that differs most, at most 100; None if no frames were compared.
         detail: Description of the difference, or an empty string.
         same_sound: Whether the audio tracks consist of the same packets; True if neither file has one.
     """
@@ -40,7 +40,7 @@ class Likeness:
 
 
 def compare_videos(one: bytes, other: bytes) -> Likeness:
-    """Compare two files frame by frame; the PSNR is that of the worst one, so a single wrong frame is detected."""
+    """Compare two files frame by frame. The reported PSNR is that of the worst frame, so one wrong frame is noticed."""
     worst, apart_s, counts = 0.0, 0.0, [0, 0]
     starts: tuple[float, float] | None = None
     try:
@@ -70,7 +70,7 @@ def compare_videos(one: bytes, other: bytes) -> Likeness:
 
 
 def _squared_error(shown: av.VideoFrame, meant: av.VideoFrame) -> float:
-    """Return the mean squared error of two frames of equal size, in grey levels²; in RGB if their formats differ."""
+    """Return the mean squared error of two frames in grey levels², computed in RGB if their formats differ."""
     planes = [_planes(frame, same_format=shown.format.name == meant.format.name) for frame in (shown, meant)]
     squares = sum(float(((a.astype(np.float32) - b) ** 2).sum(dtype=np.float64)) for a, b in zip(*planes, strict=True))
     return squares / sum(plane.size for plane in planes[0])
@@ -83,7 +83,6 @@ def _planes(frame: av.VideoFrame, *, same_format: bool) -> list[NDArray[np.uint8
 
 
 def _sound_hash(content: bytes) -> str:
-    """Hash the audio packets of a file; return "" if there are none."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.best("audio")
         if stream is None:

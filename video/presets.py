@@ -1,4 +1,4 @@
-"""x264's presets and defaults, without imports so that commands start quickly."""
+"""The presets and defaults of x264. This module imports nothing, so that commands start quickly."""
 
 from __future__ import annotations
 

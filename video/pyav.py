@@ -1,12 +1,13 @@
 """Hide the differences between PyAV 15 and 19 from the other modules of `video/`.
 
-* `metadata_errors` was removed in 19, which reads any metadata.
-* In PyAV 15 (FFmpeg 7), packets of MP4 files with B-frames have no duration, or an estimate. FFmpeg 8 uses the distance
-  to the next packet in decoding order, which this module computes for 15.
-* Frames have colour primaries and transfer since 17. Before, they are read from the decoder with each frame.
-* Since 17, pictures are converted with the frame's matrix and range, and `threads` can be set. Earlier versions use
-  BT.601 for any frame, unless two different matrices are specified, and do not convert the range between formats of
-  the same layout, unless the format's name (yuvj420p) implies it.
+* PyAV 19 removed `metadata_errors` and reads any metadata.
+* In PyAV 15 (FFmpeg 7), packets of MP4 files with B-frames have no duration, or only an estimate. FFmpeg 8 uses the
+  distance to the next packet in decoding order, which this module computes for PyAV 15.
+* Frames have colour primaries and transfer since PyAV 17. In earlier versions, they are read from the decoder with each
+  frame.
+* Since PyAV 17, pictures are converted with the matrix and range of the frame, and `threads` can be set. Earlier
+  versions use BT.601 for any frame unless two different matrices are specified, and they do not convert the range
+  between formats of the same layout unless the format's name (yuvj420p) implies it.
 """
 
 from __future__ import annotations
@@ -41,23 +42,23 @@ UNSPECIFIED, BT601 = 2, 5  # AVCOL_PRI_UNSPECIFIED and AVCOL_TRC_UNSPECIFIED; SW
 FORMATS = (
     "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
     "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
-)  # permitted input formats: each is a single file, and none refers to another (`mlv` does)
+)  # supported input formats: each is a single file, and none refers to another (as `mlv` does)
 NAME_OTHERS = ("concat", "dash", "hls", "image2", "imf", "mlv", "rtsp", "sdp", "vobsub", "lavfi")
-MOST_PIXELS = 1 << 26  # per frame: 8192 x 8192, twice the maximum of H.264 and AV1 levels
+MOST_PIXELS = 1 << 26  # pixels per frame: 8192 x 8192, twice the maximum of H.264 and AV1 levels
 GUARDS = {
     "format_whitelist": FORMATS,
-    "protocol_whitelist": "file",  # also for files that a file makes FFmpeg open
-    "enable_drefs": "0",  # tracks of MP4 files that are stored in another file
+    "protocol_whitelist": "file",  # also applies to files that another file makes FFmpeg open
+    "enable_drefs": "0",  # MP4 tracks that are stored in another file
     "use_absolute_path": "0",
 }
 CODEC_GUARDS = {"max_pixels": str(MOST_PIXELS)}
 
 
 def open_input(source: Path | BinaryIO) -> av.container.InputContainer:
-    """Open a media file for reading; files in object storage are copied first.
+    """Open a media file for reading. Files in object storage are downloaded first.
 
-    All media are opened here. The format is detected from the content; formats that can refer to other files or
-    addresses, such as playlists, are rejected before FFmpeg reads the file. A path is never interpreted as an address.
+    All media are opened here. The format is detected from the content; formats that can refer to other files or URLs,
+    such as playlists, are rejected before FFmpeg reads the file. A path is never interpreted as a URL.
 
     Raises:
         FFmpegError, OSError, ValueError: The file cannot be opened, or its format is not supported.
@@ -99,7 +100,7 @@ def _opened(what: Any) -> av.container.InputContainer:
 
 
 def _refused_format(what: str | BinaryIO) -> str | None:
-    """Return the format for which FFmpeg rejected a file, according to its debug log; None for other reasons."""
+    """Return the format that FFmpeg rejected according to its debug log, or None if the file failed otherwise."""
     if not isinstance(what, str):
         what.seek(0)
     before = av.logging.get_level()
@@ -117,7 +118,7 @@ def _refused_format(what: str | BinaryIO) -> str | None:
 
 
 def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iterator[av.Packet[VideoStream]]:
-    """Yield the packets of a stream; in MP4 and QuickTime files, each has a duration."""
+    """Yield the packets of a stream. In MP4 and QuickTime files, every packet has a duration."""
     if MAJOR >= 16 or "mp4" not in container.format.name:
         yield from container.demux(stream)
         return
@@ -138,13 +139,13 @@ def demuxed(container: av.container.InputContainer, stream: VideoStream) -> Iter
 
 
 def decoded(container: av.container.InputContainer, stream: VideoStream) -> Iterator[Frame]:
-    """Yield the decoded frames of a stream, with colours (see `colours`) and durations."""
+    """Yield the decoded frames of a stream, with durations and colour tags (see `colours`)."""
     for packet in demuxed(container, stream):
         yield from decoded_packet(packet, stream)
 
 
 def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Iterator[Frame]:
-    """Yield the decoded frames of a packet, with colours (see `colours`)."""
+    """Yield the decoded frames of a packet, with colour tags (see `colours`)."""
     for frame in packet.decode():
         if MAJOR < 17:
             frame.opaque = (stream.codec_context.color_primaries, stream.codec_context.color_trc)
@@ -152,7 +153,7 @@ def decoded_packet(packet: av.Packet[VideoStream], stream: VideoStream) -> Itera
 
 
 def colours(frame: Frame) -> tuple[int, int, int, int]:
-    """Return a frame's colour range, matrix, primaries and transfer, as FFmpeg's numbers."""
+    """Return the colour range, matrix, primaries and transfer of a frame as FFmpeg's numeric codes."""
     if MAJOR < 17:
         return (frame.color_range, frame.colorspace, *(cast(Any, frame.opaque) or (UNSPECIFIED, UNSPECIFIED)))
     return frame.color_range, frame.colorspace, frame.color_primaries, frame.color_trc
@@ -169,19 +170,19 @@ def like(frame: Frame, other: Frame) -> Frame:
 
 
 def plane_view(frame: Frame, number: int) -> NDArray[np.uint8]:
-    """Return an 8-bit plane as an array of shape (height, width), without copying."""
+    """Return an 8-bit plane as an array of shape (height, width), without copying it."""
     plane = frame.planes[number]
     rows: NDArray[np.uint8] = np.frombuffer(memoryview(plane), np.uint8).reshape(-1, plane.line_size)
     return rows[: plane.height, : plane.width]
 
 
 def is_full(frame: Frame) -> bool:
-    """Return whether a frame is full range, according to its format or its tag."""
+    """Return whether the colours of a frame are full range, according to its format or its tag."""
     return frame.format.name.startswith("yuvj") or frame.color_range == ColorRange.JPEG
 
 
 def to_yuv420p(frame: Frame) -> Frame:
-    """Convert a frame to limited-range yuv420p on one thread, using its own matrix (BT.601 for RGB)."""
+    """Convert a frame to limited-range yuv420p on one thread, with its own matrix (BT.601 for RGB)."""
     full = is_full(frame)
     source, target = (ColorRange.JPEG, ColorRange.MPEG) if full else (None, None)
     if MAJOR >= 17:
@@ -202,17 +203,17 @@ def to_yuv420p(frame: Frame) -> Frame:
 
 
 def rgb_frame(picture: NDArray[np.uint8]) -> Frame:
-    """Create a frame from uint8 RGB of shape (height, width, 3)."""
+    """Create a frame from a uint8 RGB array of shape (height, width, 3)."""
     return av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), "rgb24")
 
 
 def rgb_to_yuv420p(picture: NDArray[np.uint8], matrix: int = UNSPECIFIED) -> Frame:
-    """Convert uint8 RGB of shape (height, width, 3) to limited-range yuv420p on one thread.
+    """Convert a uint8 RGB array of shape (height, width, 3) to limited-range yuv420p on one thread.
 
-    `matrix` is an AVColorSpace; unspecified means BT.601.
+    `matrix` is an AVColorSpace. If it is unspecified, BT.601 is used.
     """
     frame = rgb_frame(picture)
-    frame.colorspace = matrix  # of the converted frame, which copies it
+    frame.colorspace = matrix  # tag the converted frame, which is a copy
     return frame.reformat(format="yuv420p", threads=1) if MAJOR >= 17 else _rgb_before_17(frame, matrix)
 
 
@@ -228,7 +229,7 @@ def _rgb_before_17(frame: Frame, matrix: int) -> Frame:
 
 
 def to_rgb(frame: Frame) -> NDArray[np.uint8]:
-    """Convert a frame to uint8 RGB of shape (height, width, 3) on one thread, as decord, OpenCV and FFmpeg do."""
+    """Convert a frame to a uint8 RGB array of shape (height, width, 3) on one thread, as decord and OpenCV do."""
     if MAJOR >= 17:
         shown = frame.reformat(format="rgb24", threads=1)
     else:
@@ -245,6 +246,6 @@ def to_rgb(frame: Frame) -> NDArray[np.uint8]:
 
 
 def display_matrix(frame: Frame) -> NDArray[np.int64] | None:
-    """Return the nine values of a frame's display matrix, int64 in 16.16 fixed point, or None."""
-    data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # the stubs expect names
+    """Return the display matrix of a frame as nine int64 values in 16.16 fixed point, or None if it has none."""
+    data = cast(Any, frame.side_data).get(SideDataType.DISPLAYMATRIX)  # the type stubs expect names
     return None if data is None else np.frombuffer(memoryview(data), np.int32)[:9].astype(np.int64)

@@ -1,4 +1,4 @@
-"""Read and cut the sound of a video with sample accuracy."""
+"""Read and cut the sound of a video, accurate to the sample."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_sound(index: FrameIndex, start: Fraction, stop: Fraction) -> Sound | No
 
     The track is decoded from its beginning, which is fast and, unlike seeking in AAC, exact. Gaps (timestamps that jump
     by more than 50 ms) and the time before and after the track are filled with silence. More than two channels are
-    mixed to stereo; rates that AAC does not support are converted to 48 kHz.
+    mixed down to stereo. Sampling rates that AAC does not support are converted to 48 kHz.
 
     Returns:
         round((stop − start) · rate) samples, or None if the file has no sound.
@@ -49,12 +49,12 @@ def _decode(
     layout = "mono" if stream.channels == 1 else "stereo"
     resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
     samples = np.zeros((1 if layout == "mono" else 2, round(length * rate)), np.float32)
-    position: int | None = None  # of the next sample, relative to `start`
+    position: int | None = None  # position of the next sample, relative to `start`
     for frame in container.decode(stream):
         if frame.pts is not None and frame.time_base is not None:
             stamped = round((frame.pts * frame.time_base - start) * rate)
             if position is None or abs(stamped - position) > JUMP_SECONDS * rate:
-                if position is not None:  # flush the sound from before the jump
+                if position is not None:  # flush the decoder before the jump
                     _flush(resampler, samples, position)
                     resampler = av.AudioResampler(format="fltp", layout=layout, rate=rate)
                 position = stamped
@@ -74,7 +74,7 @@ def _flush(resampler: av.AudioResampler, samples: NDArray[np.float32], position:
 
 
 def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: int) -> int:
-    """Copy the overlapping part of a piece that starts at `position`; return the position after the piece."""
+    """Copy the part of a piece that overlaps with `samples`, and return the position after the piece."""
     first, last = max(position, 0), min(position + piece.shape[1], samples.shape[1])
     if first < last:
         samples[:, first:last] = piece[:, first - position : last - position]
@@ -82,9 +82,9 @@ def _place(samples: NDArray[np.float32], piece: NDArray[np.float32], position: i
 
 
 def splice(sound: Sound, index: FrameIndex, pieces: tuple[range, ...]) -> Sound:
-    """Reorder sound along with frames; cuts are within half a sample of those of the picture.
+    """Reorder the sound along with the frames. Cuts in the sound are within half a sample of those in the picture.
 
-    `pieces` are runs of frame indices in the new order; together they cover exactly the frames of `sound`.
+    `pieces` are ranges of frame indices in the new order. Together they cover exactly the frames of `sound`.
     """
     origin = index.seconds(min(piece.start for piece in pieces))
 

@@ -1,4 +1,4 @@
-"""Locate annotation files and videos in folders."""
+"""Find annotation files and videos in folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ VIDEO_SUFFIXES = (".mp4", ".mkv", ".webm", ".mov", ".avi", ".m4v")
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Locate a file at most two levels deep; shallower matches come first, then the first by name."""
+    """Find a file at most two levels deep. Prefer the shallowest match, then the first by name."""
     for pattern in (name, f"*/{name}", f"*/*/{name}"):
         found = sorted(path for path in folder.glob(pattern) if path.is_file())
         if found:
@@ -21,9 +21,9 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 
 def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequence[str] = (".",)) -> dict[str, Path]:
-    """Locate the video file of each source id; .mp4 is preferred, and ids without a file are omitted.
+    """Find the video file for each source id. If there are several formats, prefer .mp4; omit ids that have no file.
 
-    `folders` and their `subfolders` ("." is the folder itself) are searched in order; the first match is used.
+    `folders` and their `subfolders` ("." is the folder itself) are searched in order, and the first match is used.
     """
     wanted = set(ids)
     found: dict[str, Path] = {}
@@ -40,7 +40,7 @@ def find_videos(folders: Iterable[Path], ids: Iterable[str], subfolders: Sequenc
 
 
 def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> list[str]:
-    """Describe the folders searched by `find_videos`: whether they exist, and how many videos they contain."""
+    """Describe the folders that `find_videos` searched: whether they exist, and how many videos they contain."""
     found: dict[str, str] = {}
     for folder in folders:
         for sub in subfolders:
@@ -54,7 +54,7 @@ def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> lis
 
 
 def _files_in(place: Path) -> list[Path]:
-    """List the files of a local or remote folder, which may be absent."""
+    """List the files of a local or remote folder, which need not exist."""
     url = address(place)
     if url is not None:
         return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]
@@ -66,11 +66,11 @@ def _rank(path: Path) -> int:
 
 
 def video_folder(path: Path) -> Path:
-    """Check a folder of videos given by the user, which may be an address in object storage.
+    """Check that a folder of videos given by the user exists. It may be a URL in object storage.
 
     Raises:
         UsageError: The folder does not exist.
-        MissingExtraError: The path is an address, and obstore is not installed.
+        MissingExtraError: The path is a URL, and obstore is not installed.
     """
     if address(path) is not None:
         objects_at(path)

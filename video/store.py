@@ -1,4 +1,4 @@
-"""Keep decoded frames in memory or in a temporary file."""
+"""Store decoded frames in memory or in a temporary file, for random access."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ RGB_BYTES = 256 * 2**20
 
 
 class FrameStore:
-    """Random access to the upright frames of a video.
+    """The upright frames of a video, in any order of access.
 
-    Frames are stored as yuv420p: in memory if all fit into `memory_bytes`, else in a temporary file. RGB pictures are
-    cached: all if they fit into `rgb_bytes`, else the last four.
+    Frames are stored as yuv420p, in memory if all of them fit into `memory_bytes`, else in a temporary file. RGB
+    pictures are cached: all of them if they fit into `rgb_bytes`, else the last four.
 
     Attributes:
         frames: Numbers of the stored frames.
-        width: Width in pixels, after rotation and padding; `height` likewise.
+        width: Width in pixels, after rotation and padding.
+        height: Height in pixels, after rotation and padding.
         turned: Whether the display matrix swaps width and height.
     """
 
@@ -42,11 +43,11 @@ class FrameStore:
         memory_bytes: int = MEMORY_BYTES,
         rgb_bytes: int = RGB_BYTES,
     ):
-        """Decode the frames, whose numbers must increase; `folder` is for the temporary file.
+        """Decode the frames, whose numbers must increase. `folder` is where a temporary file may be created.
 
         Raises:
             VideoError: The source cannot be decoded, or its frame size changes.
-            IndexMismatchError: See `decode`.
+            IndexMismatchError: The decoded frames differ from the index; see `decode`.
         """
         self.frames = frames
         self._places = {number: place for place, number in enumerate(frames)}
@@ -81,7 +82,7 @@ class FrameStore:
         self._rgb_kept = len(frames) if 2 * self._bytes * len(frames) <= rgb_bytes else 4
 
     def yuv(self, number: int) -> av.VideoFrame:
-        """Return a frame as yuv420p; it must not be modified."""
+        """Return a frame as yuv420p. Callers must not modify it."""
         if self._file is None:
             return self._held[number]
         self._file.seek(self._places[number] * self._bytes)
@@ -95,7 +96,7 @@ class FrameStore:
         return like(frame, self._like)
 
     def rgb(self, number: int) -> NDArray[np.uint8]:
-        """Return a frame as uint8 RGB of shape (height, width, 3); it must not be modified."""
+        """Return a frame as a uint8 RGB array of shape (height, width, 3). Callers must not modify it."""
         if number not in self._rgb:
             if len(self._rgb) >= self._rgb_kept:
                 self._rgb.popitem(last=False)
@@ -103,7 +104,7 @@ class FrameStore:
         return self._rgb[number]
 
     def from_rgb(self, picture: NDArray[np.uint8]) -> av.VideoFrame:
-        """Convert a picture to yuv420p with the colour tags of the source."""
+        """Convert a picture to yuv420p and give it the colour tags of the source."""
         return like(rgb_to_yuv420p(picture, self._like.colorspace), self._like)
 
     def close(self) -> None:

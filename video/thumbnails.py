@@ -1,4 +1,4 @@
-"""Compare encoded videos by small grey thumbnails of their frames."""
+"""Compare encoded videos by small greyscale thumbnails of their frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .pyav import decoded, open_input, plane_view
 
 SIDE = 32
-TOLERANCE = 2.0  # grey levels, root mean square over a thumbnail
+TOLERANCE = 2.0  # grey levels; root mean square over a thumbnail
 AT_ONCE = 512
 FILE_TAGS = ("major_brand", "minor_version", "compatible_brands")
 STREAM_TAGS = {"language=und", "handler_name=VideoHandler", "handler_name=SoundHandler", "vendor_id=[0][0][0][0]"}
@@ -24,7 +24,7 @@ UNDECODABLE = (FFmpegError, ValueError, IndexError)
 
 
 def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
-    """Decode an MP4 file in memory from its beginning."""
+    """Decode an in-memory MP4 file from its beginning."""
     with open_input(io.BytesIO(content)) as container:
         stream = container.streams.video[0]
         if stream.codec_context is None:
@@ -34,26 +34,27 @@ def frames_of(content: bytes) -> Iterator[av.VideoFrame]:
 
 
 def error_line(error: Exception) -> str:
-    """Return the message of a decoding error on one line."""
+    """Return the message of a decoding error as a single line."""
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def psnr(mean_square: float) -> float:
-    """Convert a mean squared error in grey levels² to PSNR, at most 100 dB."""
+    """Convert a mean squared error in grey levels² to PSNR in dB, at most 100."""
     return 10 * log10(255**2 / max(mean_square, 255**2 * 1e-10))
 
 
 @dataclass(frozen=True)
 class DecodedVideo:
-    """Content of a decoded file.
+    """The content of a decoded file.
 
     Attributes:
-        sizes: (width, height) of the frames; a valid file has a single one.
-        times: int64, shape (num_frames + 1,): start of each frame and end of the last one, in units of `time_base`.
+        sizes: (width, height) of the frames. A valid file has only one size.
+        times: int64 of shape (num_frames + 1,), the start of each frame and the end of the last, in units of
+            `time_base`.
         time_base: Unit of `times`, in seconds.
-        pictures: float32, shape (num_frames, 1024): thumbnails, or shape (0, 1024) if not requested.
-        tracks: Codec of each track, with the pixel format of pictures: "h264 yuv420p", "aac".
-        tags: Metadata not found in every MP4 file, as "name=value".
+        pictures: Thumbnails, float32 of shape (num_frames, 1024), or (0, 1024) if not requested.
+        tracks: Codec of each track and, for pictures, the pixel format: "h264 yuv420p", "aac".
+        tags: Metadata that not every MP4 file contains, as "name=value".
         sound_start: Start of the sound, in seconds on the file's clock.
     """
 
@@ -67,24 +68,24 @@ class DecodedVideo:
 
     @property
     def num_frames(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
         return len(self.times) - 1
 
     @property
     def durations(self) -> NDArray[np.int64]:
-        """Duration of each frame in units of `time_base`."""
+        """Return the duration of each frame in units of `time_base`."""
         return np.diff(self.times)
 
     @property
     def seconds(self) -> Fraction:
-        """Length of the file in seconds."""
+        """Return the length of the file in seconds."""
         return int(self.times[-1] - self.times[0]) * self.time_base
 
 
 def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Return the mean grey levels of 32 × 32 areas, row by row: float32, shape (1024,).
+    """Return the mean grey levels of a 32 × 32 grid, row by row, as float32 of shape (1024,).
 
-    Integer sums are used because matrix products would start one thread per core in every worker.
+    Sums are computed with integers because matrix products would start one thread per core in every worker.
     """
     starts = [np.arange(SIDE) * length // SIDE for length in plane.shape]
     sizes = [np.maximum(np.diff(at, append=length), 1) for at, length in zip(starts, plane.shape, strict=True)]
@@ -94,7 +95,7 @@ def thumbnail(plane: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
-    """Decode a file, with thumbnails if `pictures` is set; raise one of `UNDECODABLE` if it is damaged."""
+    """Decode a file, with thumbnails if `pictures` is set. Raise one of `UNDECODABLE` if it is damaged."""
     small, times, sizes, last = [], [], set(), None
     tracks, tags, sound_start = _described(content)
     for frame in frames_of(content):
@@ -104,7 +105,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
         sizes.add((frame.width, frame.height))
         last = frame
     if last is None or last.time_base is None:
-        raise ValueError("it has no displayable frame")
+        raise ValueError("it contains no frame to display")
     return DecodedVideo(
         frozenset(sizes),
         np.array([*times, times[-1] + (last.duration or 0)], np.int64),
@@ -117,7 +118,7 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
 
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
-    """Return tracks, tags and start of the sound."""
+    """Return the tracks, the tags and the start of the sound."""
     sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]
@@ -134,10 +135,10 @@ def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]
 def misplaced(
     shown: NDArray[np.float32], source: NDArray[np.float32], order: NDArray[np.int64]
 ) -> list[tuple[int, int]]:
-    """Return frames that do not match the record, as pairs of position and most similar source frame.
+    """Return the positions of frames that do not match the recorded order, with the source frames they resemble most.
 
-    Each frame must match the source frame that `order` records for it: no other source frame may be closer by more than
-    the codec's noise. Similar neighbouring frames are indistinguishable.
+    No source frame may resemble a frame more closely than the one that `order` records for it, beyond the codec's
+    noise. Neighbouring frames that look alike cannot be distinguished.
     """
     squares = (source**2).sum(1)
     distance, recorded = np.empty(len(order)), np.empty(len(order))

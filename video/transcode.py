@@ -1,4 +1,4 @@
-"""Encode and decode frames with a lossy codec of the FFmpeg program."""
+"""Degrade frames by encoding and decoding them with a lossy codec of the FFmpeg program."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ RATE = 25
 
 
 def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -> Iterator[av.VideoFrame]:
-    """Encode frames at a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
+    """Encode frames with a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
 
-    FFmpeg always receives 25 frames per second: the rate does not affect pictures at a fixed quantiser, and FFmpeg
-    would drop or repeat frames at rates that these codecs do not support. The encoded file is temporary; frames are not
+    FFmpeg is always given 25 frames per second. The rate does not affect pictures at a fixed quantiser, and at rates
+    that these codecs do not support, FFmpeg would drop or repeat frames. The encoded file is temporary; frames are not
     kept in memory.
 
     Args:
-        frames: yuv420p frames of the same even size.
+        frames: yuv420p frames, all of the same even dimensions.
         codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: FFmpeg's `-q:v`. FFmpeg writes at most 31; higher values still change the pictures.
+        quantiser: FFmpeg's `-q:v`. FFmpeg records at most 31, but higher values still change the pictures.
 
     Yields:
-        As many frames, in order.
+        As many frames as were passed in, in the same order.
 
     Raises:
         VideoError: The codec rejects the pictures (`codec_refused`), or returns another number of frames
@@ -70,7 +70,7 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
     )
     sent = 0
     with process:
-        with suppress(BrokenPipeError):  # FFmpeg's error message is read below
+        with suppress(BrokenPipeError):  # FFmpeg's error message is read later
             for frame in frames:
                 for number in range(3):
                     process.stdin.write(np.ascontiguousarray(plane_view(frame, number)))

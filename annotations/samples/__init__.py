@@ -1,3 +1,3 @@
-"""Built-in samples: small annotations in the formats of real datasets, with animated videos."""
+"""Built-in samples: small datasets in the original annotation formats, with animated videos."""
 
 SAMPLES = ("charades", "msrvtt", "causal")

@@ -1,7 +1,7 @@
-"""Animate actions: movements of the person, held things, and lasting changes.
+"""Animate actions: how the person moves, which objects are held, and what changes in the room.
 
-`picture_at` is a pure function of a stage and a time. Points are complex numbers, `forward + height * 1j` in pixels,
-relative to the station at which the person performs the action.
+`picture_at` depends only on a stage and a time. Points are complex numbers, `forward + height * 1j` in pixels, relative
+to the spot where the person performs the action.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from .paint import Brush, canvas, colour, finish
 TAU = 2 * math.pi
 STAGES_IN_CACHE = 4
 WALK_SPEED, TURN_S = 95.0, 0.3  # pixels per second; seconds per turn
-THINNEST = 0.6  # width of a turning body, as a share of its full width
+THINNEST = 0.6  # minimum width of a turning body, relative to its full width
 IN_HAND = frozenset(
     ("apple", "blanket", "book0", "book1", "box", "broom", "cloth", "comb", "cup", "phone", "pillow", "rag")
-) | {"reading", "snack"}  # the changing things that are held while they change
-LET_GO = {"pillow": 0.53}  # share of the action at which a thing leaves the hands before it comes to rest
+) | {"reading", "snack"}  # objects that are held while their state changes
+LET_GO = {"pillow": 0.53}  # fraction of the action at which an object leaves the hands before it comes to rest
 
 
 class Station(NamedTuple):
-    """Where the person stands at a piece of furniture, and the viewing direction."""
+    """Where the person stands at a piece of furniture, and the direction the person faces."""
 
     x: float  # pixel column
     facing: float  # 1 for right, -1 for left
@@ -41,7 +41,7 @@ class Station(NamedTuple):
 
 @dataclass(frozen=True)
 class Cue:
-    """An action of a video: Charades class, start and end in seconds."""
+    """An action to perform: its Charades class, and its start and end in seconds."""
 
     action: str
     start: float
@@ -50,10 +50,11 @@ class Cue:
 
 @dataclass(frozen=True)
 class Stage:
-    """The content of a video.
+    """Everything that is shown in a video.
 
     Attributes:
-        wall: Colour of the wall, `#rrggbb`; `floor` likewise.
+        wall: Colour of the wall, `#rrggbb`.
+        floor: Colour of the floor, `#rrggbb`.
         stations: Pieces of furniture and their stations, in drawing order.
         look: Appearance of the person.
         cues: Actions in temporal order, without overlaps.
@@ -68,13 +69,13 @@ class Stage:
     length_s: float
 
     def station(self, furniture: str) -> Station:
-        """Return the station of a piece of furniture."""
+        """Return where the person stands at a piece of furniture."""
         return dict(self.stations)[furniture]
 
 
 @dataclass(frozen=True)
 class Moment:
-    """An instant of an action: time since its start and its duration in seconds, and the state of all things."""
+    """An instant of an action: seconds since its start, its duration in seconds, and the state of the room."""
 
     u: float
     duration: float
@@ -82,19 +83,19 @@ class Moment:
 
     @property
     def share(self) -> float:
-        """Elapsed share of the action, 0 to 1."""
+        """Return how much of the action has passed, from 0 to 1."""
         return self.u / self.duration
 
     def swing(self, period: float, lag: float = 0.0) -> float:
-        """Return a sine wave with a period and delay in seconds."""
+        """Return a sine wave of the given period and lag, both in seconds."""
         return math.sin(TAU * (self.u - lag) / period)
 
     def hold(self, rise: float, risen: float, fall: float, fallen: float) -> float:
-        """Rise smoothly from 0 to 1 and fall again, at the given shares of the action."""
+        """Rise smoothly from 0 to 1 and fall back to 0. All four times are fractions of the action."""
         return ease(self.share, rise, risen) * (1 - ease(self.share, fall, fallen))
 
     def through(self, *stops: tuple[float, Pose]) -> Pose:
-        """Interpolate between poses at the given shares of the action, starting and ending in STAND."""
+        """Interpolate between poses at the given fractions of the action, starting and ending in STAND."""
         stops = ((0.0, STAND), *stops, (1.0, STAND))
         for (start, pose), (end, following) in pairwise(stops):
             if self.share < end:
@@ -103,7 +104,7 @@ class Moment:
 
 
 class Change(NamedTuple):
-    """A change of a thing to `value` between two shares of an action."""
+    """A change in the state of an object to `value`, between two fractions of an action."""
 
     thing: str
     begin: float
@@ -119,7 +120,7 @@ def _nothing(moment: Moment, here: Brush, body: Body) -> None: ...
 
 
 class Act(NamedTuple):
-    """How an action is performed: furniture, movement, changes and held things."""
+    """How an action is performed: at which furniture, with which movement, and what changes or is held."""
 
     furniture: str
     move: Mover
@@ -128,18 +129,18 @@ class Act(NamedTuple):
 
 
 def ease(x: float, start: float, end: float) -> float:
-    """Return 0 before `start`, 1 after `end`, and a smooth transition between them."""
+    """Return 0 before `start`, 1 after `end`, and a smooth transition in between."""
     x = min(max((x - start) / (end - start), 0.0), 1.0) if end > start else float(x >= end)
     return x * x * (3 - 2 * x)
 
 
 def _borrow(thing: str) -> tuple[Change, Change]:
-    """Return the changes of a thing that is taken near the start and put back near the end."""
+    """Return the changes of an object that is picked up near the start and put back near the end."""
     return Change(thing, 0.13, 0.13, 1.0), Change(thing, 0.88, 0.88, 0.0)
 
 
 def _visit(moment: Moment, reach: Pose, work: Pose) -> Pose:
-    """Return the pose for fetching a thing, working with it, and putting it back."""
+    """Return the pose of a person who fetches an object, works with it, and puts it back."""
     return moment.through((0.13, reach), (0.25, work), (0.76, work), (0.88, reach))
 
 
@@ -393,7 +394,6 @@ def _sweep(moment: Moment) -> Pose:
 
 
 def _broom_ends(stroke: float) -> tuple[complex, complex]:
-    """Return the top and bottom of the broom at a stroke between -1 and 1."""
     return 19 + 106j - 6 * stroke, 44 + 20 * stroke + (6 + 5 * abs(stroke)) * 1j
 
 
@@ -504,7 +504,7 @@ ACTS: Mapping[str, Act] = {
 
 
 def state_at(cues: Sequence[Cue], t: float) -> room.State:
-    """Return how far each thing has changed, 0 to 1, at `t` seconds; unaffected things are absent."""
+    """Return the state of each object at `t` seconds, from 0 to 1. Unaffected objects are omitted."""
     state: dict[str, float] = {}
     for cue in cues:
         for thing, begin, end, value in ACTS[cue.action].changes:
@@ -515,7 +515,7 @@ def state_at(cues: Sequence[Cue], t: float) -> room.State:
 
 
 def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
-    """Return the names of the things held at `t` seconds."""
+    """Return the names of the objects that the person holds at `t` seconds."""
     cue = next((cue for cue in cues if cue.start <= t < cue.end), None)
     if cue is None:
         return frozenset()
@@ -530,7 +530,7 @@ def held_at(cues: Sequence[Cue], t: float) -> frozenset[str]:
 
 
 def picture_at(stage: Stage, t: float) -> NDArray[np.uint8]:
-    """Draw the picture at `t` seconds: uint8 RGB of shape (240, 320, 3)."""
+    """Draw the frame at `t` seconds as a uint8 RGB array of shape (240, 320, 3)."""
     state = state_at(stage.cues, t)
     picture = _empty_room(stage, state["light"] > 0.5).copy()
     for name, station in stage.stations:
@@ -558,12 +558,12 @@ def _draw_person(stage: Stage, t: float, picture: Image.Image, state: room.State
 
 
 def _turned(brush: Brush) -> Brush:
-    """Keep the brush of a body at a minimum width when the body faces the viewer."""
+    """Keep the body at a minimum width when it faces the viewer."""
     return replace(brush, facing=math.copysign(max(abs(brush.facing), THINNEST), brush.facing))
 
 
 class Stop(NamedTuple):
-    """A stay at a station from `arrive` to `leave`, in seconds."""
+    """A stay at a station, with the times of arrival and departure in seconds."""
 
     arrive: float
     leave: float
@@ -571,7 +571,7 @@ class Stop(NamedTuple):
 
 
 def _stops(stage: Stage) -> list[Stop]:
-    """Return the stops of the person; without actions, the person walks to each piece of furniture and back."""
+    """List where the person stops. If there are no actions, the person walks to each piece of furniture and back."""
     if stage.cues:
         return [Stop(cue.start, cue.end, stage.station(ACTS[cue.action].furniture)) for cue in stage.cues]
     round_trip = (*stage.stations, stage.stations[0])
@@ -580,7 +580,7 @@ def _stops(stage: Stage) -> list[Stop]:
 
 
 def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    """Return station and pose between actions: the person walks to the next station, then waits."""
+    """Return the position and pose between actions, when the person walks to the next station and waits there."""
     stops = _stops(stage)
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)
@@ -598,7 +598,7 @@ def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
 
 @lru_cache(maxsize=STAGES_IN_CACHE)
 def _empty_room(stage: Stage, lit: bool) -> Image.Image:
-    """Draw the static background; callers must not modify the result."""
+    """Draw the static background. It is cached, so callers must not modify it."""
     picture = canvas(colour(stage.wall))
     room.shell(Brush(picture), colour(stage.wall), colour(stage.floor))
     for name, station in stage.stations:

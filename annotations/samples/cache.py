@@ -1,4 +1,4 @@
-"""Generate built-in samples on first use and keep them in the user's cache folder."""
+"""Generate the built-in samples on first use and keep them in the user's cache folder."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ SAMPLES: dict[str, Callable[[Path], None]] = {
 
 
 def cached_sample(kind: str) -> Path:
-    """Return the folder of a sample, generating it first if needed.
+    """Return the folder of a sample, and generate the sample if it is not cached yet.
 
-    The folder is in `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`); its name contains the hash of this
-    package's files.
+    The cache is `$XDG_CACHE_HOME/stressreel` (default `~/.cache/stressreel`). The name of the folder contains a hash of
+    this package's files, so that a sample from another version is never used.
     """
     folder = user_cache() / f"sample-{kind}-{_package_hash()}"
     if not folder.is_dir():
@@ -37,7 +37,6 @@ def cached_sample(kind: str) -> Path:
 
 
 def _package_hash() -> str:
-    """Hash this package's files, so that samples of another version are not used."""
     found = hashlib.sha256()
     for path in sorted(Path(__file__).parent.iterdir()):
         if path.suffix in (".py", ".yaml"):
@@ -53,17 +52,17 @@ def write_sample(kind: str, folder: Path) -> None:
         OutputError: The folder cannot be written.
     """
     if kind not in SAMPLES:
-        raise InputError(f"there is no sample {kind!r}. Samples: {', '.join(SAMPLES)}.")
+        raise InputError(f"unknown sample {kind!r}. Choose from {', '.join(SAMPLES)}.")
     temporary: Path | None = None
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} is not empty. Give a new or empty folder.")
+            raise InputError(f"{folder} is not empty. Choose a new or empty folder.")
         folder.parent.mkdir(parents=True, exist_ok=True)
         temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         with Working("drawing the sample"):
             SAMPLES[kind](temporary)
         temporary.chmod(0o755)
-        if not (folder.is_dir() and any(folder.iterdir())):  # another process may have been faster
+        if not (folder.is_dir() and any(folder.iterdir())):  # another process may have finished first
             os.replace(temporary, folder)
     except OSError as error:
         if isinstance(error, StressreelError):

@@ -1,6 +1,6 @@
-"""Draw the videos of the built-in CausalChaos sample: a cat and a mouse running in different scenes.
+"""Draw the videos of the built-in CausalChaos sample: a cat and a mouse that run through different scenes.
 
-The videos do not show the content of the questions; the sample is for testing builds, not models. No two clips look
+The videos do not show what the questions ask about, so the sample can test a build but not a model. No two clips look
 the same.
 """
 
@@ -20,7 +20,7 @@ from ...video.encode import write_video
 from .causal import Episode, sample_episodes, write_causal_annotations
 from .paint import FLOOR_Y, WIDTH, Brush, Colour, box, canvas, colour, finish, oval
 
-HOLD = 2  # frames per drawing, as in animation
+HOLD = 2  # frames per drawing, as in traditional animation
 WALLS = ("#cfe4f2", "#f0dfc0", "#d7ead0", "#e3d6ec", "#f6e6a8", "#d9d9e6")
 FLOORS = ("#7fae6d", "#b98d5e", "#5f9a58", "#8d7aa0", "#dfc27a", "#8a8fa3")
 CAT, MOUSE, DARK = colour("#6d7b8f"), colour("#b9793f"), colour("#2b2b33")
@@ -40,7 +40,7 @@ Licence: CC0 1.0 (public domain).
 
 
 def frames(episode: Episode, number: int) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of an episode, uint8 RGB of shape (240, 320, 3)."""
+    """Draw the frames of an episode one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
     for first in range(0, episode.frames, HOLD):
         picture = _picture(number, first / float(episode.fps))
         for _ in range(min(HOLD, episode.frames - first)):
@@ -74,7 +74,7 @@ def _scene(number: int) -> Image.Image:
 
 
 def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
-    """Draw an animal with ears, tail and four legs, facing right relative to the brush."""
+    """Draw a four-legged animal that faces to the right of the brush."""
     lift = 4 * size * abs(sin(beat))
     body = complex(0, 30 * size + lift)
     tail = [body - 26 * size, body + size * complex(-44, 14 + 6 * sin(beat)), body + size * complex(-50, 34)]
@@ -92,7 +92,7 @@ def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
 
 
 def write_causal_sample(directory: Path) -> None:
-    """Write `Annotations.csv`, `README.txt` and `videos/<episode>.mp4`."""
+    """Write `Annotations.csv`, `README.txt` and a video for each episode, `videos/<episode>.mp4`."""
     write_causal_texts(directory)
     for number, episode in enumerate(sample_episodes()):
         write_video(directory / "videos" / f"{episode.id}.mp4", frames(episode, number), rate=episode.fps)

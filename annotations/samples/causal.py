@@ -1,4 +1,4 @@
-"""Write the annotations of the built-in CausalChaos sample, with invented questions, in the released layout."""
+"""Write the annotations of the built-in CausalChaos sample: invented questions in the layout of the release."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANNOTATIONS = "Annotations.csv"
 
 
 class SampleRow(NamedTuple):
-    """A question about the frames from `start_frame` up to `end_frame` of an episode."""
+    """A question about part of an episode, from `start_frame` up to but not including `end_frame`."""
 
     start_frame: int
     end_frame: int
@@ -30,7 +30,7 @@ class SampleRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Episode:
-    """An invented cartoon; its rows are in frame order, and its id contains a season absent from the release."""
+    """An invented cartoon with its questions in temporal order. The season in its id does not occur in the release."""
 
     id: str
     title: str
@@ -56,7 +56,7 @@ def sample_episodes() -> tuple[Episode, ...]:
 
 
 def annotation_table() -> str:
-    """Return the questions as `Annotations.csv`, with a byte order mark as in the release."""
+    """Format the questions as `Annotations.csv`, with a byte order mark as in the release."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)
@@ -66,7 +66,7 @@ def annotation_table() -> str:
 
 
 def write_causal_annotations(directory: Path) -> Path:
-    """Write `Annotations.csv` to a directory, creating it if needed, and return the path."""
+    """Write `Annotations.csv` to a directory, creating it if necessary, and return its path."""
     path = directory / ANNOTATIONS
     write_atomic(path, annotation_table())
     return path

@@ -1,4 +1,4 @@
-"""Write the built-in Charades sample: annotations in the original formats, and videos animated from `charades.yaml`."""
+"""Write the built-in Charades sample: annotations in the original formats, and videos drawn from `charades.yaml`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .acting import Cue, Stage, Station, picture_at
 from .figure import Look
 
 SOUND_RATE = 16000
-TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one per action of a video
+TONES_HZ = (261.63, 329.63, 392.00, 523.25, 659.26)  # one pitch for each action of a video
 LOUDNESS, FADE_S = 0.25, 0.2
 README = """\
 The built-in Charades sample of stressreel
@@ -45,9 +45,9 @@ class SampleVideo:
     """A video of the sample.
 
     Attributes:
-        quality, relevance, verified: Charades' ratings, as text.
+        quality, relevance, verified: Ratings as in Charades, as text.
         script: Script of one or two sentences.
-        descriptions: Paraphrases of the script by viewers.
+        descriptions: Viewers' paraphrases of the script.
         objects: Charades object names.
         sentences: Charades-STA sentences of each action.
         subject: Four-character id of the person.
@@ -69,17 +69,17 @@ class SampleVideo:
 
     @property
     def actions(self) -> tuple[Cue, ...]:
-        """All actions in temporal order."""
+        """Return all actions in temporal order."""
         return self.stage.cues
 
     @property
     def length_s(self) -> float:
-        """Length in seconds."""
+        """Return the length in seconds."""
         return self.stage.length_s
 
     @property
     def num_frames(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
         return round(self.length_s * self.fps)
 
 
@@ -98,9 +98,10 @@ def _table() -> dict[str, Any]:
 def stage(
     scene: str, subject: str, stations: Mapping[str, Sequence[float]], actions: Sequence[Sequence[Any]], length_s: float
 ) -> Stage:
-    """Return the stage for a scene and a person of the table.
+    """Set up the stage for a scene and a person listed in `charades.yaml`.
 
-    `stations` are pixel column and facing direction by piece of furniture; `actions` start with class, start and end.
+    `stations` maps each piece of furniture to a pixel column and a facing direction. Each item of `actions` starts with
+    a class, a start and an end.
     """
     return Stage(
         **_table()["scenes"][scene],
@@ -124,18 +125,18 @@ def _video(row: dict[str, Any]) -> SampleVideo:
 
 
 def frames(video: SampleVideo) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of a video, uint8 RGB of shape (240, 320, 3)."""
+    """Draw the frames of a video one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
     for number in range(video.num_frames):
         yield picture_at(video.stage, float(number / video.fps))
 
 
 def sound(video: SampleVideo, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return the soundtrack of a video; see `tones`."""
+    """Synthesize the soundtrack of a video with `tones`."""
     return tones(video.actions, round(video.num_frames / video.fps * rate), rate)
 
 
 def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return a soft tone of a different pitch for each action: float32 of shape (num_samples,), in [-1, 1]."""
+    """Synthesize a soft tone of a different pitch for each action: float32 of shape (num_samples,), in [-1, 1]."""
     samples = np.zeros(num_samples, np.float32)
     t = np.arange(len(samples)) / rate
     for action, pitch in zip(cues, TONES_HZ[: len(cues)], strict=True):
@@ -147,7 +148,7 @@ def tones(cues: Sequence[Cue], num_samples: int, rate: int = SOUND_RATE) -> NDAr
 
 
 def write_charades_sample(directory: Path) -> None:
-    """Write the sample in the layout of Charades and Charades-STA, with `segments.csv` and the videos."""
+    """Write the sample in the layout of Charades and Charades-STA, together with `segments.csv` and the videos."""
     for split in ("train", "test"):
         videos = [video for video in sample_videos() if video.split == split]
         write_atomic(directory / f"Charades_v1_{split}.csv", annotation_table(videos))
@@ -174,7 +175,7 @@ def annotation_table(videos: list[SampleVideo]) -> str:
 
 
 def sentence_list(videos: list[SampleVideo]) -> str:
-    """Format videos as a Charades-STA list; times never exceed the length of the video."""
+    """Format videos as a Charades-STA list in which no time exceeds the length of the video."""
     return "".join(
         f"{video.id} {action.start:.1f} {min(action.end, video.length_s):.1f}##{sentence}\n"
         for video in videos
@@ -184,7 +185,7 @@ def sentence_list(videos: list[SampleVideo]) -> str:
 
 
 def segment_table() -> str:
-    """Format the actions of all videos as a CSV of segments with phrases, as users annotate them."""
+    """Format the actions of all videos as a CSV of segments and phrases, like a user's own annotations."""
     text, phrases = io.StringIO(), {entry.id: entry.phrase for entry in load_classes().classes.values()}
     table = csv.writer(text, lineterminator="\n")
     table.writerow(("video", "start", "end", "phrase", "split"))

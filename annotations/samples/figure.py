@@ -1,4 +1,4 @@
-"""Draw the person: poses, limbs and appearance.
+"""Draw the person in a given pose and appearance.
 
 Points are complex numbers, `forward + height * 1j` in pixels, relative to the person's position.
 """
@@ -19,7 +19,7 @@ STRIDE = 44.0  # pixels per step
 
 
 class Pose(NamedTuple):
-    """Positions and angles of the body parts; angles in radians, positive forward."""
+    """The positions of the body parts, and their angles in radians (positive is forward)."""
 
     step: float = 0.0  # pixels forward of the person's position
     turn: float = 1.0  # 1 faces ahead, 0 the viewer, -1 backward
@@ -37,12 +37,12 @@ STAND = Pose()
 
 
 def mix(first: Pose, second: Pose, share: float) -> Pose:
-    """Interpolate between two poses; `share` (0 to 1) is the weight of `second`."""
+    """Interpolate between two poses. `share` is the weight of `second`, from 0 to 1."""
     return Pose._make(a + (b - a) * share for a, b in zip(first, second, strict=True))
 
 
 def walking(distance: float, vigour: float) -> Pose:
-    """Return a walking pose after `distance` pixels; `vigour` ranges from 0 (standing) to 1 (full steps)."""
+    """Return the pose of a person after walking `distance` pixels. `vigour` is 0 for standing, 1 for full steps."""
     swing = math.pi * distance / STRIDE
 
     def foot(phase: float) -> complex:
@@ -61,7 +61,7 @@ def walking(distance: float, vigour: float) -> Pose:
 
 
 def alive(pose: Pose, t: float) -> Pose:
-    """Add a slight sway to a pose at `t` seconds."""
+    """Make a pose sway slightly at `t` seconds."""
     return pose._replace(
         hip=pose.hip + 0.9 * math.sin(1.3 * t) + 0.5j * math.sin(2.1 * t),
         lean=pose.lean + 0.015 * math.sin(1.7 * t),
@@ -70,9 +70,9 @@ def alive(pose: Pose, t: float) -> Pose:
 
 
 def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> list[complex]:
-    """Return root, joint and tip of a two-part limb, moving an unreachable tip into reach.
+    """Return the root, joint and tip of a limb with two parts. A tip that is too far away is moved within reach.
 
-    `upper` and `lower` are the lengths of the parts in pixels; `way` is 1 if the joint of a hanging limb bends forward
+    `upper` and `lower` are the lengths of the parts in pixels. `way` is 1 if the joint of a hanging limb bends forward
     (knee), -1 if it bends backward (elbow).
     """
     reach = tip - root
@@ -85,7 +85,7 @@ def bend(root: complex, tip: complex, upper: float, lower: float, way: int) -> l
 
 @dataclass(frozen=True)
 class Look:
-    """The appearance of a person; colours are `#rrggbb`."""
+    """The appearance of a person, with colours as `#rrggbb`."""
 
     skin: str
     hair: str
@@ -95,13 +95,13 @@ class Look:
     style: str  # hair style: short, bun, bob or curly
 
     def paint(self, part: str) -> Colour:
-        """Return the colour of a part of the body."""
+        """Return the colour of a body part."""
         return colour(getattr(self, part))
 
 
 @dataclass(frozen=True)
 class Body:
-    """A person in a pose, with a brush at the person's position."""
+    """A person in a pose, drawn with a brush at the person's position."""
 
     brush: Brush
     look: Look
@@ -109,25 +109,25 @@ class Body:
 
     @property
     def shoulder(self) -> complex:
-        """The position of the shoulder joint."""
+        """Return the position of the shoulder joint."""
         return self.pose.hip + TORSO * 1j * cmath.exp(-1j * self.pose.lean)
 
     @property
     def head(self) -> complex:
-        """The position of the centre of the head."""
+        """Return the position of the centre of the head."""
         return self.shoulder + HEAD_RISE * 1j * cmath.exp(-1j * (self.pose.lean + self.pose.nod / 2))
 
     def arm(self, side: str) -> list[complex]:
-        """Return shoulder, elbow and hand of the `near` or `far` arm."""
+        """Return the positions of the shoulder, elbow and hand of the `near` or `far` arm."""
         root = self.shoulder + (-2 if side == "near" else 3) - 3j
         return bend(root, getattr(self.pose, side), UPPER_ARM, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
-        """Return the actual position of the `near` or `far` hand."""
+        """Return where the `near` or `far` hand actually is, within reach of the arm."""
         return self.arm(side)[2]
 
     def draw_behind(self, t: float) -> None:
-        """Draw everything except the near arm, so that held things can be drawn next."""
+        """Draw everything except the near arm, so that a held object can be drawn before it."""
         self._arm("far")
         self._leg("far")
         self._leg("near")
@@ -135,7 +135,7 @@ class Body:
         self._head(t)
 
     def draw_arm(self) -> None:
-        """Draw the near arm in front of anything it holds."""
+        """Draw the near arm in front of any object it holds."""
         self._arm("near")
 
     def _arm(self, side: str) -> None:

@@ -1,4 +1,4 @@
-"""Write the built-in MSR-VTT sample: JSFusion's CSV, and short clips animated from `msrvtt.yaml`."""
+"""Write the built-in MSR-VTT sample: a CSV like JSFusion's, and short clips animated from `msrvtt.yaml`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Licence: CC0 1.0 (public domain).
 
 
 class Shot(NamedTuple):
-    """A part of a performance, with start and end in seconds."""
+    """A shot of a stage, with start and end in seconds."""
 
     stage: Stage
     start_s: float
@@ -46,7 +46,7 @@ class Shot(NamedTuple):
 
 @dataclass(frozen=True)
 class SampleClip:
-    """A clip of the sample; its id is "video" and a number above those of MSR-VTT."""
+    """A clip of the sample. Its id is "video" followed by a number that is higher than any in MSR-VTT."""
 
     id: str
     caption: str
@@ -56,7 +56,7 @@ class SampleClip:
 
     @property
     def num_frames(self) -> int:
-        """Number of frames."""
+        """Return the number of frames."""
         return sum(self.frames_of(shot) for shot in self.shots)
 
     def frames_of(self, shot: Shot) -> int:
@@ -85,14 +85,14 @@ def sample_clips() -> tuple[SampleClip, ...]:
 
 
 def frames(clip: SampleClip) -> Iterator[NDArray[np.uint8]]:
-    """Yield the frames of a clip, uint8 RGB of shape (240, 320, 3)."""
+    """Draw the frames of a clip one by one, as uint8 RGB arrays of shape (240, 320, 3)."""
     for shot in clip.shots:
         for number in range(clip.frames_of(shot)):
             yield picture_at(shot.stage, shot.start_s + float(number / clip.fps))
 
 
 def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
-    """Return the soundtrack of a clip: float32 of shape (num_samples,), in [-1, 1]."""
+    """Synthesize the soundtrack of a clip: float32 of shape (num_samples,), in [-1, 1]."""
     pieces = []
     for shot in clip.shots:
         start, length = round(shot.start_s * rate), round(clip.frames_of(shot) / clip.fps * rate)
@@ -102,7 +102,7 @@ def sound(clip: SampleClip, rate: int = SOUND_RATE) -> NDArray[np.float32]:
 
 
 def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = None) -> None:
-    """Write the sample, or some of its clips, in the layout of MSR-VTT's retrieval test."""
+    """Write all clips of the sample, or only the given ones, in the layout of MSR-VTT's retrieval test."""
     clips = sample_clips() if clips is None else clips
     write_atomic(directory / "MSRVTT_JSFUSION_test.csv", caption_table(clips))
     write_atomic(directory / "README.txt", README)
@@ -113,7 +113,7 @@ def write_msrvtt_sample(directory: Path, clips: Sequence[SampleClip] | None = No
 
 
 def caption_table(clips: Sequence[SampleClip]) -> str:
-    """Format clips as a JSFusion CSV."""
+    """Format clips as a CSV like JSFusion's."""
     text = io.StringIO(newline="")
     table = csv.writer(text, lineterminator="\n")
     table.writerow(COLUMNS)

@@ -1,7 +1,7 @@
 """Paint flat cartoons with antialiased edges, at 320 × 240 pixels.
 
-A brush is positioned on the floor, facing left or right. Points are complex numbers relative to its position,
-`forward + height * 1j` in pixels.
+A brush stands on the floor and faces left or right. Points are complex numbers relative to its position, `forward +
+height * 1j` in pixels.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ Points = Sequence[complex] | NDArray[np.complex128]
 
 @cache
 def colour(code: str) -> Colour:
-    """Convert a code `"#rrggbb"` to RGB, 0 to 255 per channel."""
+    """Convert a colour code such as "#00ff80" to RGB, with values from 0 to 255."""
     red, green, blue = bytes.fromhex(code.removeprefix("#"))
     return red, green, blue
 
 
 def blend(first: Colour, second: Colour, share: float) -> Colour:
-    """Blend two colours; `share` (0 to 1) is the weight of `second`."""
+    """Blend two colours. `share` is the weight of `second`, from 0 to 1."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 
 
 def oval(centre: complex, width: float, height: float, turn: float = 0.0) -> NDArray[np.complex128]:
-    """Return the outline, shape (20,), of an ellipse with the given half axes, rotated anticlockwise by radians."""
+    """Return 20 points on the outline of an ellipse, given its half axes and its anticlockwise rotation in radians."""
     outline: NDArray[np.complex128] = _CIRCLE.real * width + 1j * (_CIRCLE.imag * height)
     placed: NDArray[np.complex128] = centre + outline * np.exp(1j * turn)
     return placed
@@ -51,25 +51,25 @@ def box(corner: complex, opposite: complex) -> list[complex]:
 
 
 def canvas(wall: Colour) -> Image.Image:
-    """Return an empty RGB picture of three times the final size."""
+    """Return an empty RGB picture at three times the final resolution."""
     return Image.new("RGB", (WIDTH * OVERSAMPLING, HEIGHT * OVERSAMPLING), wall)
 
 
 def finish(picture: Image.Image) -> NDArray[np.uint8]:
-    """Reduce a painted picture to its final size: uint8 RGB of shape (240, 320, 3)."""
+    """Scale a painted picture down to its final size, a uint8 RGB array of shape (240, 320, 3)."""
     return np.asarray(picture.reduce(OVERSAMPLING), np.uint8)
 
 
 @dataclass(frozen=True)
 class Brush:
-    """A brush for one picture, at one position on the floor.
+    """A brush that draws on one picture from one position on the floor.
 
     Attributes:
         picture: A picture from `canvas`.
         x: Pixel column of the position.
         facing: 1 for right, -1 for left, values in between for directions toward the viewer.
         origin: Origin of the brush's coordinates.
-        tilt: Complex factor of length 1, the rotation about the origin.
+        tilt: Complex number of magnitude 1, the rotation about the origin.
     """
 
     picture: Image.Image
@@ -79,11 +79,11 @@ class Brush:
     tilt: complex = 1 + 0j
 
     def moved(self, forward: float, turn: float) -> Brush:
-        """Return a brush moved forward by pixels and turned by the factor `turn`."""
+        """Return a copy moved forward by a number of pixels, with the direction multiplied by `turn`."""
         return replace(self, x=self.x + self.facing * forward, facing=self.facing * turn)
 
     def at(self, origin: complex, turn: float = 0.0) -> Brush:
-        """Return a brush with another origin, rotated backward by radians."""
+        """Return a copy with another origin, rotated backward by `turn` radians."""
         tilt = self.tilt * cmath.exp(1j * turn)
         return replace(self, origin=self.origin + origin * self.tilt, tilt=tilt)
 
@@ -92,7 +92,7 @@ class Brush:
         self._draw.polygon(self._pixels(outline), colour)
 
     def line(self, points: Points, colour: Colour, width: float) -> None:
-        """Draw an open line with round ends through the points; `width` is in pixels."""
+        """Draw an open line with round ends through the points. `width` is in pixels."""
         pixels, thickness = self._pixels(points), max(1, round(width * OVERSAMPLING))
         self._draw.line(pixels, colour, thickness)
         for x, y in pixels:

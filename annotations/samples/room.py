@@ -1,7 +1,7 @@
-"""Draw the rooms: furniture, and things that open, light up, disappear or move.
+"""Draw the rooms: furniture, and objects that open, light up, disappear or move.
 
-Furniture is drawn from the viewpoint of a person who faces it: points are `forward + height * 1j` in pixels. `state`
-contains the change of each thing, 0 to 1 (see `acting.state_at`).
+Furniture is drawn as seen by a person who faces it; points are `forward + height * 1j` in pixels. `state` holds the
+change of each object, from 0 to 1 (see `acting.state_at`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Painter = Callable[[Brush, State], None]
 
 
 class Things(dict[str, float]):
-    """Change of each thing, 0 by default."""
+    """A dictionary of the changes of objects, which default to 0."""
 
     def __missing__(self, thing: str) -> float:
         return 0.0
@@ -34,7 +34,7 @@ DOOR_HINGE, DOOR_WIDTH = 66.0, 42.0
 FRIDGE_HINGE, FRIDGE_WIDTH = 74.0, 48.0
 SIDE_TABLE_TOP, SHELF_TOP = 58.0, 120.0
 BED_TOP = 46.0
-GLASS = 44 + 117j  # centre of window and mirror
+GLASS = 44 + 117j  # centre of the window and the mirror
 CORD = 27 + 104j
 
 
@@ -48,25 +48,25 @@ def shell(brush: Brush, wall: Colour, floor: Colour) -> None:
 
 
 def swung(hinge: float, width: float, opened: float) -> tuple[float, float]:
-    """Return the forward position of a swinging door's free edge, and its apparent growth in height."""
+    """Return how far forward the free edge of a swinging door is, and how much taller it appears."""
     angle = opened * math.radians(78)
     return hinge - width * math.cos(angle), 11 * math.sin(angle)
 
 
 def door_knob(opened: float) -> complex:
-    """Return the position of the knob of a door that is open by a share of `opened`."""
+    """Return the position of the door knob. `opened` is 0 for a closed and 1 for an open door."""
     edge, _ = swung(DOOR_HINGE, DOOR_WIDTH, opened)
     return edge + (DOOR_HINGE - edge) * 0.12 + 98j
 
 
 def fridge_grip(opened: float) -> complex:
-    """Return the position of the handle of a refrigerator that is open by a share of `opened`."""
+    """Return the position of the refrigerator handle. `opened` is 0 for a closed and 1 for an open door."""
     edge, _ = swung(FRIDGE_HINGE, FRIDGE_WIDTH, opened)
     return edge + (FRIDGE_HINGE - edge) * 0.1 + 92j
 
 
 def door_frame(brush: Brush, _: State) -> None:
-    """Draw the view through a door: a bright hallway."""
+    """Draw the bright hallway seen through a door."""
     brush.fill(box(18 + 40j, 70 + 174j), DARK_WOOD)
     brush.fill(box(22 + 41j, 66 + 170j), (252, 240, 190))
     brush.fill([22 + 41j, 66 + 41j, 58 + 66j, 30 + 66j], (216, 176, 120))
@@ -94,7 +94,7 @@ def door_leaf(brush: Brush, state: State) -> None:
 
 
 def fridge(brush: Brush, state: State) -> None:
-    """Draw a refrigerator with light and food inside."""
+    """Draw a refrigerator, with a light and food inside."""
     opened = state["fridge"]
     body = (206, 220, 226)
     brush.fill(box(24 + 14j, 78 + 150j), blend(body, INK, 0.25))
@@ -142,7 +142,7 @@ def table(brush: Brush, state: State) -> None:
 
 
 def apple(brush: Brush, bitten: float = 0.0) -> None:
-    """Draw an apple at the origin, with the fraction `bitten` of its front side eaten."""
+    """Draw an apple at the origin. `bitten` is the fraction of its front that has been eaten."""
     brush.disc(0j, 6, RED)
     brush.line([6j, 1 + 9j], DARK_WOOD, 1.5)
     brush.fill(oval(4 + 8j, 3, 1.5, 0.4), GREEN)
@@ -170,7 +170,7 @@ def desk(brush: Brush, _: State) -> None:
 
 
 def laptop(brush: Brush, state: State) -> None:
-    """Draw a laptop on the desk; its screen shines when the lid is up."""
+    """Draw a laptop on the desk. Its screen glows when the lid is open."""
     hinge, angle = 56 + 65j, state["laptop"] * math.radians(112)
     lid = 27 * cmath.exp(1j * (math.pi - angle))
     slant = 9 * math.sin(angle) + 0j
@@ -185,7 +185,7 @@ def laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, front: float, colour: Colour) -> None:
-    """Draw a chair behind a standing person; `front` is the front edge."""
+    """Draw a chair behind a standing person, with its front edge at `front`."""
     back = front - 26
     _legs(brush, back + 3, front + 14, 38, colour)
     brush.line([back + 40j, back - 5 + 96j], blend(colour, INK, 0.15), 6)
@@ -215,7 +215,7 @@ def bookcase(brush: Brush, _: State) -> None:
 
 
 def shelf_things(brush: Brush, state: State) -> None:
-    """Draw the books and the box at the bookcase."""
+    """Draw the books and the box next to the bookcase."""
     for number, colour in enumerate(BOOK_COLOURS):
         moved = state[f"book{number}"]
         if moved == 0 and not state["reading"] and "box" not in state:
@@ -229,7 +229,7 @@ def shelf_things(brush: Brush, state: State) -> None:
 
 
 def slot(number: int) -> complex:
-    """Return the position of a book in the bookcase."""
+    """Return the position of the book with this number in the bookcase."""
     return 42 + 8 * number + 98j
 
 
@@ -240,7 +240,7 @@ def closed_book(brush: Brush, colour: Colour) -> None:
 
 
 def open_book(brush: Brush, leaf: float) -> None:
-    """Draw an open book at the origin; `leaf` (0 to 1) is the progress of the page being turned."""
+    """Draw an open book at the origin. `leaf` tells how far the page has been turned, from 0 to 1."""
     brush.fill([-16 + 10j, 0j - 2, 17 + 10j, 15 - 9j, 0 - 14j, -15 - 9j], RED)
     for way in (-1, 1):
         brush.fill([0j, way * 14 + 9j, way * 13 - 7j, -11j], WHITE)
@@ -259,7 +259,7 @@ def carton(brush: Brush) -> None:
 
 
 def window(brush: Brush, _: State) -> None:
-    """Draw a window over a sill, with a view."""
+    """Draw a window with a view and a sill."""
     brush.fill(box(14 + 84j, 84 + 166j), WHITE)
     brush.fill(box(18 + 90j, 80 + 162j), (150, 208, 246))
     brush.disc(68 + 150j, 7, (255, 226, 110))
@@ -269,7 +269,7 @@ def window(brush: Brush, _: State) -> None:
 
 
 def mirror(brush: Brush, _: State) -> None:
-    """Draw a mirror in a golden frame over a small console."""
+    """Draw a mirror with a golden frame above a small console."""
     brush.fill(oval(GLASS, 27, 39), (214, 164, 60))
     brush.fill(oval(GLASS, 23, 35), (196, 226, 236))
     for shift in (0, 8):
@@ -279,13 +279,13 @@ def mirror(brush: Brush, _: State) -> None:
 
 
 def washing_things(brush: Brush, state: State) -> None:
-    """Draw the cloth at its resting place."""
+    """Draw the cloth where it lies when nobody uses it."""
     if not state["cloth"]:
         cloth(brush.at(28 + 89j), YELLOW)
 
 
 def mirror_things(brush: Brush, state: State) -> None:
-    """Draw the rag and the comb at their resting places."""
+    """Draw the rag and the comb where they lie when nobody uses them."""
     if not state["rag"]:
         cloth(brush.at(32 + 75j), YELLOW)
     if not state["comb"]:
@@ -299,14 +299,14 @@ def cloth(brush: Brush, colour: Colour) -> None:
 
 
 def comb(brush: Brush) -> None:
-    """Draw a comb at the origin, teeth down."""
+    """Draw a comb at the origin, with its teeth pointing down."""
     brush.line([-9 + 0j, 9 + 0j], (160, 40, 120), 3)
     for x in range(-7, 9, 3):
         brush.line([x + 0j, x - 5j], (160, 40, 120), 1)
 
 
 def lamp(brush: Brush, state: State) -> None:
-    """Draw a floor lamp with a cord to pull."""
+    """Draw a floor lamp with a pull cord."""
     light = state["light"]
     brush.line([44 + 8j, 44 + 140j], INK, 3)
     brush.fill(oval(44 + 7j, 15, 4), INK)
@@ -319,14 +319,14 @@ def lamp(brush: Brush, state: State) -> None:
 
 
 def lamp_halo(brush: Brush, state: State) -> None:
-    """Draw the glow of the lamp on the wall."""
+    """Draw the glow that the lamp casts on the wall."""
     if state["light"] > 0.5:
         for radius, colour in ((50, (250, 234, 196)), (38, (255, 242, 206))):
             brush.disc(44 + 140j, radius, colour)
 
 
 def broom_corner(brush: Brush, state: State) -> None:
-    """Draw a broom hanging on a peg, and scraps on the floor."""
+    """Draw a broom that hangs on a peg, and scraps on the floor below it."""
     brush.fill(box(10 + 146j, 32 + 152j), DARK_WOOD)
     brush.disc(20 + 149j, 3, WOOD)
     if not state["broom"]:
@@ -365,7 +365,7 @@ def sofa(brush: Brush, state: State) -> None:
 
 
 def bed(brush: Brush, state: State) -> None:
-    """Draw a bed whose head is behind the person."""
+    """Draw a bed whose head end is behind the person."""
     brush.line([-80 + 10j, -80 + 92j], DARK_WOOD, 7)
     brush.line([82 + 10j, 82 + 58j], DARK_WOOD, 7)
     brush.fill(box(-80 + 14j, 82 + 30j), WOOD)
@@ -375,7 +375,7 @@ def bed(brush: Brush, state: State) -> None:
 
 
 def pillow_things(brush: Brush, state: State) -> None:
-    """Draw the pillow: on the furniture before it is thrown, on the floor afterwards."""
+    """Draw the pillow on the furniture or, once it has been thrown, on the floor."""
     if state["pillow"] == 0:
         pillow(brush.at(46 + 57j, 0.25))
     elif state["pillow"] == 1:
@@ -389,7 +389,7 @@ def pillow(brush: Brush) -> None:
 
 
 def blanket_things(brush: Brush, state: State) -> None:
-    """Draw the blanket on the bed: a heap before it is tidied, a neat stack afterwards."""
+    """Draw the blanket on the bed, as a heap or, once it has been folded, as a neat stack."""
     top = BED_TOP
     if state["blanket"] == 0:
         heap = [18 + top * 1j, 20 + (top + 12) * 1j, 32 + (top + 19) * 1j, 42 + (top + 10) * 1j]
@@ -402,7 +402,7 @@ def blanket_things(brush: Brush, state: State) -> None:
 
 
 def rug(brush: Brush, _: State) -> None:
-    """Draw a round rug, the station for actions without furniture."""
+    """Draw the round rug on which actions without furniture are performed."""
     brush.fill(oval(10 + 2j, 52, 13), (196, 110, 96))
     brush.fill(oval(10 + 2j, 40, 9), (232, 180, 150))
 
@@ -415,7 +415,7 @@ STANDING: dict[str, Painter] = {
     "window": window,
     "mirror": mirror,
     "rug": rug,
-}  # never changes
+}  # these parts never change
 CHANGING: dict[str, Painter] = {
     "door": door_leaf,
     "fridge": fridge,

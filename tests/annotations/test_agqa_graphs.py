@@ -76,10 +76,10 @@ def test_names_come_from_the_release_where_it_has_them(tmp_path: Path) -> None:
     assert graph is not None
     assert graph.relations["fondling"] == {"blanket": 0b110, "pillow": 0b10}
     (tmp_path / "ENG.txt").write_text("[1]")
-    with pytest.raises(InputError, match="ids and their English names"):
+    with pytest.raises(InputError, match="maps ids to English names"):
         open_graphs(path)
     (tmp_path / "ENG.txt").write_text("{")
-    with pytest.raises(InputError, match=r"ENG.txt is not JSON"):
+    with pytest.raises(InputError, match=r"ENG.txt is not valid JSON"):
         open_graphs(path)
 
 
@@ -109,7 +109,7 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
         value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
     for protocol, refuse in ((0, read), (2, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
-        with pytest.raises(InputError, match=rf"a.pkl: it names .*{named}.*was not read"):
+        with pytest.raises(InputError, match=rf"a.pkl: it refers to .*{named}.*was not read"):
             refuse(path)
     assert not here.exists()
 
@@ -143,8 +143,8 @@ def change(key: str, **fields: object) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("videos", "message"),
     [
-        ([1], "expected a dictionary of videos, got list"),
-        ({"../x": {}}, "videos by their ids"),
+        ([1], "expected a dictionary with an entry for each video, got list"),
+        ({"../x": {}}, "expected video ids as keys"),
         ({"A": []}, "video A.*dictionary of vertices, got a list"),
         ({"A": {"x1": {}}}, "vertex 'x1'.*the id of a frame"),
         (change("000105", secs=float("nan")), "vertex '000105', field secs: expected a number of seconds"),

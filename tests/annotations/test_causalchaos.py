@@ -73,7 +73,7 @@ def test_json_lines_and_other_names(tmp_path: Path) -> None:
     assert read_causalchaos(path, columns).rows == expected
     renamed = write(tmp_path, HEADER.replace("Question", "Q"), *GOOD, name="renamed.csv")
     assert read_causalchaos(renamed, {"question": "Q"}).rows == expected
-    assert "no column questions" in refused(renamed, columns={"questions": "Q"})
+    assert "unknown column: questions" in refused(renamed, columns={"questions": "Q"})
     assert "Question is missing" in refused(renamed)
 
 

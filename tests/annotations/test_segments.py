@@ -14,12 +14,13 @@ def csv_file(folder: Path, *lines: str) -> Path:
 
 def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     seconds = csv_file(tmp_path, "video,start,end,phrase", "a,1,3,wave")
-    with pytest.raises(UsageError, match=r"own\.csv has times in seconds only"):
+    with pytest.raises(UsageError, match=r"own\.csv gives all times in seconds"):
         read_segments(seconds, rate=Fraction(25))
     header = "video,start,end,start_frame,end_frame,phrase"
     mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
     with pytest.raises(
-        UsageError, match=r"own\.csv has times in frames, first in line 3: .*--fps 25, or times in seconds"
+        UsageError,
+        match=r"own\.csv gives times as frame numbers, first in line 3\. .*--fps 25, or use times in seconds",
     ):
         read_segments(mixed)
     (video,) = read_segments(mixed, rate=Fraction(25)).videos

@@ -122,10 +122,10 @@ def test_files_are_chosen_by_split(tmp_path: Path) -> None:
     }
     assert choose_files(inside, ["test", "train"], names) == {inside: ["test", "train"]}
     inside.unlink()
-    with pytest.raises(InputError, match=r"no all.json in .*; the split train is read from one of them"):
+    with pytest.raises(InputError, match=r"no all.json in .*\. The split train needs one of these files"):
         choose_files(tmp_path, ["test", "train"], names)
     with pytest.raises(InputError, match=r"there is no file or folder .*absent"):
         choose_files(tmp_path / "absent", ["test"], names)
-    for splits, given_ in ((["val"], "val"), ([], "given")):
-        with pytest.raises(InputError, match=f"there is no split {given_}. Splits: train, test"):
+    for splits, given_ in ((["val"], "val"), ([], "none given")):
+        with pytest.raises(InputError, match=f"unknown split: {given_}\\. Choose from train, test"):
             choose_files(tmp_path, splits, names)

@@ -224,7 +224,7 @@ DAMAGED: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "no key": (lambda g: g["subquestion"][SOMETHING].pop("key"), "key"),
     "one child": (lambda g: g["hierarchy"][ROOT]["Equals"].pop(), "needs exactly two"),
     "another child": (lambda g: g["hierarchy"][ROOT]["Equals"].__setitem__(0, "Why?"), "Why?"),
-    "no text": (lambda g: g["subquestion"][SOMETHING].update(answer=3), "is not a text"),
+    "no text": (lambda g: g["subquestion"][SOMETHING].update(answer=3), "is not a string"),
     "one key": (lambda g: g["subquestion"][SOMETHING].update(key="ABCDE-4"), "same key"),
 }
 
@@ -285,7 +285,7 @@ class TestHierarchies:
         folder = hierarchies(tmp_path / "in", authors())
         path = folder / "test_hierarchies" / "ABCDE.json"
         path.write_bytes(path.read_bytes()[:-30])
-        self.refused(folder, path.name, "is not JSON")
+        self.refused(folder, path.name, "is not valid JSON")
         texts = [f"Question {number}?" for number in range(sys.getrecursionlimit() * 2)]
         graphs = authors()
         graph = graphs["ABCDE-4"]
