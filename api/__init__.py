@@ -1,1 +1,1 @@
-"""API functions of `stressreel`, one module per command."""
+"""Python functions for the commands of `stressreel`, with one module per command."""

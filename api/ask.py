@@ -1,4 +1,4 @@
-"""Ask a model the questions of an output."""
+"""Ask a model the questions of an output, and write its answers as predictions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def read_prices(given: Sequence[Any]) -> tuple[float, float]:
-    """Parse two prices, given as comma-separated text or as two values; raise ValueError otherwise."""
+    """Parse two nonnegative prices, from a text such as "2.5,10" or from two numbers."""
     try:
         first, second = (float(one) for one in (given.split(",") if isinstance(given, str) else given))
     except ValueError:
@@ -97,11 +97,11 @@ def ask(
         endpoint: Base URL of an OpenAI-compatible endpoint, such as http://localhost:8000/v1.
         model: With `endpoint`: name of the model.
         transformers: Model to run locally with transformers.
-        revision: With `transformers`: commit, tag or branch on the hub.
+        revision: With `transformers`: commit, tag or branch on the Hub.
         device: With `transformers`: device, such as cuda:0.
         dtype: With `transformers`: data type, such as bfloat16.
-        device_map: With `transformers`: distribution over several devices, such as auto.
-        batch: With `transformers`: number of questions that are answered together.
+        device_map: With `transformers`: how to distribute the model over several devices, such as auto.
+        batch: With `transformers`: number of questions to answer in one batch.
         modalities: Inputs of the model, separated by commas: video (frames only), text (subtitles only), both, blind
             (neither), unasked (everything except the question).
         config: Ask only the questions of this table; may be repeated.
@@ -109,20 +109,20 @@ def ask(
         setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
         limit: Ask only the first N questions of each task and setting.
         videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
-        frames: Frames per clip.
-        fps: Frames per second of the clip, instead of a fixed number.
+        frames: Number of frames per clip.
+        fps: Frames per second to take from each clip, instead of a fixed number.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         quality: JPEG quality of frames.
-        send: Send frames as images, or a video: the file as a video_url to an endpoint (some servers support this), or
-            the frames with their times to a local model.
+        send: Whether to send frames as images, or a video. An endpoint receives the video as a video_url, which only
+            some servers support. A local model receives the frames with their times.
         max_tokens: Maximum number of tokens per answer.
-        seed: Sampling seed that is sent to the endpoint.
+        seed: Random seed that is sent to the endpoint.
         at_once: Maximum number of concurrent requests.
         per_minute: Maximum number of requests per minute.
         retries: Maximum number of retries per request.
         timeout: Timeout of a request, in seconds.
-        key_variable: Environment variable with the API key.
-        request: Additional request fields; null removes a default one.
+        key_variable: Environment variable that contains the API key.
+        request: Additional fields of the request, as a JSON object. The value null removes a default field.
         prices: Prices per million input tokens and per million output tokens.
         partial: Write the predictions even if some questions have no answer.
         fresh: Discard earlier answers and ask all questions again.
@@ -159,7 +159,9 @@ def ask(
     if dry_run:
         return plan(asked, calls, clips, how, paid)
     if to is None:
-        raise UsageError("--to is missing: the file for the predictions; with several --modalities a folder.")
+        raise UsageError(
+            "--to is missing. Give a file for the predictions, or a folder if there are several --modalities."
+        )
     target = Path(to)
     check_outside(target, asked.path)
     several = len(chosen) > 1

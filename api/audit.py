@@ -1,4 +1,4 @@
-"""Measure the accuracy that is possible without the video."""
+"""Measure how many questions can be answered without the video."""
 
 from __future__ import annotations
 
@@ -45,24 +45,24 @@ def audit(
 ) -> Audit:
     """Measure how well blind baselines, which never see a video, answer the questions of `out`.
 
-    Many baselines, trained and untrained, choose an option or answer yes or no; compare a model with the best of them.
-    Trained baselines learn from split train; without one, or when train is audited, from other source videos of the
-    same split.
+    The baselines, some of which are trained, choose an option or answer yes or no. Compare a model with the best of
+    them. Trained baselines learn from the train split. If there is no such split, or if it is the one to audit, they
+    learn from other source videos of the same split.
 
     Args:
         out: The output of a build.
         items: Audit a file of questions instead: CSV, JSON lines, JSON or Parquet with id, question, options (or a0,
             a1, …) and answer, and optionally source, split, config, kind, part and blind_guessable.
-        train: With `items`: file of questions to train the baselines on.
-        columns: With `items`: names of columns that differ, such as source=vid,id=qid.
+        train: With `items`: file of questions on which to train the baselines.
+        columns: With `items`: columns that have other names in the file, such as source=vid,id=qid.
         config: Audit only this table.
         split: Split to audit, or all.
         to: Folder for audit.json, audit.md and audit.png, outside `out`.
-        model: Sentence encoder: a folder, or a name on the hub.
-        sbert: Include baselines that use a sentence encoder.
+        model: Sentence encoder, given by a folder or by its name on the Hub.
+        sbert: Whether to include baselines that use a sentence encoder.
         first_index: Index of the first option in `answer` of a file.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
 
     Raises:
         UsageError: A path, table or split does not exist, or options conflict.
@@ -127,7 +127,11 @@ def audit(
 
 
 def of_output(output: FinishedOutput, config: str | None, split: str | None) -> Iterator[Part]:
-    """Yield the parts of an output to audit; raise UsageError if the table or split does not exist."""
+    """Yield the questions of each table and split to audit in an output.
+
+    Raises:
+        UsageError: The table or split does not exist.
+    """
     from ..builders import benchmark_of
     from ..builders.parts import choices_of_output
     from ..evaluation.metrics.inputs import ALL, choose_config, choose_split
@@ -156,7 +160,7 @@ def of_output(output: FinishedOutput, config: str | None, split: str | None) -> 
 def of_file(
     path: Path, train: Path | str | None, named: dict[str, str], config: str | None, split: str | None, first: int
 ) -> Iterator[Part]:
-    """Yield the parts of a file to audit.
+    """Yield the questions of each config and split to audit in a file.
 
     Raises:
         UsageError: The file, config or split does not exist.
@@ -183,7 +187,7 @@ def of_file(
 
 
 def write(result: Audit, folder: Path) -> None:
-    """Write the files of an audit, replacing earlier ones; raise OutputError if they cannot be written."""
+    """Write audit.json, audit.md and audit.png to a folder, or raise OutputError if this fails."""
     from ..core.files import output_error, write_atomic
     from ..data_cards.figures import audit_png
 

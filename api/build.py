@@ -32,10 +32,12 @@ def build(name: str, **options: Any) -> Output | None:
 
     Args:
         name: Name of the benchmark, such as "clavi".
-        options: Options of the command, with _ for -: `build("clavi", charades="~/Charades", out="out/clavi")`.
+        options: Options of the command, as in `build("clavi", charades="~/Charades", out="out/clavi")`. Their names
+            have `_` where the command has `-`.
 
     Returns:
-        The output; None for `dry_run=True`, which prints the plan, and for a `shard` that is not the last.
+        The output. None for `dry_run=True`, which only prints the plan, and for a `shard` that is not the last one to
+            finish.
 
     Raises:
         InputError: The benchmark or option is unknown, a value is not allowed, or inputs cannot be used.
@@ -54,13 +56,20 @@ def build(name: str, **options: Any) -> Output | None:
 def run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    """Run a build, or describe it in a dry run; `say` prints notes, and `show` the description.
+    """Run a build, or describe it in a dry run.
+
+    Args:
+        benchmark: The benchmark to build.
+        settings: Settings that determine the content.
+        options: Options that do not affect the content.
+        say: Called with each note.
+        show: Called with the description of a dry run.
 
     Returns:
-        The content of `build.json`; None for a dry run, and for a share while others are unfinished.
+        The content of `build.json`. None for a dry run, and for a share while others are unfinished.
     """
     if options.out is None and not options.dry_run:
-        raise UsageError("--out is missing: the folder to build in.")
+        raise UsageError("--out is missing. Give the folder to build in.")
     check_run(options)
     settings = settled(settings)
     with showing(options.progress):
@@ -68,7 +77,7 @@ def run_build(
         if done is not None and options.withhold is not None and options.out is not None:
             copies = options.out.with_name(f"{options.out.name}.withheld")
             there = (copies / "private" / "build.json").is_file()
-            say(f"{copies} is kept" if there else str(withhold(options.out, split=options.withhold, to=copies)))
+            say(f"kept {copies}" if there else str(withhold(options.out, split=options.withhold, to=copies)))
         return done
 
 
@@ -126,7 +135,7 @@ def _run_build(
 
 
 def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[str]) -> None:
-    """Check, before any work, that the answers of the requested split can be withheld.
+    """Check, before any work is done, that the answers of the requested split can be withheld.
 
     Raises:
         UsageError: The split does not exist, the benchmark declares no answers, or the output is in object storage.
@@ -142,7 +151,7 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
 
 
 def check_run(options: RunOptions) -> None:
-    """Check options before any work is done: raise UsageError if they conflict, MissingExtraError without Ray."""
+    """Raise UsageError if options conflict, or MissingExtraError if Ray is needed but not installed."""
     if options.ray_address and options.executor != "ray":
         raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:

@@ -11,7 +11,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Card(Result):
-    """The path of a written dataset card."""
+    """A dataset card that was written."""
 
     path: Path
 
@@ -22,7 +22,6 @@ class Card(Result):
         """Return None, so that notebooks display the Markdown."""
 
     def _repr_markdown_(self) -> str:
-        """Return the card as Markdown for notebooks."""
         return self.path.read_text(encoding="utf-8").partition("\n---\n")[2]
 
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The differences between two models' scores.
+    """The differences between the scores of two models.
 
     Attributes:
         a: Name of the first scores.
         b: Name of the second scores.
         table: Score, A, B, the difference B - A with its interval, and a verdict.
-        interval: Parameters of the intervals: sources, resamples, seed.
-        remarks: Notes on the pairing of the two.
+        interval: Number of sources and resamples, and the seed of the intervals.
+        remarks: Notes on how the questions of the two models were paired.
     """
 
     a: str
@@ -34,17 +34,17 @@ class Comparison(Result):
     remarks: tuple[str, ...]
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table."""
+        """Return a tuple of the single table."""
         return (self.table,)
 
     def __str__(self) -> str:
         from ..evaluation.metrics.scores import interval_line
 
-        last = "Each line is a separate test at the 5 % level; of many tests, some differ by chance."
+        last = "Each line is a separate test at the 5 % level. Among many tests, some show a difference by chance."
         return "\n".join([super().__str__(), "", *self.remarks, interval_line(self.interval), last])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the comparison as JSON values."""
+        """Return the comparison as JSON values, as printed by --json."""
         keys = ("score", "a", "b", "difference", "verdict")
         listed = [dict(zip(keys, map(cell_json, row), strict=True)) for row in self.table.rows]
         return {"a": self.a, "b": self.b, "interval": self.interval, "scores": listed, "notes": list(self.remarks)}
@@ -62,21 +62,21 @@ def compare(
     seed: Natural = 0,
     resamples: Resamples = 1000,
 ) -> Comparison:
-    """Compare two models: the differences B - A of all scores, with paired confidence intervals.
+    """Compare the scores of two models, and show the differences B - A with paired confidence intervals.
 
-    `a` and `b` are folders written by `stressreel score`; or, with `on`, predictions files or folders of similarities.
-    Open-ended scores need folders. The two may be of different tables with the same questions, such as hard negatives
-    and causal confusion; they are paired by question id.
+    `a` and `b` are folders written by `stressreel score`. With `on`, they can also be predictions files or folders of
+    similarities, except for open-ended scores. They may belong to different tables with the same questions, such as
+    hard negatives and causal confusion, because answers are paired by question id.
 
     Args:
         a: Scores or predictions of model A.
         b: Scores or predictions of model B.
-        on: Output that `a` and `b` are predictions for.
-        config: With `on`: table to score, by default the first.
+        on: Output to which the predictions belong.
+        config: With `on`: table to score; by default the first.
         split: With `on`: split to score, or all; by default test if there is one, else all.
         first_index: With `on`: index of the first option in predictions.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
 
     Raises:
         UsageError: A file, table or split does not exist.
@@ -115,7 +115,7 @@ def compare(
 
 
 def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOptions) -> SavedScores:
-    """Load saved scores, or score predictions on an output."""
+    """Load scores from a folder, or compute them if the path contains predictions for an output."""
     from ..builders.parts import score_output
     from ..core.output import reading
     from ..evaluation.metrics.folder import SCORES, SavedScores, read_scores
@@ -141,7 +141,7 @@ def read_scored(path: Path, on: Path | None, split: str | None, options: ScoreOp
 
 
 def verdict(low: float, high: float) -> str:
-    """Describe the result for an interval of B - A."""
+    """Return a verdict such as "B higher" for the confidence interval of B - A."""
     if low > 0:
         return "B higher"
     if high < 0:

@@ -18,18 +18,18 @@ PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/
 
 @dataclass(frozen=True)
 class LanguageData(Result):
-    """The installed language data.
+    """The language data that is installed.
 
     Attributes:
-        found: State and location of each resource.
-        advice: Instructions that allow NLTK to find downloaded data; "" if unnecessary.
+        found: State and location of each resource, by name.
+        advice: How to make NLTK find downloaded data, or "" if it already does.
     """
 
     found: Mapping[str, str]
     advice: str = ""
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the findings as a table."""
+        """Return a table with the location of each resource."""
         return (Table("data", "", ("what", "found"), tuple(self.found.items()), self.advice),)
 
     def __str__(self) -> str:
@@ -61,12 +61,12 @@ def data_download(
         raise UsageError(f"{to} is a file. --to needs a folder.")
     fetched = fetch(None if to is None else Path(to))
     searched = str(fetched) in map(str, import_extra("nltk.data").path)
-    advice = f"NLTK does not look in {fetched} by itself: set NLTK_DATA={fetched}"
+    advice = f"NLTK does not search {fetched} by default. Set NLTK_DATA={fetched}."
     return LanguageData(_found(), "" if searched else advice)
 
 
 def fetch(folder: Path | None = None) -> Path:
-    """Download NLTK's tagger and WordNet to a folder (by default NLTK's), and return the folder.
+    """Download NLTK's tagger and WordNet to a folder (by default NLTK's own), and return the folder.
 
     Raises:
         InputError: A resource is missing and cannot be downloaded, or the folder cannot be written.

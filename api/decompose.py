@@ -1,4 +1,4 @@
-"""Decompose a compositional question."""
+"""Decompose a compositional question into sub-questions."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decomposition(Result):
-    """A question's graph of sub-questions.
+    """A question decomposed into a graph of sub-questions.
 
     Attributes:
-        steps: The questions: children before parents, the root last.
-        question: Text of the root; None to generate it from the program.
+        steps: The questions, with children before parents and the root last.
+        question: Text of the root question, or None to generate it from the program.
         wording: Wording of the other questions.
     """
 
@@ -29,7 +29,7 @@ class Decomposition(Result):
     wording: Wording = "ours"
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the questions, and the edges by question number."""
+        """Return a table of the questions, and a table of the edges between question numbers."""
         found = self.as_json()
         nodes = tuple((number, *node.values()) for number, node in enumerate(found["nodes"]))
         edges = tuple((edge["parent"], edge["rule"], child) for edge in found["edges"] for child in edge["children"])
@@ -39,7 +39,7 @@ class Decomposition(Result):
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return the questions in order, and the edges by question number."""
+        """Return the questions in order, and the edges between question numbers."""
         from ..builders.decomp.programs.drawing import as_json
 
         return as_json(self.steps, self.question, self.wording)
@@ -50,7 +50,7 @@ class Decomposition(Result):
         return as_tree(self.steps, self.question, self.wording)
 
     def render(self, form: str) -> str:
-        """Format the graph as "text", "json", "markdown" or "dot" (for Graphviz)."""
+        """Format the graph as "text", "json", "markdown" or, for Graphviz, "dot"."""
         from ..builders.decomp.programs.drawing import as_dot
 
         return as_dot(self.steps, self.question, self.wording) if form == "dot" else super().render(form)
@@ -60,12 +60,12 @@ class Decomposition(Result):
 def decompose(
     program: str, *, question: str | None = None, wording: Literal["ours", "engine"] = "ours"
 ) -> Decomposition:
-    """Decompose a question, given by its `program` in the notation of AGQA 2.0, into its graph of sub-questions.
+    """Decompose a question into a graph of sub-questions, given its `program` in the notation of AGQA 2.0.
 
     Args:
         program: The question's program.
         question: Wording of the question; by default generated from the program.
-        wording: Word sub-questions in our English, or like the engine of AGQA-Decomp's authors.
+        wording: Whether sub-questions are worded as in stressreel (ours) or as by the engine of AGQA-Decomp (engine).
 
     Raises:
         InputError: The program cannot be parsed.

@@ -1,4 +1,4 @@
-"""Compare two outputs of one benchmark."""
+"""Compare two outputs of the same benchmark."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ def diff(
     decode: bool = True,
     limit_videos: Annotated[int | None, Option("", minimum=1, shown="all whose bytes differ")] = None,
 ) -> Difference:
-    """Compare two outputs of one benchmark, `a` and `b`.
+    """Compare two outputs of the same benchmark, `a` and `b`.
 
-    The report covers how they were built, their columns, rows and splits, and their videos, first by hash and then by
-    decoded frames. The command exits with 0 if the content is the same and with 1 if it differs.
+    The report compares how they were built, and their columns, rows, splits and videos. If the hashes of two videos
+    differ, their decoded frames are compared. The command exits with 0 if the content is the same, and with 1 if it
+    differs.
 
     Args:
         a: The first output, a folder or a URL of object storage.

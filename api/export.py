@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 NAME = re.compile(r"[A-Za-z0-9_]+")
 HARNESSES = {"inspect": "inspect_ai", "lmms-eval": "lmms_eval", "vlmevalkit": "vlmevalkit"}
-"""The module of `exports` for each harness."""
+"""Name of the module in `exports` for each harness."""
 AnySplit = Annotated[str | None, Option("", shown="all")]
 
 
 @dataclass(frozen=True)
 class ExportedTasks(Result):
-    """Tasks exported for a harness.
+    """Tasks that were exported for an evaluation harness.
 
     Attributes:
         group: Prefix of the task names.
@@ -43,7 +43,7 @@ class ExportedTasks(Result):
     commands: tuple[str, ...]
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the tasks as a table."""
+        """Return a table of the tasks, each with its table and split."""
         rows = tuple((f"{self.group}_{task.name}", task.table, task.split) for task in self.tasks)
         return (Table("tasks", f"Tasks in {self.folder}", ("task", "table", "split"), rows),)
 
@@ -57,13 +57,13 @@ class ExportedTasks(Result):
 
 @dataclass(frozen=True)
 class ExportedFiles(Result):
-    """Files exported from an output.
+    """Files that were exported from an output.
 
     Attributes:
         count: Number of videos, or of files of a released layout.
-        kept: Number of videos or tar shards already written by an earlier export.
+        kept: Number of videos or tar shards that an earlier export had already written.
         shards: Number of tar shards, or None.
-        what: Noun for the counted items.
+        what: Plural noun for the counted files.
         calls: Python calls that load the files.
     """
 
@@ -92,18 +92,18 @@ def export_tasks(
     videos: Path | str | None = None,
     force: bool = False,
 ) -> ExportedTasks:
-    """Export `out` as tasks of an evaluation harness: lmms-eval, VLMEvalKit or inspect-ai.
+    """Export `out` as tasks for lmms-eval, VLMEvalKit or inspect-ai.
 
-    Score its logs with `stressreel score OUT --predictions LOGS`.
+    Score the logs of the harness with `stressreel score OUT --predictions LOGS`.
 
     Args:
         out: The output of a build.
-        harness: The harness.
+        harness: Evaluation harness that runs the tasks.
         to: Folder for the tasks, new or empty.
-        name: Prefix of task names: <name>_<table>.
-        split: Split to ask.
-        videos: Folder of the source videos, if `out` has none and shows them unchanged.
-        force: Overwrite an earlier export in the folder; other files are kept.
+        name: Prefix of the task names, which have the form <name>_<table>.
+        split: Split with the questions to ask.
+        videos: Folder of the source videos, if `out` contains no videos and its questions are about unmodified ones.
+        force: Overwrite an earlier export in the folder, but keep other files.
 
     Raises:
         UsageError: The output, split or folder of videos does not exist, the target folder is inside the output, or the
@@ -119,7 +119,7 @@ def export_tasks(
     with _exporting(Path(out), folder) as (output, benchmark):
         group = name if name is not None else f"stressreel_{output.info['builder']}"
         if not NAME.fullmatch(group):
-            raise UsageError(f"--name {group!r}: letters, digits and _ only.")
+            raise UsageError(f"--name {group!r} may contain only letters, digits and _.")
         tasks = tasks_of(benchmark, output, split)
         found = None if videos is None else _source_videos(benchmark, output, tasks, Path(videos))
         write_tasks(module.task_files, output, tasks, folder, group, found, force=force)
@@ -142,7 +142,7 @@ def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchm
 def _source_videos(
     benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
 ) -> Mapping[str, Path] | None:
-    """Locate the videos of tasks in a folder; return None if the output contains them.
+    """Locate the videos of tasks in a folder, or return None if the output contains them.
 
     Raises:
         UsageError: The folder does not exist, or the videos can only be created by a build.
@@ -164,12 +164,12 @@ def _source_videos(
 
 @public
 def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None) -> ExportedFiles:
-    """Export `out` in the layout of the benchmark's published release, for its authors' programs.
+    """Export `out` in the file layout of the benchmark's published release, which its authors' programs read.
 
     Args:
         out: The output of a build.
         to: Target folder, new or empty.
-        split: Split to write.
+        split: Split to export.
 
     Raises:
         UsageError: The output or split does not exist, or the folder is inside the output.
@@ -189,15 +189,16 @@ def export_released(out: Path | str, *, to: Path | str, split: TestSplit = None)
 def export_files(
     out: Path | str, *, to: Path | str, split: AnySplit = None, force: bool = False, progress: bool = True
 ) -> ExportedFiles:
-    """Export `out` as MP4 files with metadata.jsonl, in a folder per table and split; other tables as JSON lines.
+    """Export the videos of `out` as MP4 files with a metadata.jsonl, in one folder per table and split.
 
-    Run the same command again to continue an interrupted export: files with a matching SHA-256 are kept.
+    Other tables become JSON lines. To continue an interrupted export, run the same command again. Files with a
+    matching SHA-256 are kept.
 
     Args:
         out: The output of a build.
         to: Target folder, new or empty.
-        split: Split to write.
-        force: Overwrite an earlier export in the folder; other files are kept.
+        split: Split to export.
+        force: Overwrite an earlier export in the folder, but keep other files.
         progress: Show progress.
 
     Raises:
@@ -227,16 +228,17 @@ def export_webdataset(
     force: bool = False,
     progress: bool = True,
 ) -> ExportedFiles:
-    """Export `out` as WebDataset: tar shards with <key>.mp4 and <key>.json per video; other tables as JSON lines.
+    """Export the videos of `out` as a WebDataset, in tar shards with <key>.mp4 and <key>.json for each video.
 
-    Run the same command again to continue an interrupted export: complete shards are kept.
+    Other tables become JSON lines. To continue an interrupted export, run the same command again. Complete shards are
+    kept.
 
     Args:
         out: The output of a build.
         to: Target folder, new or empty.
-        split: Split to write.
+        split: Split to export.
         shard_size: Maximum size of a shard, in kB, MB or GB.
-        force: Overwrite an earlier export in the folder; other files are kept.
+        force: Overwrite an earlier export in the folder, but keep other files.
         progress: Show progress.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Check output paths, and write tables."""
+"""Check the paths of files before they are written, and write tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 
 
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
-    """Raise UsageError if a folder is inside the output, which may contain only built files."""
+    """Raise UsageError if a folder is inside an output, which may contain only files from its build."""
     if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
         raise UsageError(f"{folder} is inside the output. Give another folder with {option}.")
 
@@ -20,7 +20,7 @@ def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to")
 def check_place(
     place: Path, out: Path, read: Sequence[Path] = (), *, option: str, endings: Sequence[str] = ENDINGS
 ) -> None:
-    """Check the path of a file to write before anything is computed.
+    """Check the path of a file to be written, before anything is computed.
 
     Args:
         place: The path.
@@ -39,15 +39,15 @@ def check_place(
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
             what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
-            raise UsageError(f"{place} {what}. Give another place with {option}.")
+            raise UsageError(f"{place} {what}. Give another path with {option}.")
     there = next(parent for parent in place.absolute().parents if parent.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         why = "may not be written to" if there.is_dir() else "is a file"
-        raise OutputError(f"cannot write {place}: {there} {why}. Give another place with {option}.")
+        raise OutputError(f"cannot write {place}: {there} {why}. Give another path with {option}.")
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:
-    """Write a table in the format of the extension, replacing an earlier file, and return a message.
+    """Write a table in the format of the file extension, and return a message such as "Wrote a.csv".
 
     Raises:
         OutputError: The file cannot be written.
@@ -60,7 +60,7 @@ def write(path: Path, columns: dict[str, list[object]]) -> str:
 
     from ..core.files import atomic
 
-    done = f"Wrote over {path}" if path.exists() else f"Wrote {path}"
+    done = f"Overwrote {path}" if path.exists() else f"Wrote {path}"
     with atomic(path) as temporary:
         if path.suffix.lower() == ".parquet":
             pq.write_table(pa.table(columns), temporary, compression="zstd")

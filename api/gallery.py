@@ -1,4 +1,4 @@
-"""Show an output as web pages."""
+"""Show an output as a gallery of web pages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class GalleryPages(Result):
-    """A written gallery.
+    """A gallery that was written.
 
     Attributes:
         page: The page to open.
@@ -44,7 +44,6 @@ class GalleryPages(Result):
         return "\n".join([*self._counts(), f"Open {self.page} in a browser."])
 
     def _repr_html_(self) -> str:
-        """Link to the page in notebooks."""
         link = f'<a href="{escape(self.page.resolve().as_uri())}" target="_blank">{escape(str(self.page))}</a>'
         return f"<p>{escape(' '.join(self._counts()))}</p><p>Open {link}.</p>"
 
@@ -66,23 +65,26 @@ def gallery(
     force: bool = False,
     progress: bool = True,
 ) -> GalleryPages:
-    """Write `out` as web pages in the folder `to`, which open offline or from any web server: open index.html.
+    """Write a gallery of `out` as web pages in the folder `to`.
 
-    Run the same command again to continue an interrupted gallery.
+    Open index.html in a browser, from disk or from any web server. To continue an interrupted gallery, run the same
+    command again.
 
     Args:
         out: The output of a build.
         to: Folder for the pages, new or empty.
         split: Show only this split.
         limit: Show at most this many items, evenly spaced.
-        embed: Video data to embed: none, thumbnails, or thumbnails and files.
-        scores: Folder written by `stressreel score`: show its tables and the model's answers, and filter by errors.
-        predictions: Predictions to show with their items.
-        config: Table that `predictions` are for.
+        embed: What to include of the videos: nothing, thumbnails, or thumbnails and the videos.
+        scores: Folder written by `stressreel score`. The gallery shows its tables and the model's answers, and can
+            filter by errors.
+        predictions: Predictions file with answers to show beside the questions.
+        config: Table to which `predictions` belong.
         first_index: Index of the first option in numeric `predictions`.
-        audit: Result of `stressreel audit`, to show the options that blind baselines choose: audit.json or its folder.
+        audit: audit.json written by `stressreel audit`, or its folder. The gallery shows the options that blind
+            baselines choose.
         open: Open the gallery in the browser.
-        force: Overwrite an earlier gallery in the folder; other files are kept.
+        force: Overwrite an earlier gallery in the folder, but keep other files.
         progress: Show progress.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Mine distractors for any set of questions."""
+"""Mine distractors for a file of questions."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ ENDINGS = (".jsonl", ".ndjson", ".parquet")
 
 @keyword_signature(MineSettings, positional=("questions",))
 def mine(questions: Path | str, **options: Any) -> MinedQuestions:
-    """Find distractors for questions: answers to similar questions that differ in meaning from the correct option.
+    """Find distractors for each question among the answers to similar questions.
 
-    Every question is written with its options in random order, the index of the correct option, and the source of each
-    option. Explanations, if any, receive separate options.
+    Distractors differ in meaning from the correct option. Every question is written with its options in random order,
+    the index of the correct option, and the source of each option. Explanations, if any, have options of their own.
 
     Raises:
         UsageError: An option or its value is not allowed, or a file does not exist.
@@ -36,7 +36,7 @@ def mine(questions: Path | str, **options: Any) -> MinedQuestions:
 
 
 def run_mine(settings: MineSettings) -> MinedQuestions:
-    """Mine distractors, and write the output files."""
+    """Mine distractors as `mine` does, with settings as an object, and write the output files."""
     from ..core.progress import showing
     from ..negatives.mine_questions import mine_questions, write_review, write_rows
     from ..negatives.options import QuestionRow
@@ -45,7 +45,7 @@ def run_mine(settings: MineSettings) -> MinedQuestions:
     refuse_unused(given)
     chosen: MineSettings = settled(given)
     if chosen.out and chosen.out.suffix.lower() not in ENDINGS:
-        raise UsageError(f"--out {chosen.out.name}: expected the ending {', '.join(ENDINGS)}.")
+        raise UsageError(f"--out {chosen.out.name} must end in one of {', '.join(ENDINGS)}.")
     read = _read(chosen.questions, columns_of(chosen.columns) or None, chosen.apart_frames)
     rows = [
         QuestionRow(

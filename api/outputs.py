@@ -1,4 +1,4 @@
-"""Open finished outputs."""
+"""Open the finished output of a build from Python."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """A finished output."""
+    """The finished output of a build, with access to its rows, questions and videos."""
 
     path: Path
 
@@ -32,27 +32,27 @@ class Output:
 
     @property
     def info(self) -> Mapping[str, Any]:
-        """Content of `build.json`: versions, settings, counts, skips, fingerprint."""
+        """The content of `build.json`, with versions, settings, row counts, skips and fingerprint."""
         return self._output.info
 
     @property
     def benchmark(self) -> Benchmark:
-        """The benchmark of the output."""
+        """The benchmark to which the output belongs."""
         with fitting(self.path):
             return benchmark_of(self._output)
 
     @property
     def configs(self) -> dict[str, dict[str, int]]:
-        """Row counts of every config by split."""
+        """Number of rows in every config, by split."""
         return {name: dict(splits) for name, splits in self.info["counts"].items()}
 
     def rows(self, config: str, split: str | None = None) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a config; videos are {"bytes": …, "path": …}."""
+        """Yield the rows of a config. A video is a dictionary with `bytes` and `path`."""
         with fitting(self.path):
             yield from self._output.whole(config, None, split)
 
     def items(self, config: str | None = None, split: str | None = None) -> Items:
-        """Return the questions with ids, videos, texts, options and correct options.
+        """Return the questions of a table, with their ids, videos, texts, options and correct options.
 
         Args:
             config: Name of the table; by default the first with questions.
@@ -62,7 +62,14 @@ class Output:
             return items_of_output(self._output, config, split)
 
     def video(self, video_id: str) -> bytes:
-        """Return the MP4 file of a video, by the id in the first column of its table; raise KeyError if unknown."""
+        """Return the MP4 file of a video as bytes.
+
+        Args:
+            video_id: The id in the first column of the video's table.
+
+        Raises:
+            KeyError: There is no such video.
+        """
         with fitting(self.path):
             for config in self.benchmark.tables(self._output):
                 for row in self._output.rows(config.name, [config.key[0], *config.videos]) if config.videos else ():
@@ -73,25 +80,29 @@ class Output:
 
 
 def read(out: str | Path) -> Output:
-    """Open a finished output; raise InputError if the path does not exist, or is not a finished output."""
+    """Open the finished output of a build, in a folder or in object storage.
+
+    Raises:
+        InputError: The path does not exist, or is not a finished output.
+    """
     output = Output(Path(out).expanduser())
     benchmark_of(output._output)
     return output
 
 
 def data_files(out: str | Path, config: str) -> dict[str, Any]:
-    """Return arguments for `datasets` to load a table of an output, which may be in object storage.
+    """Return the arguments with which `datasets` loads a table of an output.
 
-    An example is `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`, which for object
-    storage requires s3fs, gcsfs or adlfs.
+    For example, call `load_dataset("parquet", **stressreel.data_files("s3://bucket/clavi", "questions"))`. For
+    outputs in object storage, this requires s3fs, gcsfs or adlfs.
 
     Args:
         out: The output of a build.
         config: Name of the table.
 
     Returns:
-        `data_files`, the shards by split; for object storage also `storage_options`, with the endpoint from the
-            environment, if set.
+        `data_files`, with the paths of the shards by split. For object storage, also `storage_options`, with the
+            endpoint from the environment if it is set.
 
     Raises:
         UsageError: The output or table does not exist.

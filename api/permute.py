@@ -1,4 +1,4 @@
-"""Write feature-permutation sets."""
+"""Write sets of questions in which the video or the text comes from another question."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all"
 
 @dataclass(frozen=True)
 class Permutations(Result):
-    """Written feature-permutation sets.
+    """Feature-permutation sets that were written.
 
     Attributes:
         sets: Number of sets of each kind.
-        wrote: Message about the written file.
+        wrote: Message that names the written file.
     """
 
     path: Path
@@ -34,7 +34,7 @@ class Permutations(Result):
     wrote: str = field(repr=False)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the rows of the file."""
+        """Return the rows of the file as a table."""
         return (Table("permuted", str(self), tuple(self.columns), tuple(zip(*self.columns.values(), strict=True))),)
 
     def __str__(self) -> str:
@@ -57,13 +57,13 @@ def permute(
     """Pair each item of `out` with the video, or with the text, of an item about another source video.
 
     These are the feature-permutation sets of Park et al. (2025), Table 3. `out` is an output, or a file of your own
-    questions with id, video_id, source_id and question. Each row names the video and the text to show; answers are
-    judged by the row's id.
+    questions with id, video_id, source_id and question. Each row names the video and the text to show. Answers are
+    compared with the correct answer to the question in the `id` column.
 
     Args:
         out: The output, or the file of questions.
         to: Parquet, CSV or JSON-lines file to write.
-        seed: Seed of the first set.
+        seed: Random seed of the first set.
         sets: Number of sets of each kind, with consecutive seeds.
         config: Table to permute, if the output has several with questions.
         split: Split to permute, or all.

@@ -28,13 +28,13 @@ LEGEND = "* a drop of at least two points, as marked in the paper, with an inter
 
 @dataclass(frozen=True)
 class Probed(Result):
-    """The change of a model's scores when its fusion is impaired.
+    """The changes of a model's scores when its fusion is impaired.
 
     Attributes:
         folder: Folder of the predictions and tables.
-        tables: A table per score, with conditions, values and changes; then the attention distances, if measured.
+        tables: A table per score, with conditions, values and changes, followed by the attention distances if measured.
         content: The content of `probe.json`.
-        notes: Notes on questions that were not asked, and on short-circuits without effect.
+        notes: Notes on questions that were not asked, and on short-circuits that had no effect.
     """
 
     folder: Path
@@ -44,12 +44,12 @@ class Probed(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Messages about the files that were written."""
+        """Message that names the written files."""
         probed = self.folder / "probe"
         return (f"Wrote {probed}.md, {probed}.json and the predictions next to them.",)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the tables."""
+        """Return the table of each score, followed by the attention distances if measured."""
         return self.tables
 
     def as_json(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class Probed(Result):
 
 
 def read_layers(given: Any) -> tuple[str | int, ...]:
-    """Parse attention modules, given by number or pattern."""
+    """Parse the numbers or name patterns of attention modules."""
     texts = [given] if isinstance(given, str) else given
     return tuple(int(text) if text.isdigit() else text for text in texts)
 
@@ -98,9 +98,9 @@ def probe(
 ) -> Probed:
     """Impair a model's fusion of modalities (QUAG), ask it the questions in `out`, and show how its scores change.
 
-    The conditions are those of the paper's Table 1: the unchanged model; the question without frames, and frames
-    without the question; attention short-circuited within modalities, across modalities, and per modality. Differences
-    are paired over source videos.
+    The conditions are those of the paper's Table 1: the unchanged model, the question without frames, frames without
+    the question, and attention that is short-circuited within modalities, across modalities, or for one modality.
+    Differences are paired over source videos.
 
     Args:
         out: The output of a build.
@@ -108,24 +108,25 @@ def probe(
         to: Folder for predictions and tables.
         short_circuits: Short-circuits, separated by commas: unimodal, crossmodal, video, text; or all four.
         operators: Operators, separated by commas: average (QUAG), knockout (masking), merge (as in QUAG-attention).
-        layer: Impair only these attention modules, given by number or pattern; may be repeated.
+        layer: Impair only attention modules with this number or name pattern; may be repeated.
         attention_distances: Measure the distance between the attention on the two sides of complement pairs (the
             paper's Table 16); for CLAVI.
         pairs: With `attention_distances`: maximum number of complement pairs of each kind, sampled at random.
-        rounds: With `attention_distances`: maximum rounds of swaps per head; fewer are faster and less exact.
-        revision: Commit, tag or branch on the hub.
+        rounds: With `attention_distances`: maximum number of rounds of swaps per head. Fewer rounds are faster but less
+            exact.
+        revision: Commit, tag or branch of the model on the Hub.
         device: Device, such as cuda:0.
         dtype: Data type, such as bfloat16.
         config: Ask only the questions of this table; may be repeated.
-        split: Split to ask.
+        split: Split with the questions to ask.
         setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
         limit: Ask only the first N questions of each task and setting.
         videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
-        frames: Frames per clip.
+        frames: Number of frames per clip.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         max_tokens: Maximum number of tokens per answer.
-        seed: Seed of the bootstrap, and of the sample of pairs.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap, and of the sample of pairs.
+        resamples: Number of bootstrap resamples over source videos.
         fresh: Discard earlier answers and ask all questions again.
         progress: Show progress.
 
@@ -221,7 +222,11 @@ def probe(
 
 
 def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
-    """Select the questions that are scored as correct or incorrect; raise UsageError if none can be compared."""
+    """Return only the questions whose answers are scored as correct or incorrect.
+
+    Raises:
+        UsageError: There are no such questions, or their scores cannot be compared.
+    """
     from ..evaluation.metrics.robustness import CLEAN
 
     if not asked.fingerprint:
@@ -231,7 +236,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
     if not kept:
         raise UsageError(
-            f"{asked.path}: free-form answers are not scored as correct or wrong. Choose another --config."
+            f"{asked.path}: free-form answers are not scored as correct or incorrect. Choose another --config."
         )
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
@@ -243,7 +248,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
 
 
 def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
-    """Sample up to `most` complement pairs of each kind for comparison; raise UsageError if there are none."""
+    """Sample up to `most` complement pairs of each kind, or raise UsageError if there are none."""
     from ..builders import benchmark_of
     from ..core.output import reading, refuse_withheld
     from ..evaluation.models.distances import drawn
@@ -251,7 +256,7 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
     with reading(asked.path) as output:
         benchmark = benchmark_of(output)
         if benchmark.complements is None:
-            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has.")
+            raise UsageError(f"--attention-distances: {benchmark.name} has no complement pairs; only CLAVI has them.")
         refuse_withheld(output)
         pairs = [pair for each in asked.tables for pair in benchmark.complements(output, each.split)]
     found = drawn(pairs, [question.about["id"] for question in asked.questions], most)
@@ -263,7 +268,7 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
 def _compared(
     asked: QuestionSet, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
-    """Score every condition on a table, and compare the scores with the baseline.
+    """Score every condition on a table, and compare it with the baseline.
 
     Returns:
         A table for each score, the tables as JSON, and the number of source videos.
@@ -300,5 +305,5 @@ def _compared(
 
 
 def marked(change: Estimate) -> str:
-    """Return the mark explained by `LEGEND` for a large drop, or ""."""
+    """Return the mark for a large drop, which `LEGEND` explains, or "" for any other change."""
     return "*" if change.value <= -MARK and (change.high < 0 or change.high != change.high) else ""

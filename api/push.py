@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Contents:
-    """The files of a push, and their destination.
+    """The files to push, and their destination.
 
     Attributes:
         target: The repository and tag.
-        licence: Reason why the files may be published.
+        licence: The reason why the files may be published.
         signed: Whether the output is signed before the push.
     """
 
@@ -73,13 +73,13 @@ class Push(Result):
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """A note that names the failed checks."""
+        """A note that names the failed checks, if there are any."""
         failed = [outcome.name for outcome in self.report if not outcome.passed]
         said = f"{len(failed)} of {len(self.report)} checks failed: {', '.join(failed)}. Nothing was sent."
         return [said] if failed else []
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the files as a table."""
+        """Return a table of the files and their sizes."""
         title = f"{self.contents.target.name}, tag {self.contents.target.tag}"
         rows = tuple((file.name, file.size) for file in self.contents.files)
         return (Table("files", title, ("file", "bytes"), rows, self.closing() or " ".join(self.notes)),)
@@ -89,7 +89,7 @@ class Push(Result):
         return "\n".join(filter(None, map(str, parts)))
 
     def closing(self) -> str:
-        """Summarize the changes on the Hub."""
+        """Describe what has changed on the Hub."""
         done, target, count = self.pushed, self.contents.target, len(self.contents.files)
         if done is None:
             return ""
@@ -142,14 +142,14 @@ def push(
         tag: Tag of the commit.
         public: Make a new repository public, or allow one that is public.
         dry_run: List and verify the files without sending them.
-        licence_confirmed: Reason why you may redistribute this, if stressreel does not know the licence; it is recorded
-            in the commit message.
+        licence_confirmed: Reason why you may redistribute the output, if stressreel does not know its licence. The
+            commit message records it.
         sign: Sign `out` first, like `stressreel sign`.
-        key: With --sign: the private key, a PEM file.
+        key: With --sign: PEM file of the private key.
         password_file: With --sign: file whose first line is the password of an encrypted key.
-        certificate: With --sign: certificate of the key with those above it, a PEM file.
-        decode: Decode the videos when verifying; otherwise, the commit message says that they were not decoded.
-        workers: Processes for decoding.
+        certificate: With --sign: PEM file of the certificate chain of the key.
+        decode: Decode the videos to verify them. Otherwise, the commit message says that they were not decoded.
+        workers: Number of processes that decode videos.
         progress: Show progress.
         each: Callback for the outcome of each check as soon as it is known; in a dry run, first for the files.
 

@@ -1,4 +1,4 @@
-"""Load the questions of an output or a file for a model, and locate their clips."""
+"""Load the questions to ask a model, and locate their clips."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 def read_questions(
     path: Path, configs: Sequence[str], split: str | None, settings: Sequence[str], limit: int | None
 ) -> QuestionSet:
-    """Load the questions to ask from an output or a file; empty `configs` or `settings` select all.
+    """Load the questions to ask from an output or a file. Empty `configs` or `settings` select all.
 
     Raises:
         UsageError: The path, table, split or setting does not exist.
@@ -64,7 +64,7 @@ def read_questions(
 
 
 def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
-    """Locate the videos of questions in the output or in a folder.
+    """Locate the videos to which questions refer, in the output itself or in a folder.
 
     Raises:
         UsageError: The folder does not exist, or is required but not specified.

@@ -12,7 +12,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Sample(Result):
-    """A written sample: its folder, and the dataset whose format is used."""
+    """A sample that was written, in the format of the dataset `kind`."""
 
     kind: str
     folder: Path
@@ -23,11 +23,11 @@ class Sample(Result):
 
 @public
 def sample(folder: Path | str, *, kind: Literal["charades", "msrvtt", "causal"] = "charades") -> Sample:
-    """Write a built-in sample to `folder`: annotations in the original format, and videos animated by stressreel.
+    """Write a sample dataset to `folder`, with annotations in the original format and animated videos.
 
     Args:
         folder: Target folder.
-        kind: Dataset whose format is used.
+        kind: Dataset whose format the sample has.
 
     Raises:
         OutputError: The folder cannot be written.

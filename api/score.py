@@ -32,23 +32,23 @@ def score(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score answers or retrieval on the output of a build in `out`.
+    """Score the answers or the retrieval results of a model on the output `out`.
 
     Args:
         out: The output of a build.
-        predictions: JSON lines, JSON, CSV or Parquet with id and answer; or logs of lmms-eval or inspect-ai, or their
-            folder.
-        similarity: For retrieval: folder with a file per setting, .npy or .safetensors (clips x captions) or .jsonl
-            (ranked lists).
+        predictions: JSON lines, JSON, CSV or Parquet file with id and answer. Logs of lmms-eval or inspect-ai, or a
+            folder of logs, can also be given.
+        similarity: For retrieval: folder with a file per setting, either .npy or .safetensors (clips x captions) or
+            .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores. By default, the command writes next to the predictions, to
             <predictions>[.<config>][.<split>].scores; the Python function writes nothing.
-        released: Score like the benchmark's published scorer where it differs from ours.
+        released: Follow the benchmark's published scorer where it differs from ours.
         first_index: Index of the first option in numeric answers.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
         force: Overwrite the scores of other predictions in the folder.
 
     Raises:
@@ -92,13 +92,13 @@ def score(
 def explain(
     out: Path | str, predictions: Path | str, *, question: str, picture: Path | str | None = None
 ) -> Explanation:
-    """Explain the answer to one question of `out`.
+    """Explain a model's answer to one question of `out`.
 
     Args:
         out: The output of a build.
-        predictions: JSON lines, JSON, CSV or Parquet with id and answer; or harness logs, or their folder.
+        predictions: JSON lines, JSON, CSV or Parquet file with id and answer, or logs of a harness.
         question: Id of the question.
-        picture: PNG file for a figure of the explanation.
+        picture: PNG file to write with a figure of the explanation.
 
     Raises:
         UsageError: The output or a file does not exist, or the benchmark has no explanations.
@@ -121,7 +121,7 @@ def explain(
 
 
 def default_folder(given: Path, *parts: str | None) -> Path:
-    """Return the default folder for scores, next to the predictions; `parts` are the specified config and split."""
+    """Return the default folder for scores, beside the predictions. Its name includes `parts`."""
     given = given.resolve()  # "." has no name
     stem = given.name if given.is_dir() else given.stem
     return given.with_name(".".join([stem, *filter(None, parts), "scores"]))
@@ -139,10 +139,10 @@ def finished(
     seed: int,
     force: bool,
 ) -> Scores:
-    """Add metadata to scores, and write them if a folder is specified.
+    """Add metadata to scores, and write them if a folder is given.
 
     `subject` contains `config`, and `output` with its fingerprint. The default folder, whose name includes `parts`, is
-    overwritten if its predictions have the same name. Without `figures`, those of all scores are drawn.
+    overwritten if its predictions have the same name. If `figures` is None, a figure of all scores is drawn.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores

@@ -1,4 +1,4 @@
-"""Score the modalities that each question requires."""
+"""Measure which modalities each question requires."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class ModalityImportance(Result):
     Attributes:
         config: The scored table.
         answers: Counts of parsed, missing and unreadable answers, by file.
-        found: The tables: categories (by annotated type if requested), and means.
-        interval: Parameters of the intervals: sources, resamples, seed.
-        scores: Modality importance scores of the items by modality, shape (items,).
+        found: Tables of the categories (by annotated type if requested) and of the mean scores.
+        interval: Number of sources and resamples, and the seed of the intervals.
+        scores: Modality importance scores of the items, by modality; shape (items,).
         category: Category of each item.
-        written: Messages about the files that were written.
+        written: Messages that name the written files.
     """
 
     config: str
@@ -43,7 +43,7 @@ class ModalityImportance(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the tables, followed by a table of items."""
+        """Return the tables, followed by a table with one row per item."""
         rows: tuple[tuple[Cell, ...], ...] = tuple(
             (name, *(float(each[place]) for each in self.scores.values()), self.category[place])
             for place, name in enumerate(self.ids)
@@ -62,7 +62,7 @@ class ModalityImportance(Result):
         return "\n".join([*lines, *tables, "\n" + interval_line(self.interval)])
 
     def as_json(self) -> dict[str, Any]:
-        """Return the tables as JSON values."""
+        """Return all tables except that of the items as JSON values."""
         tables = {table.name: rows_json(table) for table in self.found}
         about = {"config": self.config, "split": self.split, "answers": dict(self.answers)}
         return {**about, **tables, "interval": dict(self.interval)}
@@ -82,7 +82,7 @@ def score_modalities(
     seed: Natural = 0,
     resamples: Resamples = 1000,
 ) -> ModalityImportance:
-    """Score the modality importance of an output's questions, from predictions with every subset of modalities.
+    """Measure how important each modality is to each question of `out`, from predictions with all subsets of them.
 
     `out` is an output, or a file of your own questions with id, answer and options.
 
@@ -92,12 +92,12 @@ def score_modalities(
             "video+text".
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
-        items: Parquet, CSV or JSON-lines file for the scores and category of each item.
-        by: Column of the questions, such as an annotated type, by whose values to break down the counts.
-        figure: PNG file for a bar chart of the shares.
+        items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
+        by: Column of the questions, such as an annotated type, by which to break down the counts.
+        figure: PNG file to write with a bar chart of the shares.
         first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
 
     Raises:
         UsageError: The output, a file, table or split does not exist, or a subset of the modalities is missing.
@@ -200,7 +200,6 @@ def _estimates(
     seed: int,
     resamples: int,
 ) -> dict[str, Estimate]:
-    """Estimate the share of each category, the mean of each score, and the accuracy of each subset."""
     import numpy as np
 
     from ..evaluation.metrics.bootstrap import by_source, estimates, tally

@@ -1,4 +1,4 @@
-"""Score generated answers and explanations against the correct ones."""
+"""Score generated answers and explanations by comparing them with the correct ones."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ def score_open_ended(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score generated texts: BLEU-1..3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT, CapsMIX.
+    """Score generated texts with BLEU-1 to BLEU-3, METEOR, ROUGE-L, SPICE, CIDEr, SBERT and CapsMIX.
 
     `out` is an output with open questions, or a file with id, answer, explanation (the correct texts) and source_id.
 
     Args:
         out: The output, or a file of correct texts.
-        predictions: JSON lines, JSON, CSV or Parquet with id, answer and, if explanations are generated, explanation.
+        predictions: JSON lines, JSON, CSV or Parquet file with id, answer and, if generated, explanation.
         config: Table that defines the splits, if the output has several; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
         to: Folder for the scores; see `stressreel score`.
-        sbert: Sentence encoder, a name or folder.
+        sbert: Sentence encoder, given by a folder or by its name on the Hub.
         no_sbert: Omit SBERT.
-        meteor: METEOR 1.5 (a Java program) or NLTK's version, whose scores differ.
-        spice: Compute SPICE, which needs Java and, on first use, the network.
+        meteor: Implementation of METEOR: 1.5, which requires Java, or that of NLTK, which yields other scores.
+        spice: Compute SPICE, which requires Java and, on first use, a network connection.
         partial: Score incomplete predictions, and count missing, repeated and unknown ids.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
         force: Overwrite the scores of other predictions in the folder.
 
     Raises:

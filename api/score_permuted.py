@@ -1,4 +1,4 @@
-"""Score answers to permuted questions."""
+"""Score a model's answers to permuted questions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.results import Result, Table, rows_json
 
 @dataclass(frozen=True)
 class PermutedScores(Result):
-    """The change of a model's accuracy when features are permuted.
+    """The changes of a model's accuracy when features are permuted.
 
     Attributes:
         config: The scored table.
@@ -27,7 +27,7 @@ class PermutedScores(Result):
     table: Table
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table."""
+        """Return a tuple of the single table."""
         return (self.table,)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ def score_permuted(
     split: str | None = None,
     first_index: FirstIndex = 0,
 ) -> PermutedScores:
-    """Score answers to permuted sets of an output's questions by modality importance (Park et al. 2025, Table 3).
+    """Measure how a model's accuracy changes when videos or texts are permuted (Park et al. 2025, Table 3).
 
     `out` is an output, or a file of your own questions with id, answer and options. The table has the accuracy on the
     original items, with another item's text and with another item's video, and the differences, each as mean ±
@@ -67,7 +67,7 @@ def score_permuted(
 
     Args:
         out: The output, or a file of questions.
-        original: Predictions for the original items; may be given once per run.
+        original: Predictions for the original items. Several files are treated as runs.
         permuted: The rows written by `stressreel permute`, with answers: permuted, seed, id, answer.
         categories: The file written by `stressreel score modalities --items FILE`; by default all questions form one
             category.

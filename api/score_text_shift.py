@@ -1,4 +1,4 @@
-"""Measure the similarity of a suite's captions to their originals."""
+"""Measure how similar perturbed captions are to their originals."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TextShift(Result):
 
     Attributes:
         report: The content of `text_shift.json`; see `evaluation.metrics.text_shift.shift_report`.
-        written: Message about the figure that was written.
+        written: Message that names the figure, if one was written.
     """
 
     report: Mapping[str, Any]
@@ -52,7 +52,7 @@ def score_text_shift(
     card: bool = True,
     progress: bool = True,
 ) -> TextShift:
-    """Measure the distance of the perturbed captions in `out` from their originals.
+    """Measure how similar the perturbed captions in `out` are to their originals.
 
     The table contains BLEU-4, METEOR and ROUGE-L of the perturbed captions against their originals, averaged per
     perturbation and family, next to the paper's numbers (Table 7). The results are also written to
@@ -60,8 +60,8 @@ def score_text_shift(
 
     Args:
         out: The output of a build.
-        lm: Causal language model for perplexity: a folder, or a name on the Hub; by default none.
-        figure: With `lm`: PNG file for a figure of the perplexities (Figure 11).
+        lm: Causal language model that computes perplexities, given by a folder or by its name on the Hub.
+        figure: With `lm`: PNG file to write with a figure of the perplexities (Figure 11).
         card: Update the dataset card with the numbers.
         progress: Show progress.
 
@@ -147,10 +147,11 @@ def shift_table(report: Mapping[str, Any]) -> str:
         ).rstrip()
         for line in lines
     ]
-    return "\n".join([*table, "", "Each caption against its own original; a family is the mean of its perturbations."])
+    legend = "Each caption is compared with its original. The score of a family is the mean over its perturbations."
+    return "\n".join([*table, "", legend])
 
 
 def perplexity_cell(perplexity: dict[str, float]) -> str:
-    """Format a mean, the mean without outliers, and the share of outliers."""
+    """Format the mean of a perplexity and, if there are outliers, the mean without them and their share."""
     inner = f"{perplexity['mean_without_outliers']:.1f} without {perplexity['outliers']:.0%}"
     return f"{perplexity['mean']:.1f}" + (f" ({inner})" if perplexity["outliers"] else "")

@@ -1,4 +1,4 @@
-"""Sign outputs."""
+"""Sign a finished output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Signed(Result):
-    """The path of a written signature, and the number of signed files."""
+    """A signature that was written, and the number of files that it covers."""
 
     path: Path
     files: int
@@ -45,10 +45,10 @@ def sign(
 
     Args:
         out: The output of a build.
-        key: P-256, P-384 or P-521 private key, a PEM file.
+        key: PEM file of a P-256, P-384 or P-521 private key.
         password_file: File whose first line is the password of an encrypted key.
-        certificate: Certificate chain of the key, a PEM file.
-        keyless: Sign with an identity through Sigstore, confirmed in a browser or provided by the environment.
+        certificate: PEM file of the certificate chain of the key.
+        keyless: Sign through Sigstore with an identity that is confirmed in a browser or provided by the environment.
 
     Returns:
         The path of the signature, and the number of signed files.
@@ -72,7 +72,7 @@ def sign(
 def signer(
     key: Path | str | None, password_file: Path | str | None, certificate: Path | str | None, *, keyless: bool = False
 ) -> Signer:
-    """Return the signer for the options; raise UsageError if options are missing or incompatible."""
+    """Return the signer that the options describe, or raise UsageError if they are incomplete or conflict."""
     from ..exports.hub.signature import Signer
 
     if (key is None) == (not keyless):

@@ -21,11 +21,11 @@ ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
 @dataclass(frozen=True)
 class Simulation(Result):
-    """The losses of trained models.
+    """The losses of the models trained in the simulation study.
 
     Attributes:
-        picture: The written figure; a JSON file next to it contains the numbers.
-        outcomes: For each model the coupling (`alpha`), seed, test loss (`mse`), loss under crossmodal
+        picture: The written figure. A JSON file beside it contains the numbers.
+        outcomes: For each model, the coupling (`alpha`), seed, test loss (`mse`), loss under crossmodal
             short-circuiting, its increase in per cent, linear loss, and whether the task was learnt.
     """
 
@@ -39,7 +39,7 @@ class Simulation(Result):
         return (f"{self.picture} and {self.picture.with_suffix('.json')}",)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return one row per model."""
+        """Return a table with one row per model."""
         rows = tuple(tuple(one.values()) for one in self.outcomes)
         return (Table("simulation", f"Models after {self.steps:,} steps", tuple(self.outcomes[0]), rows),)
 
@@ -55,12 +55,12 @@ class Simulation(Result):
             for one in self.outcomes
         ]
         if not all(one["learnt"] for one in self.outcomes):
-            lines.append("Models that did not learn the task are not informative about fusion: increase --steps.")
+            lines.append("Models that did not learn the task say nothing about fusion. Increase --steps.")
         return "\n".join(lines)
 
 
 def read_alphas(given: Sequence[Any]) -> tuple[float, ...]:
-    """Parse couplings between 0 and 0.5, given as comma-separated text or as values; raise ValueError otherwise."""
+    """Parse couplings between 0 and 0.5, from a comma-separated text or from numbers."""
     try:
         found = sorted({float(one) for one in (given.split(",") if isinstance(given, str) else given)})
     except ValueError:
@@ -83,14 +83,14 @@ def simulate_quag(
 ) -> Simulation:
     """Reproduce the simulation study of Rawal et al. 2024 (§3, Figure 2).
 
-    Small transformers learn a task that couples two modalities by α; then their test loss is measured without and with
-    crossmodal short-circuiting. The paper's figure shows that the increase grows with α. The linear loss is the
-    closed-form loss of a linear predictor without single tokens of the other modality.
+    Small transformers learn a task in which α determines how strongly two modalities are coupled. Their test loss is
+    then measured without and with crossmodal short-circuiting. The paper's figure shows that the increase grows with
+    α. The linear loss is the closed-form loss of a linear predictor without single tokens of the other modality.
 
     Args:
         out: PNG file to write; the numbers are written beside it as JSON.
         alphas: Couplings, between 0 and 0.5.
-        seed: Seed of the first model.
+        seed: Random seed of the first model.
         seeds: Number of models for each coupling, with consecutive seeds.
         steps: Training steps, each of 8 samples.
         workers: Number of worker processes; it does not affect the result.
@@ -106,7 +106,7 @@ def simulate_quag(
 
     picture = Path(out)
     if picture.suffix.lower() != ".png":
-        raise UsageError(f"out: {picture.name} does not end in .png.")
+        raise UsageError(f"out: {picture.name} must end in .png.")
     simulation = import_extra("..evaluation.probes.simulation", __package__, what="simulate-quag", extra="probes")
     couplings = read_alphas(alphas)
     with showing(progress):

@@ -26,19 +26,19 @@ def table(
     figure: Path | str | None = None,
     against: Annotated[str | None, Option("", metavar="SCORE")] = None,
 ) -> ModelTable:
-    """Tabulate the scores of several models: the mean ± standard deviation over each model's runs.
+    """Tabulate the scores of several models, as the mean ± standard deviation over the runs of each.
 
-    The scores are folders written by `stressreel score` for one output. Several folders given for one model are its
-    runs, which are averaged; a group of models can be averaged in the same way. Without a model name, a folder's own
-    name is used.
+    The scores are folders that `stressreel score` wrote for the same output. Several folders with the same model name
+    are averaged, as runs of one model or as models of one group. A folder without a model name is listed under its own
+    name.
 
     Args:
-        models: One or several score folders by model name; or a list of folders, or of strings such as
-            "JustAsk=a.scores".
-        of: Table of the scores to show, by its key.
+        models: One or more score folders by model name. A list of folders, or of strings such as "JustAsk=a.scores",
+            can also be given.
+        of: Key of the score table to show.
         only: Label or column to keep, such as R@5 or γr; may be repeated.
         transpose: Show models in rows and scores in columns.
-        figure: PNG file for a bar chart of the table.
+        figure: PNG file to write with a bar chart of the table.
         against: With `figure`: plot each model's scores against this score.
 
     Raises:
@@ -78,7 +78,11 @@ def table(
 
 
 def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
-    """Parse MODEL=SCORES or SCORES into score folders by model; raise UsageError if either part is empty."""
+    """Parse texts such as "MODEL=SCORES" or "SCORES" into score folders by model.
+
+    Raises:
+        UsageError: The model or the folder is empty.
+    """
     models: dict[str, list[Path | str]] = {}
     for text in map(str, words):
         model, equals, path = text.partition("=")

@@ -1,4 +1,4 @@
-"""Functions whose options are those of settings classes, such as `build_clavi` and `mine`.
+"""Provide functions whose parameters come from settings classes, such as `build_clavi` and `mine`.
 
 Type checkers read `typed.pyi`, which a test compares with the settings.
 """
@@ -33,7 +33,6 @@ Raises:
 
 
 def __getattr__(name: str) -> Callable[..., Output | None]:
-    """Return the function of a benchmark."""
     benchmark = name.removeprefix(PREFIX)
     if not name.startswith(PREFIX) or benchmark not in benchmark_names():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

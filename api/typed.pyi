@@ -490,10 +490,11 @@ def mine(
     keep_apart: bool = True,
     apart_frames: int = 50,
 ) -> MinedQuestions:
-    """Find distractors for questions: answers to similar questions that differ in meaning from the correct option.
+    """Find distractors for each question among the answers to similar questions.
 
-    Every question is written with its options in random order, the index of the correct option, and the source of
-    each option. Explanations, if any, receive separate options.
+    Distractors differ in meaning from the correct option. Every question is written with its options in random
+    order, the index of the correct option, and the source of each option. Explanations, if any, have options of
+    their own.
 
     Args:
         questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;

@@ -25,7 +25,7 @@ Workers = Annotated[int | None, Option("", minimum=1, shown="one per core")]
 
 
 def read_sample(given: Any) -> int | str:
-    """Parse a number of videos, or the word `all`; raise ValueError otherwise."""
+    """Parse a number of videos, or the word `all`."""
     text = str(given)
     if text == "all":
         return text
@@ -57,16 +57,16 @@ def verify(
     inputs: Mapping[str, Any] | None = None,
     each: Callable[[Outcome], None] | None = None,
 ) -> Verification:
-    """Check the output of a build in `out`. The command exits with 1 if any check fails or remains unverified.
+    """Check the finished output `out`. The command exits with 1 if any check fails or remains unverified.
 
     With `sources`, the build is repeated: all rows and files are compared with the output, and videos are rendered
-    again. Inputs can also be given by the build's own options, for example --charades DIR; the others are searched for
-    in `annotations` and `sources`.
+    again. Inputs can also be given by the build's own options, such as --charades DIR. All other inputs are searched
+    for in `annotations` and `sources`.
 
     Args:
         out: The output of a build.
         decode: Decode the videos and compare frames.
-        workers: Processes for decoding and rendering.
+        workers: Number of processes that decode and render videos.
         sources: Folder of the source videos (and annotations) to repeat the build from, or the word "sample".
         annotations: File or folder of the annotations, if they are not in `sources`.
         sample: Number of videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
@@ -74,7 +74,7 @@ def verify(
         seed: Seed of the sample of videos, as printed by an earlier run.
         allow_unverified: Accept an unverified property, such as `tools` if other versions built the output; may
             be repeated.
-        signed_by: Check the signature with this public key or certificate of the maker, a PEM file.
+        signed_by: Check the signature with the maker's public key or certificate, given as a PEM file.
         identity: Check that the output is signed by this identity, such as an e-mail address, using Sigstore.
         issuer: With `identity`: its issuer, such as https://accounts.google.com.
         fingerprint: Check the fingerprint against this value, for example from a paper; at least 16 digits.
@@ -114,7 +114,7 @@ def sources_of(
     annotations: Path | str | None,
     inputs: Mapping[str, Any] | None,
 ) -> Sources | None:
-    """Return the inputs for repeating the build of an output; None if none are specified.
+    """Return the inputs with which to repeat the build of an output, or None if none are given.
 
     Raises:
         UsageError: A folder or file does not exist.
@@ -134,7 +134,7 @@ def sources_of(
 def published(
     signed_by: Path | str | None, identity: str | None, issuer: str | None, fingerprint: str | None
 ) -> dict[str, Check]:
-    """Return checks against a key, an identity or a fingerprint published by the maker.
+    """Return checks against a key, an identity or a fingerprint that the maker of an output has published.
 
     Raises:
         UsageError: A file does not exist, the fingerprint is malformed, or options conflict.
@@ -166,7 +166,11 @@ def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
 
 
 def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder of `sources`, or that of the built-in sample; raise UsageError if it does not exist."""
+    """Return the folder of the source videos, or that of the built-in sample for the word "sample".
+
+    Raises:
+        UsageError: The folder does not exist.
+    """
     from ..annotations.samples.cache import cached_sample
     from ..builders import benchmark_of
 

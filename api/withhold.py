@@ -15,11 +15,11 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class Withheld(Result):
-    """The two copies of an output.
+    """The two copies of an output whose answers are withheld.
 
     Attributes:
         public: The output to publish.
-        private: The output for scoring predictions.
+        private: The output with which to score predictions.
         split: The split whose answers are withheld.
     """
 
@@ -37,17 +37,17 @@ class Withheld(Result):
 
 @public
 def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: str = "") -> Withheld:
-    """Copy `out` without the answers of a split, to publish for a leaderboard, and with them, to score predictions.
+    """Write two copies of `out` for a leaderboard: a public one without the answers of a split, and a private one.
 
     In the public copy, columns that reveal answers are null, tables that reveal answers are omitted, ids are replaced,
-    and rows and options are shuffled. `stressreel score` scores predictions on it against the private copy. Copying the
-    same output again yields the same copies.
+    and rows and options are shuffled. Predictions on it are scored with `stressreel score` on the private copy. Copying
+    the same output again yields the same copies.
 
     Args:
         out: The output of a build, which is not changed.
         to: Folder for the copies, `public` and `private`; new or empty.
         split: Split whose answers are withheld.
-        contact: Where predictions are sent, such as an address; shown in the card and in error messages.
+        contact: Where to send predictions, such as an e-mail address. It appears in the card and in error messages.
 
     Raises:
         UsageError: There is no such output or split, answers are withheld already, or the folder is in the output.

@@ -1,1 +1,1 @@
-"""Foundations shared by all other parts: units of work, schemas, shards, fingerprints, options and errors."""
+"""Basic types and file formats that every other package uses, such as options, schemas and shards."""

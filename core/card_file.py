@@ -1,4 +1,4 @@
-"""Read back the YAML header and the user's notes of a dataset card (README.md)."""
+"""Read the YAML header and the user's notes from an existing dataset card (README.md)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ BEGINS = re.compile(rf"^{re.escape(BEGIN)}", re.MULTILINE)  # elsewhere in a lin
 def data_files(
     configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]], fingerprint: str = ""
 ) -> list[dict[str, Any]]:
-    """Return the `configs` entry of the YAML header: the shards of every config that was built.
+    """Return the `configs` entry of a card's YAML header, which lists the shards of every config.
 
-    `datasets` uses this entry as its cache key. The fingerprint prevents it from loading a stale copy after a rebuild.
+    `datasets` uses this entry as its cache key, so the fingerprint keeps it from loading a stale copy after a rebuild.
     """
     return [
         {
@@ -41,9 +41,10 @@ def data_files(
 
 
 def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Mapping[str, int]]) -> str:
-    """Explain why `load_dataset` would load files other than the shards; return "" if it would not.
+    """Return the reason why `load_dataset` would read files other than the shards, or "" if there is none.
 
-    `load_dataset` follows any URL or path in a card. `counts` maps tables to rows per split, as in `build.json`.
+    `load_dataset` follows any URL or path that the card lists. `counts` has the rows per table and split, as in
+    `build.json`.
     """
     if not (folder / CARD).is_file():
         return f"there is no {CARD}"
@@ -63,10 +64,10 @@ def other_files(folder: Path, configs: Sequence[Config], counts: Mapping[str, Ma
 
 
 def notes_of(card: Path) -> str:
-    """Return the user's notes, or "" if the card or the marker is missing.
+    """Return the notes that the user added to a card, or "" if there are none.
 
-    Generated text never starts a line with a marker (see `data_cards.card`), so the notes start at the first such
-    marker. They may contain both markers again.
+    The notes start at the first line that begins with the marker, because generated text never begins a line with it
+    (see `data_cards.card`). The notes themselves may contain the markers.
     """
     if not card.is_file():
         return ""
@@ -77,17 +78,17 @@ def notes_of(card: Path) -> str:
 
 
 def marked(notes: str) -> str:
-    """Enclose notes in their markers."""
+    """Put the markers before and after the notes."""
     return "\n\n".join([BEGIN, notes, END] if notes else [BEGIN, END])
 
 
 def holds_notes_alone(card: Path) -> bool:
-    """Check whether a file contains only notes, as written by `keep_notes_alone`."""
+    """Return whether a card contains nothing except the user's notes, as left by `keep_notes_alone`."""
     return card.is_file() and read_own(card, errors="replace") == marked(notes_of(card)) + "\n"
 
 
 def keep_notes_alone(card: Path) -> None:
-    """Reduce a card to its notes, or remove it if there are none."""
+    """Remove everything except the user's notes from a card, or delete the card if it has no notes."""
     notes = notes_of(card)
     if notes:
         write_atomic(card, marked(notes) + "\n")

@@ -1,4 +1,4 @@
-"""Types of the checks of a finished output, and of their findings."""
+"""Define what a check of a finished output can report: problems, notes, and properties it could not verify."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ class Note:
 
 @dataclass(frozen=True)
 class Compared:
-    """The extent of a check, such as "1,204 rows of 3 tables"."""
+    """How much data a check covered, such as "1,204 rows of 3 tables"."""
 
     text: str
 
 
 Finding = str | NotChecked | Note | Compared
 Check = Callable[[FinishedOutput], Iterable[Finding]]
-"""Yields a line per problem, and `NotChecked`, `Note` and `Compared` objects."""
+"""A check yields one string per problem, and may also yield `NotChecked`, `Note` and `Compared` objects."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """Columns whose values depend on floating-point rounding, and so may differ on another `core.version.ENGINE`.
+    """Columns whose values may differ between machines, because they depend on floating-point rounding.
 
     Attributes:
         columns: Names of these columns, by table.
-        check: Check of the rules that all valid values satisfy.
+        check: Verifies that the values obey the rules of the benchmark, which more than one choice can satisfy.
     """
 
     columns: Mapping[str, Collection[str]]

@@ -1,4 +1,4 @@
-"""Format the command recorded in `build.json`, and parse it again for verification."""
+"""Format the build command that `build.json` records, and parse it when the output is verified."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTION = re.compile(r" (?=--[A-Za-z][\w-]*(?: |$))")
 
 
 def given_files(settings: Any) -> dict[str, list[str]]:
-    """Return the names of the input files by option, for `build.json`."""
+    """Return the names of the input files that the user gave, grouped by option."""
     found: dict[str, list[str]] = {}
     for each in options_of(type(settings)):
         value = each.get(settings)
@@ -30,13 +30,13 @@ def given_files(settings: Any) -> dict[str, list[str]]:
 
 
 def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
-    """Format the command that rebuilds the same content, with every option that affects it.
+    """Return the command line that builds the same content again, including every option that affects it.
 
     Args:
         program: Program name, such as "build-clavi".
-        settings: The settings, after `settled`.
-        instead: Values that replace ambiguous ones, such as the tagger selected by `auto`, by option; None omits the
-            option.
+        settings: The settings, as returned by `settled`.
+        instead: Replacements for values such as `auto`, which another machine may resolve differently, by option. None
+            omits the option.
     """
     parts = [program]
     for each in options_of(type(settings)):
@@ -77,7 +77,7 @@ def _off(each: Field) -> str:
 
 @dataclass(frozen=True)
 class Command:
-    """A build command.
+    """A build command and the settings that it accepts.
 
     Attributes:
         program: Program name, such as "build-clavi".
@@ -90,7 +90,7 @@ class Command:
 
 
 def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str]:
-    """Yield each difference between the command in `build.json` and the values recorded beside it."""
+    """Yield a line for every value in `build.json` that contradicts the command recorded there."""
     given, problems = read_command(info, command.settings)
     if problems:
         yield from (f"build.json: the command has {problem}" for problem in problems)
@@ -117,7 +117,7 @@ def differing_command(info: Mapping[str, Any], command: Command) -> Iterator[str
 
 
 def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[str]]:
-    """Parse the command in `build.json`. Input files need not exist.
+    """Parse the command recorded in `build.json`, even if its input files no longer exist.
 
     Returns:
         The settings, with defaults for omitted options, and a line for each unknown option or invalid value.
@@ -141,7 +141,7 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
-    """Split the command in `build.json` into its program and options. A value may contain spaces."""
+    """Split the recorded command into its program and options. Values may contain spaces."""
     off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
     program, *options = OPTION.split(str(info["command"]).removesuffix(END))
     found: dict[str, list[str]] = {}
@@ -152,10 +152,10 @@ def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str,
 
 
 def _value(each: Field, written: list[str]) -> Any:
-    """Parse the value of an option; the last value applies if a single-valued option is repeated.
+    """Parse the value of an option. If an option with a single value is repeated, the last value applies.
 
     Raises:
-        ValueError: The value is not allowed. The message starts with a verb, to follow the value.
+        ValueError: The value is not allowed. The message starts with a verb, so that it can follow the value.
     """
     if each.kind == "switch":
         return written[-1].split(" ", 1)[0] != f"--{_off(each)}"

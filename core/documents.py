@@ -1,7 +1,7 @@
-"""Load untrusted text, JSON and YAML within limits.
+"""Read text, JSON and YAML of unknown origin without letting a file exhaust time or memory.
 
-No other module parses files of unknown origin, with the exceptions listed in `tests/test_layout.py`. The limits far
-exceed what the formats need, but keep time and memory proportional to the file size.
+No other module parses such files, apart from the exceptions in `tests/test_layout.py`. The limits are far above what
+the formats need, but keep time and memory proportional to the size of the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .files import regular
 LARGEST_TEXT = 500_000_000  # bytes; the largest released annotations have 20 million
 LARGEST_OWN = 50_000_000  # bytes; limit for files that stressreel writes and reads whole, such as build.json
 MOST_VALUES = 15_000_000  # in JSON, counted by start or separator characters; a value takes at most 100 bytes
-LARGEST_YAML = 200_000  # characters; the options of a command need a thousand
+LARGEST_YAML = 200_000  # characters; the options of a command take about a thousand
 DEEPEST = 50  # nesting depth; build.json has 6
 SHOWN = 80
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -44,7 +44,7 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
     Args:
         path: Path of the file.
         largest: Maximum size in bytes.
-        errors: Handling of invalid UTF-8, as in `bytes.decode`.
+        errors: How to treat invalid UTF-8, as in `bytes.decode`.
 
     Raises:
         UsageError: The file does not exist.
@@ -70,12 +70,12 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
 
 
 def read_own(path: Path, *, errors: str = "strict") -> str:
-    r"""Read a file that stressreel wrote, but that may have been modified; line endings become "\n"."""
+    r"""Read a file that stressreel wrote and a user may have edited, converting line endings to "\n"."""
     return read_text(path, largest=LARGEST_OWN, errors=errors).replace("\r\n", "\n")
 
 
 def once(pairs: Pairs) -> dict[str, Any]:
-    """Build a dictionary from JSON pairs, for `parse_json`; raise ValueError for duplicate names."""
+    """Build a dictionary from the pairs of a JSON object, or raise ValueError if a name is repeated."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = [name for name, count in Counter(name for name, _ in pairs).items() if count > 1]
@@ -84,12 +84,12 @@ def once(pairs: Pairs) -> dict[str, Any]:
 
 
 def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, replace_surrogates: bool = True) -> Any:
-    r"""Parse JSON.
+    r"""Parse JSON of unknown origin.
 
     Args:
-        text: The JSON.
-        make_object: Function that builds an object from its name-value pairs; by default, the last of duplicate names
-            applies.
+        text: The JSON text.
+        make_object: Function that builds an object from its name-value pairs. By default, the last value of a repeated
+            name applies.
         replace_surrogates: Whether to replace lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd".
 
     Raises:
@@ -117,9 +117,10 @@ def _parts(outer: dict[str, Any] | list[Any]) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """Parse one YAML document; raise ValueError if it is invalid, too long or too deeply nested, or contains aliases.
+    """Parse a single YAML document without aliases, which can expand a few lines to gigabytes.
 
-    Aliases can expand a few lines to gigabytes.
+    Raises:
+        ValueError: The document is invalid, too long, too deeply nested, or contains an alias.
     """
     import yaml
 

@@ -2,9 +2,9 @@
 
 StressreelError
 ├── InputError       annotations, options or source files that cannot be used   (also ValueError)
-│   └── UsageError   a path, name or number that does not exist, or options that exclude each other
+│   └── UsageError   a missing path, an unknown name, a number out of range, or conflicting options
 ├── VideoError       one video that cannot be decoded or cut: becomes a Skip     (also ValueError)
-├── OutputError      the output folder: foreign, locked, unwritable, disk full  (also OSError)
+├── OutputError      an output folder that is locked, in use or not writable    (also OSError)
 │   └── TransientError  temporarily unreachable; another attempt may succeed
 ├── MismatchError    a resume whose inputs or settings changed                  (also ValueError)
 ├── BuildError       the build ran and failed: too many skips, a dead worker    (also RuntimeError)
@@ -25,7 +25,7 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u20
 
 
 def printable(text: str) -> str:
-    """Escape control characters (except line ends and tabs), direction marks and lone surrogates as in JSON.
+    """Escape control characters, direction marks and lone surrogates as in JSON, except newlines and tabs.
 
     Otherwise, text from an untrusted file could clear the screen or imitate other output.
     """
@@ -33,34 +33,34 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Escape a text like `printable`, including line ends."""
+    """Escape text as `printable` does, and newlines as well."""
     return printable(text).replace("\n", "\\n")
 
 
 def legible(text: str) -> str:
-    """Truncate a text and its words to a readable length."""
+    """Shorten a text to 10,000 characters, and each word in it to 300."""
     text = text if len(text) <= MOST else text[:MOST]
     text = re.sub(rf"(\S{{{LONGEST_WORD}}})\S+", r"\1…", text)
     return text if len(text) <= LONGEST else text[:LONGEST] + "…"
 
 
 class StressreelError(Exception):
-    """Base class of all exceptions below."""
+    """Base class of all exceptions that stressreel raises."""
 
     def __str__(self) -> str:
         return printable(legible(super().__str__()))
 
 
 class InputError(StressreelError, ValueError):
-    """Invalid annotations, options or source files."""
+    """Raised when annotations, options or source files are invalid."""
 
 
 class UsageError(InputError):
-    """Incorrect usage: a missing path, an unknown name, a number outside its range, conflicting options."""
+    """Raised for a missing path, an unknown name, a number out of range, or conflicting options."""
 
 
 class VideoError(StressreelError, ValueError):
-    """A source video cannot be decoded or cut.
+    """Raised when a source video cannot be decoded or cut.
 
     Attributes:
         reason: Code such as `undecodable` or `too_short`.
@@ -77,24 +77,24 @@ class VideoError(StressreelError, ValueError):
 
 
 class OutputError(StressreelError, OSError):
-    """The output folder contains foreign files or another build, or lacks permissions or space."""
+    """Raised when an output folder holds other files or another build, cannot be written, or is full."""
 
 
 class TransientError(OutputError):
-    """A storage location is temporarily unreachable; the Ray executor retries."""
+    """Raised when storage is temporarily unreachable. The Ray executor then tries again."""
 
 
 class MismatchError(StressreelError, ValueError):
-    """The output was started with other inputs, settings or versions."""
+    """Raised when a build is resumed with other inputs, settings or versions."""
 
 
 class BuildError(StressreelError, RuntimeError):
-    """The build failed while running."""
+    """Raised when a build fails while running."""
 
 
 class HubError(StressreelError, RuntimeError):
-    """The Hugging Face Hub refused a request, failed or was unreachable, or must not be overwritten."""
+    """Raised when the Hugging Face Hub is unreachable or refuses a request, or a repository must not be overwritten."""
 
 
 class ProbeError(StressreelError, RuntimeError):
-    """A probe did not reach the modules that it should impair, so its results would be meaningless."""
+    """Raised when a probe does not reach the modules it should impair, so that its results would be meaningless."""

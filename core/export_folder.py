@@ -1,7 +1,7 @@
-"""Export folders, in which a later export only removes files written by an earlier one.
+"""Track the files of an export, so that a later export removes only files that an earlier one wrote.
 
-`output.json` lists every file before it is written, so that the same command can continue an interrupted export. Any
-other command requires --force.
+`output.json` lists every file before it is written. The same command can therefore continue an interrupted export,
+while any other command requires --force.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .version import __version__
 ABOUT = "output.json"
 
 Receipt = dict[str, Any]
-"""The entry of a file in `output.json`: empty, or its `sha256` and more."""
+"""What `output.json` records about a file, such as its `sha256`. It may be empty."""
 
 
 def identity(output: FinishedOutput, kind: str, split: str | None) -> dict[str, Any]:
-    """Return the entries of `output.json` that identify the exported output and the format."""
+    """Return the entries of `output.json` that identify the exported output and the export format."""
     return {
         "builder": output.info["builder"],
         "dataset_version": output.info["dataset_version"],
@@ -45,9 +45,9 @@ class ExportFolder:
 
     Attributes:
         about: Identity of the export. Only an export with the same identity can be continued without --force.
-        before: Receipts of an earlier export with the same identity, by file.
-        leftover: Files of an earlier export with another identity.
-        files: Receipts of the current export, by file.
+        before: Files that an earlier run of the same export wrote, with their receipts.
+        leftover: Files that an export with another identity wrote.
+        files: Files of the current export, with their receipts.
     """
 
     path: Path
@@ -57,11 +57,11 @@ class ExportFolder:
     files: dict[str, Receipt] = field(default_factory=dict)
 
     def place(self, name: str) -> Path:
-        """Return the path of a file in the folder; raise InputError if a link leads elsewhere."""
+        """Return the path of a file in the folder, or raise InputError if a link leads outside it."""
         return inside(self.path, name)
 
     def announce(self, files: Mapping[str, Receipt]) -> None:
-        """Add the receipts of files, by relative path, to `output.json` before they are written.
+        """Record files and their receipts in `output.json` before the files are written.
 
         Raises:
             InputError: A file exists that was not exported, or a path leads outside the folder.
@@ -120,7 +120,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     complete = found.pop("complete", None)
     same = found == dict(about)
     if not force and (complete or not same):
-        what = "an export" if complete else "an unfinished export of something else or with other options"
+        what = "an export" if complete else "an unfinished export of another output or with other options"
         raise InputError(
             f"{path} already contains {what}. Give a new or empty folder with --to, or overwrite it with --force."
         )
@@ -130,7 +130,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
 
 
 def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
-    """Return the `output.json` of an earlier export in this format; None if the folder is absent or empty."""
+    """Return `output.json` of an earlier export in this format, or None if the folder is absent or empty."""
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
@@ -148,8 +148,8 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
     receipts = isinstance(files, dict) and all(isinstance(each, dict) for each in files.values())
     if not (ours and receipts and all(map(_below, files or ()))):
         raise InputError(
-            f"{folder} is not empty and does not contain {ABOUT} of such an export. Give a new or empty folder with "
-            "--to."
+            f"{folder} is not empty and does not contain {ABOUT} of an export in this format. Give a new or empty "
+            "folder with --to."
         )
     return found
 
@@ -161,7 +161,7 @@ def _below(name: str) -> bool:
 
 
 def plain_name(name: Any) -> str:
-    """Return a video's name; raise InputError unless it is a valid file name."""
+    """Return a video's name unchanged, or raise InputError if it is not a valid file name."""
     if isinstance(name, str) and "/" not in name and _below(name):
         return name
     raise InputError(
@@ -170,10 +170,10 @@ def plain_name(name: Any) -> str:
 
 
 def add_names(found: dict[str, Receipt], names: Iterable[str]) -> None:
-    """Add empty receipts for file names; raise InputError for duplicates."""
+    """Add an empty receipt for each file name, or raise InputError if a name is repeated."""
     for name in names:
         if name in found:
-            raise InputError(f"two files would have the name {name}. Run `stressreel verify` for details.")
+            raise InputError(f"two files would have the same name, {name}. Run `stressreel verify` for details.")
         found[name] = {}
 
 

@@ -1,4 +1,4 @@
-"""Optional packages: the extra that installs each, and the error if one is missing."""
+"""Import optional packages, and say which extra to install if one is missing."""
 
 from __future__ import annotations
 
@@ -41,29 +41,29 @@ EXTRAS = {  # package and extra in `pyproject.toml`, by module
 }
 
 NLTK_LOADS = ("scipy", "sklearn")
-"""Packages that nltk imports on start if installed, which takes two seconds, for features that we never use."""
+"""Packages that nltk imports if they are installed. This takes two seconds, and stressreel does not need them."""
 
 _own_process = False
 
 
 class MissingExtraError(InputError):
-    """An optional package is not installed."""
+    """Raised when an optional package is not installed."""
 
 
 def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
-    """Return the error for missing packages, with the command that installs them.
+    """Return an error that names the missing packages and the command that installs them.
 
     Args:
-        modules: Modules of `EXTRAS` that belong to one extra.
+        modules: Names of the missing modules, all from the same extra.
         what: The feature that requires the modules.
-        extra: The extra to install; by default that of `EXTRAS`.
+        extra: The extra to install; by default the one listed in `EXTRAS`.
     """
     packages = " and ".join(EXTRAS[module][0] for module in modules)
     return MissingExtraError(f"{what} needs {packages}, which is not installed: {command_for(modules[0], extra)}")
 
 
 def command_for(module: str, extra: str | None = None) -> str:
-    """Return the command that installs a module of `EXTRAS`."""
+    """Return the pip command that installs an optional module."""
     return f"pip install 'stressreel[{extra or EXTRAS[module][1]}]'"
 
 
@@ -74,10 +74,10 @@ def import_extra(name: str, package: str | None = None, *, what: str = "this", e
         name: Module name; with a leading dot, relative to `package`.
         package: Anchor of a relative name.
         what: The feature that requires the module.
-        extra: The extra to suggest; by default that of `EXTRAS`.
+        extra: The extra to suggest; by default the one listed in `EXTRAS`.
 
     Raises:
-        MissingExtraError: A module of `EXTRAS` is not installed.
+        MissingExtraError: A module listed in `EXTRAS` is not installed.
     """
     try:
         if _own_process and name.split(".")[0] in ("nltk", "textblob") and "nltk" not in sys.modules:
@@ -105,6 +105,6 @@ def _import_nltk_alone() -> None:
 
 
 def named(error: ModuleNotFoundError, what: str = "this", extra: str | None = None) -> Exception:
-    """Convert the error to `MissingExtraError` if the module belongs to `EXTRAS`; return others unchanged."""
+    """Return a `MissingExtraError` if the missing module is listed in `EXTRAS`, or else the error itself."""
     module = (error.name or "").split(".")[0]
     return missing(module, what=what, extra=extra) if module in EXTRAS else error

@@ -1,4 +1,4 @@
-"""Atomic writes, and file hashes."""
+"""Write files atomically, and compute hashes of files and texts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_asci
 
 
 def canonical_json(value: Any) -> str:
-    """Serialize to canonical JSON: sorted keys, no spaces, ASCII."""
+    """Serialize a value to canonical JSON, which has sorted keys, no spaces, and only ASCII characters."""
     return _CANONICAL.encode(value)
 
 
 def sha256_text(text: str) -> str:
-    """Return the hexadecimal SHA-256 of a text."""
+    """Return the SHA-256 of a text, encoded as UTF-8, in hexadecimal."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -37,7 +37,7 @@ KINDS = {
 
 
 def regular(path: Path) -> Path:
-    """Return the path unchanged; raise InputError for FIFOs, devices and sockets, which may block on reading."""
+    """Return the path unchanged, or raise InputError for a FIFO, device or socket, which may block readers."""
     try:
         kind = stat.S_IFMT(os.stat(path).st_mode)
     except (OSError, ValueError):
@@ -48,7 +48,7 @@ def regular(path: Path) -> Path:
 
 
 def sha256_file(path: Path) -> str:
-    """Return the hexadecimal SHA-256 of a file."""
+    """Return the SHA-256 of a file in hexadecimal."""
     with open(regular(path), "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 
@@ -59,20 +59,20 @@ def user_cache() -> Path:
 
 
 PASSING = {getattr(errno, name) for name in ("ESTALE", "ETIMEDOUT", "EREMOTEIO") if hasattr(errno, name)}
-"""Errors of a network file system that is temporarily unavailable."""
+"""Error numbers of a network file system that is temporarily unavailable."""
 
 TEMPORARY = re.compile(r"\..+\.[0-9]+\.tmp(\.[^.]+)?")
 
 
 def remove_temporaries(folder: Path) -> None:
-    """Remove temporary files of killed processes recursively; the caller must hold the folder's lock."""
+    """Remove temporary files that killed processes left behind. The caller must hold the folder's lock."""
     for path in folder.rglob(".*"):
         if TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink(missing_ok=True)
 
 
 def file_stamp(path: Path) -> str:
-    """Return the size and modification time of a file, or "" if it does not exist."""
+    """Return the size and modification time of a file as a text, or "" if the file does not exist."""
     try:
         status = path.stat()
     except OSError:
@@ -81,19 +81,19 @@ def file_stamp(path: Path) -> str:
 
 
 def temporary_path(path: Path) -> Path:
-    """Return a temporary path for a file, in the form expected by `remove_temporaries`."""
+    """Return a temporary path beside a file, in a form that `remove_temporaries` recognizes."""
     return path.with_name(f".{path.name}.{os.getpid()}.tmp{path.suffix}")
 
 
 def sync_and_rename(temporary: Path, path: Path) -> None:
-    """Sync a finished file and rename it."""
+    """Flush a finished temporary file to disk, and rename it to its final path."""
     with open(temporary, "rb+") as handle:
         os.fsync(handle.fileno())
     rename(temporary, path)
 
 
 def rename(old: Path, new: Path) -> None:
-    """Rename a file within its folder, and sync the folder."""
+    """Rename a file within its folder, and flush the folder to disk."""
     os.replace(old, new)
     _sync_folder(new.parent)
 
@@ -127,12 +127,12 @@ def write_atomic(path: Path, content: str | bytes) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write an indented JSON file atomically, preserving the order of keys."""
+    """Write a value to an indented JSON file atomically, preserving the order of keys."""
     write_atomic(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def output_error(error: OSError, path: Path) -> OutputError:
-    """Return an OutputError that explains a failed write, with advice."""
+    """Return an OutputError that explains why a file could not be written, and what to do."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OutputError(
             f"no space left while writing {path}. Finished work is kept: free some space and run the same command "

@@ -1,9 +1,9 @@
-"""The fingerprint of a dataset: a hash over the hashes of its units, which can be computed independently.
+"""Compute the fingerprint that identifies the content of a dataset, from hashes of its units.
 
-The rows of each unit and table are hashed as one line of canonical JSON per row; the `sha256` column represents the
-videos. A table's hash covers the hashes of its units in plan order, and the dataset's hash covers its tables. The
-division into files and row groups has no effect. `units.parquet` stores the hash and row count of every unit, so that
-differing units can be located.
+The rows of each unit and table are hashed as lines of canonical JSON, in which the `sha256` column represents the
+videos. A table's hash covers the hashes of its units in plan order, and the fingerprint covers the hashes of the
+tables. How rows are divided into files and row groups has no effect. `units.parquet` stores the hash and row count of
+every unit, so that differing units can be located.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SCHEMA = pa.schema(
 
 @dataclass(frozen=True)
 class UnitRows:
-    """Row count and SHA-256 of one unit in one table ("config/split")."""
+    """The number of rows that a unit has in a table ("config/split"), and the SHA-256 of these rows."""
 
     unit_id: str
     table: str
@@ -47,13 +47,13 @@ class UnitRows:
 
 
 def plain_json(config: Config, row: Row) -> str:
-    """Serialize a row of storage values, excluding videos."""
+    """Serialize a row of storage values to canonical JSON, without its videos."""
     return canonical_json({name: row[name] for name in config.plain})
 
 
 @dataclass
 class UnitHasher:
-    """Hasher for the rows of one unit, by table."""
+    """Hashes the rows of one unit, separately for each table."""
 
     unit_id: str
     _hashes: dict[str, Any] = field(default_factory=dict)
@@ -65,22 +65,22 @@ class UnitHasher:
         self._rows[table] = self._rows.get(table, 0) + 1
 
     def done(self) -> list[UnitRows]:
-        """Return the row count and hash for each table."""
+        """Return the unit's row count and hash for each table."""
         return [UnitRows(self.unit_id, table, self._rows[table], h.hexdigest()) for table, h in self._hashes.items()]
 
 
 @dataclass
 class Fingerprint:
-    """The fingerprint of a dataset, computed from its units in plan order."""
+    """Computes the fingerprint of a dataset. Units must be added in plan order."""
 
     _hashes: dict[str, Any] = field(default_factory=dict)
 
     def add(self, unit: UnitRows) -> None:
-        """Add the rows of a unit in one table."""
+        """Add the hash of a unit's rows in one table."""
         self._hashes.setdefault(unit.table, hashlib.sha256()).update(f"{unit.sha256}\n".encode())
 
     def parts(self) -> dict[str, str]:
-        """Return the hash of each table by "config/split"."""
+        """Return the hash of each table, by "config/split"."""
         return {table: self._hashes[table].hexdigest() for table in sorted(self._hashes)}
 
     def hexdigest(self) -> str:
@@ -110,13 +110,13 @@ def writing_units(folder: Path, canary: str = "") -> Iterator[Callable[[UnitRows
 
 
 def read_units(folder: Path) -> Iterator[UnitRows]:
-    """Read `units.parquet`, in plan order."""
+    """Yield the entries of `units.parquet` in plan order."""
     for row in read_rows(folder / FILE):
         yield UnitRows(**row)
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Recompute the hashes of units from rows; the row count is lower if a table ends prematurely."""
+    """Yield the entries of units, recomputed from rows. The row count is lower if a table ends prematurely."""
     for unit in units:
         config, found = rows[unit.table]
         digest, count = hashlib.sha256(), 0

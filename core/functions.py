@@ -1,4 +1,4 @@
-"""Derive options from the signatures and docstrings of API functions, for the command line."""
+"""Turn the signatures and docstrings of API functions into options of the command line."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
 def keyword_signature(
     *settings: type[Any], positional: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a `**options` function with the parameters of settings classes, and document them as `Args:`."""
+    """Give a function that takes `**options` the parameters of settings classes, and document them."""
     listed = [each for kind in settings for each in options_of(kind)]
     listed.sort(key=lambda each: each.keyword not in positional)
     parameters = [
@@ -118,7 +118,7 @@ def keyword_signature(
 
 
 def argument_help(function: Callable[..., Any]) -> dict[str, str]:
-    """Return the description of each parameter from a function's docstring."""
+    """Return the text of each parameter in the `Args:` section of a function's docstring."""
     said: dict[str, str] = {}
     name = ""
     for line in _section(inspect.getdoc(function) or "", "Args:"):
@@ -129,7 +129,7 @@ def argument_help(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def description(function: Callable[..., Any]) -> str:
-    """Return a function's docstring up to its first section."""
+    """Return the part of a function's docstring that precedes its first section."""
     return SECTION.split(inspect.getdoc(function) or "")[0]
 
 

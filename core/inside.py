@@ -1,4 +1,4 @@
-"""Confine untrusted outputs to their folder, and to regular files."""
+"""Ensure that an untrusted output refers only to regular files inside its own folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORBIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 
 
 def inside(folder: Path, name: str) -> Path:
-    """Join a folder and a relative path from an untrusted output.
+    """Join a folder and a relative path that comes from an untrusted output.
 
     Raises:
         InputError: The name is not a relative path below the folder (after resolving links), or contains a backslash or
@@ -33,12 +33,12 @@ def inside(folder: Path, name: str) -> Path:
     path = folder.joinpath(*parts)
     target = resolved(path)
     if target is None or not target.is_relative_to(folder.resolve()):
-        raise InputError(f"{shortened(name)} is a link to a place outside {folder}. Remove the link.")
+        raise InputError(f"{shortened(name)} is a link that leads outside {folder}. Remove the link.")
     return path
 
 
 def resolved(path: Path) -> Path | None:
-    """Resolve the links of a path; return None if they form a cycle."""
+    """Resolve the links in a path, or return None if they form a cycle."""
     try:
         return path.resolve()
     except (OSError, RuntimeError):  # RuntimeError up to Python 3.12

@@ -15,7 +15,7 @@ def listen() -> None:
 
 
 def asked() -> bool:
-    """Return whether an interrupt was requested; later failures are then consequences of it."""
+    """Return whether the user has asked to stop. Failures after that are only a consequence."""
     return bool(_asked)
 
 

@@ -1,4 +1,4 @@
-"""Escape untrusted text in Markdown."""
+"""Escape untrusted text for use in Markdown."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import printable
 
 
 class EscapedMarkdown(str):
-    """Markdown that is already escaped."""
+    """Markdown that has already been escaped."""
 
 
 TAG = re.compile(r"<(?=[A-Za-z!/?])")  # start of an HTML tag or comment
@@ -20,12 +20,12 @@ ADDRESS = re.compile(r":(?=//)|(?<=www)\.", re.IGNORECASE)
 
 
 def without_tags(value: Any) -> Any:
-    """Escape HTML tags and comments in a text inserted by a template."""
+    """Escape HTML tags and comments in a value that a template inserts."""
     return TAG.sub("&lt;", value) if isinstance(value, str) and not isinstance(value, EscapedMarkdown) else value
 
 
 def as_text(text: object) -> EscapedMarkdown:
-    """Escape a text so that Markdown displays it literally, on one line, without links, images or HTML."""
+    """Escape a text so that Markdown shows it literally on one line, without links, images or HTML."""
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
     plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))
@@ -33,7 +33,7 @@ def as_text(text: object) -> EscapedMarkdown:
 
 
 def as_code(text: object) -> EscapedMarkdown:
-    """Format a text as inline code."""
+    """Format a text as inline code on one line."""
     return EscapedMarkdown("`" + printable(BLANK.sub(" ", str(text))).replace("`", "'").replace("|", "\\|") + "`")
 
 

@@ -34,12 +34,12 @@ PARTS, PARTS_AT_ONCE = 16_000_000, 4  # bytes; larger files are uploaded in part
 
 @dataclass(frozen=True)
 class StoredObject:
-    """An object in storage.
+    """Metadata of an object in storage.
 
     Attributes:
-        key: Name below the prefix.
+        key: Name of the object, relative to the prefix.
         size: Size in bytes.
-        etag: Version; "" if the store has none.
+        etag: Version of the object, or "" if the store has no versions.
         changed: Modification time in seconds since 1970, by the store's clock.
     """
 
@@ -50,11 +50,11 @@ class StoredObject:
 
 
 class Lost(Exception):
-    """A conditional put failed because the object already exists or was modified."""
+    """Raised when a conditional put fails because the object already exists or was modified."""
 
 
 def address(path: Path | str) -> str | None:
-    """Return the URL in a path, or None for a local path; raise UsageError if the URL lacks a bucket."""
+    """Return the URL in a path, or None for a local path. Raise UsageError if the URL has no bucket."""
     if WITHOUT_BUCKET.fullmatch(os.fspath(path)):
         raise UsageError(f"{path} has no bucket. Give a URL such as s3://bucket/prefix.")
     found = ADDRESS.fullmatch(os.fspath(path))
@@ -66,7 +66,7 @@ def address(path: Path | str) -> str | None:
 
 @dataclass(frozen=True)
 class Objects:
-    """The objects below a URL; instances can be pickled."""
+    """Access to the objects below a URL. Instances can be pickled."""
 
     url: str
 
@@ -119,7 +119,7 @@ class Objects:
         return None
 
     def fetch(self, key: str, path: Path) -> None:
-        """Copy an object to a file, atomically; raise InputError if it does not exist or cannot be read."""
+        """Download an object to a file, atomically. Raise InputError if it does not exist or cannot be read."""
         try:
             with self._explained(key), atomic(path) as temporary, open(temporary, "wb") as file:
                 for chunk in _obstore().get(_store(self.url), key).stream(min_chunk_size=8_000_000):
@@ -134,20 +134,19 @@ class Objects:
         return None
 
     def list(self, prefix: str = "") -> Iterator[StoredObject]:
-        """Yield the objects below a folder."""
+        """Yield the objects in a folder and its subfolders."""
         with self._explained(prefix):
             for batch in _obstore().list(_store(self.url), prefix.rstrip("/") or None, chunk_size=1000):
                 yield from map(_stored_object, batch)
 
     def remove(self, *keys: str) -> None:
-        """Remove objects; missing ones are ignored."""
+        """Remove objects, ignoring any that do not exist."""
         for start in range(0, len(keys), 1000):
             with suppress(FileNotFoundError), self._explained(keys[start], writing=True):
                 _obstore().delete(_store(self.url), list(keys[start : start + 1000]))
 
     @contextmanager
     def _explained(self, key: str, *, writing: bool = False) -> Iterator[None]:
-        """Convert errors of the store to InputError, or to OutputError when writing."""
         exceptions = _obstore().exceptions
         try:
             yield
@@ -166,7 +165,7 @@ class Objects:
 
 
 def objects_at(path: Path | str) -> Objects:
-    """Return the objects below a URL.
+    """Return access to the objects below a URL.
 
     Raises:
         UsageError: The path is not a URL of object storage.
@@ -174,13 +173,15 @@ def objects_at(path: Path | str) -> Objects:
     """
     url = address(path)
     if url is None:
-        raise UsageError(f"{path} is not a URL of object storage: s3://bucket/prefix, gs://… or az://….")
+        raise UsageError(
+            f"{path} is not a URL of object storage. Give one such as s3://bucket/prefix, gs://… or az://…."
+        )
     _obstore()
     return Objects(url)
 
 
 def stamp_of(path: Path) -> str:
-    """Return the size and version of an object, like `files.file_stamp`; "" if it does not exist."""
+    """Return the size and version of an object as a text, or "" if it does not exist."""
     url = address(path) or ""
     where, _, key = url.rpartition("/")
     found = Objects(where).head(key)
@@ -188,10 +189,13 @@ def stamp_of(path: Path) -> str:
 
 
 def local_copy(path: Path) -> Path:
-    """Return a local path, or the path of a cached copy of an object; raise InputError if it cannot be read.
+    """Return a local path for a file, downloading it to the cache if it is in object storage.
 
-    The cache is shared by all processes of a user and keyed by URL and version. The least recently used copies are
-    evicted above $STRESSREEL_CACHE_GB (100).
+    The cache is shared by all processes of a user and keyed by URL and version. When it exceeds $STRESSREEL_CACHE_GB
+    (default 100), the least recently used copies are removed.
+
+    Raises:
+        InputError: The object does not exist or cannot be read.
     """
     url = address(path)
     if url is None:
@@ -222,7 +226,6 @@ def _version_of(url: str) -> StoredObject:
 
 
 def _make_room(folder: Path, size: int) -> None:
-    """Evict the least recently used copies until `size` bytes fit."""
     try:
         limit = float(os.environ.get(LIMIT_VARIABLE) or USUAL_LIMIT) * 1e9
     except ValueError:

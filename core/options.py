@@ -47,7 +47,7 @@ class Option:
             never.
         content: Whether `build.json` stores the option among the settings.
         names: Function that returns words for shell completion. The value may list several, separated by commas.
-        counts: Function that checks whether the option has an effect, given all settings; otherwise it is reset to its
+        counts: Function that returns whether the option has an effect, given all settings. If not, it is reset to its
             default.
         found_by: How `verify` locates the input: by its `NAME`; or, for a folder, by a pattern for the file names in
             it, or as the annotations `ITSELF`. Files that must exist are located by name.
@@ -151,7 +151,7 @@ class RunOptions:
 
 
 def semantic_version(text: str) -> str:
-    """Return the text if it is a semantic version; raise ValueError otherwise."""
+    """Return the text unchanged, or raise ValueError if it is not a semantic version."""
     if not SEMANTIC_VERSION.fullmatch(text):
         raise ValueError("is not a semantic version such as 1.0.0 or 1.2.0-rc.1")
     return text
@@ -159,10 +159,10 @@ def semantic_version(text: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """An option and its position in the settings.
+    """An option of a settings class, with its type and default.
 
     Attributes:
-        path: Names of the fields that lead to the option; several for nested settings.
+        path: Names of the fields that lead to the option. Nested settings have more than one.
         choices: Allowed values of a choice.
         many: Whether the option may be repeated, or takes `count` values.
         count: Number of values on the command line; more than 1 for tuples of fixed length.
@@ -178,16 +178,16 @@ class Field:
 
     @property
     def flag(self) -> str:
-        """Name on the command line, without leading dashes."""
+        """Name of the option on the command line, without leading dashes."""
         return self.option.name or self.path[-1].replace("_", "-")
 
     @property
     def keyword(self) -> str:
-        """Name as a Python keyword argument."""
+        """Name of the option as a Python keyword argument."""
         return self.flag.replace("-", "_")
 
     def get(self, settings: Any) -> Any:
-        """Return the option's value in settings."""
+        """Return the value of this option from a settings object."""
         for name in self.path:
             settings = getattr(settings, name)
         return settings
@@ -196,7 +196,8 @@ class Field:
         """Validate a keyword argument and convert it to the field's type.
 
         Raises:
-            ValueError: The type or value is not allowed. The message starts with a verb, to follow the value.
+            ValueError: The type or value is not allowed. The message starts with a verb, so that it can follow the
+                value.
         """
         if value is None and self.default is None and not self.option.required:
             return None
@@ -252,7 +253,7 @@ def _listed(value: Any) -> Any:
 
 
 def options_of(settings: type[Any]) -> tuple[Field, ...]:
-    """Return the options of a settings class in field order, followed by those of its base classes."""
+    """Return the options of a settings class in the order of its fields, followed by inherited ones."""
     listed: tuple[Field, ...] = _options_of(settings)  # type: ignore[arg-type]
     return listed
 
@@ -274,7 +275,7 @@ def _options_of(settings: Any) -> tuple[Field, ...]:
 
 
 def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) -> Field:
-    """Create a field; the first of the types that is not None determines its kind."""
+    """Create a `Field` whose kind follows from the first type in `kinds` other than None."""
     kind, many, count = next(kind for kind in kinds if kind is not type(None)), False, 1
     if get_origin(kind) in (tuple, Sequence):
         arguments = get_args(kind)
@@ -289,12 +290,12 @@ def make_field(name: str, option: Option, kinds: Sequence[Any], default: Any) ->
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union, or a single type as a tuple."""
+    """Return the member types of a union, or a tuple of the type itself."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
-    """Build settings from values by option path; missing values have their defaults."""
+    """Create a settings object from values by option path. Options without a value keep their defaults."""
     plain = {path[0]: value for path, value in values.items() if len(path) == 1}
     for each in fields(settings):  # type: ignore[arg-type]
         if inner := each.metadata.get("nested"):
@@ -303,7 +304,7 @@ def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
-    """Build settings from keyword arguments, in which `_` replaces `-`.
+    """Create a settings object from keyword arguments, which have `_` where options have `-`.
 
     Raises:
         UsageError: An option is unknown or missing, or a value is not allowed.
@@ -311,7 +312,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
     known = {each.keyword: each for each in options_of(settings)}
     for name in given:
         if name not in known:
-            raise UsageError(f"there is no option {name!r}. Options: {', '.join(sorted(known))}.")
+            raise UsageError(f"unknown option {name!r}. Options: {', '.join(sorted(known))}.")
     for name, each in known.items():
         if each.option.required and given.get(name) is None:
             raise UsageError(f"{name} is missing: {each.option.help}")
@@ -325,7 +326,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
 
 
 def settled(settings: S) -> S:
-    """Reset options that have no effect, given the others, to their defaults."""
+    """Reset every option that has no effect, given the other settings, to its default."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
             settings = with_value(settings, each.path, each.default)
@@ -333,21 +334,21 @@ def settled(settings: S) -> S:
 
 
 def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
-    """Return a copy of the settings with the value at a path replaced."""
+    """Return a copy of the settings in which the option at a path has another value."""
     if len(path) > 1:
         value = with_value(getattr(settings, path[0]), path[1:], value)
     return replace(settings, **{path[0]: value})
 
 
 def content(settings: Any) -> dict[str, Any]:
-    """Return the values that affect a build's content as nested JSON values, for `build.json`."""
+    """Return the settings that affect the content of a build, as nested JSON values for `build.json`."""
     hidden = {each.path[0] for each in options_of(type(settings)) if len(each.path) == 1 and not each.option.content}
     values = {each.name: getattr(settings, each.name) for each in fields(settings) if each.name not in hidden}
     return {name: content(value) if is_dataclass(value) else value for name, value in values.items()}
 
 
 def read_settings(settings: type[S], stored: Mapping[str, Any]) -> S:
-    """Restore settings from the result of `content`; options that do not affect the content have their defaults."""
+    """Restore settings from the result of `content`. Options that it does not contain keep their defaults."""
     values: dict[str, Any] = {}
     for each in fields(settings):  # type: ignore[arg-type]
         if each.name not in stored:
@@ -381,7 +382,7 @@ def _shown_default(each: Field) -> str:
 
 
 def comma_separated(given: Any) -> tuple[str, ...]:
-    """Split one or more texts at commas; raise ValueError if no names remain."""
+    """Split one or more texts at commas. Raise ValueError if this yields no names."""
     texts = [given] if isinstance(given, str) else given
     names = tuple(part.strip() for text in texts for part in str(text).split(",") if part.strip())
     if not names:

@@ -1,4 +1,4 @@
-"""Open finished outputs, in a folder or in object storage with files copied on demand."""
+"""Open the finished output of a build, in a local folder or in object storage."""
 
 from __future__ import annotations
 
@@ -28,39 +28,39 @@ NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 @dataclass(frozen=True)
 class FinishedOutput:
-    """A finished output: its folder and the content of `build.json`."""
+    """The finished output of a build, with the content of its `build.json`."""
 
     path: Path
     info: dict[str, Any]
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """Return the shards of a table in order; none if the name, which may be untrusted, is invalid."""
+        """Return the paths of a table's shards in order, or an empty list if the table's name is invalid."""
         if not NAME.fullmatch(config):
             return []
         found = (self.path / config).glob(f"{split or '[!.]*'}-*-of-*.parquet")  # skips temporary files
         return sorted(found)
 
     def complete(self) -> None:
-        """Copy all remote files to this machine; does nothing for local outputs."""
+        """Download all files of a remote output. Local outputs are already complete."""
 
     def files(self) -> list[str]:
-        """Return the names of all files, sorted."""
+        """Return the relative paths of all files, sorted."""
         walked = os.walk(self.path)
         paths = [Path(folder, name) for folder, _, names in walked for name in names]
         return sorted(path.relative_to(self.path).as_posix() for path in paths)
 
     def splits(self, config: str) -> list[str]:
-        """Return the splits of a table, from `build.json`."""
+        """Return the names of a table's splits, in the order of `build.json`."""
         return list(self.info["counts"].get(config, {}))
 
     def rows(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield the rows of a table, of one split or of all in the order of `build.json`."""
+        """Yield the rows of a table, either of one split or of all splits in the order of `build.json`."""
         for name in [split] if split else self.splits(config):
             for path in self.shards(config, name):
                 yield from read_rows(path, columns)
 
     def whole(self, config: str, columns: Sequence[str] | None = None, split: str | None = None) -> Iterator[Row]:
-        """Yield rows like `rows`; raise InputError if rows are missing or a shard cannot be read."""
+        """Yield rows as `rows` does, but raise InputError if rows are missing or a shard cannot be read."""
         for name in [split] if split else self.splits(config):
             found = 0
             self.counted(config, name)
@@ -70,7 +70,7 @@ class FinishedOutput:
             self.check_count(config, name, found)
 
     def counted(self, config: str, split: str) -> list[Path]:
-        """Return the shards of a split in order, after comparing their footers with `build.json`.
+        """Return the paths of a split's shards in order, after checking their row counts against `build.json`.
 
         Raises:
             InputError: The row counts differ or are implausible, or a shard cannot be read (`ShardError`).
@@ -89,22 +89,22 @@ class FinishedOutput:
 
     @property
     def num_rows(self) -> int:
-        """Total row count of all tables, from `build.json`."""
+        """Total number of rows in all tables, according to `build.json`."""
         return sum(count for splits in self.info["counts"].values() for count in splits.values())
 
     @property
     def withheld(self) -> Mapping[str, Any]:
-        """The record of withheld answers (see `builders.runtime.withhold`); empty if none are withheld."""
+        """The record of withheld answers (see `builders.runtime.withhold`), or an empty dictionary."""
         found = self.info.get("withheld", {})
         return found if isinstance(found, dict) else {}
 
     @property
     def asked(self) -> str:
-        """The fingerprint expected in predictions: for a private copy, that of its public counterpart."""
+        """The fingerprint that predictions must state. A private copy expects that of its public counterpart."""
         return str(self.withheld.get("public", self.info["fingerprint"]))
 
     def gaps(self) -> Iterator[str]:
-        """Yield a line for each unreadable shard and each table with missing rows."""
+        """Yield a line for each shard that cannot be read, and for each table that lacks rows."""
         for config in self.info["counts"]:
             for split in self.splits(config):
                 try:
@@ -124,22 +124,22 @@ class FinishedOutput:
 
 @dataclass(frozen=True)
 class RemoteOutput(FinishedOutput):
-    """A finished output in object storage, with `path` as the cache folder."""
+    """A finished output in object storage. Its files are downloaded to the cache folder `path` as needed."""
 
     objects: Objects = field(default_factory=lambda: Objects(""))
 
     def shards(self, config: str, split: str | None = None) -> list[Path]:
-        """Return the shards of a table in order, after copying those that are not cached."""
+        """Return the paths of a table's shards in order, after downloading those that are not in the cache."""
         found = [each for each in self.objects.list(config + "/") if _is_shard(each.key, split)]
         self._copy(found)
         return sorted(self.path / each.key for each in found)
 
     def complete(self) -> None:
-        """Copy all files except `.build/` to this machine."""
+        """Download all files except those in `.build/`."""
         self._copy([found for found in self.objects.list() if not found.key.startswith(".build/")])
 
     def files(self) -> list[str]:
-        """Return the names of all objects, sorted."""
+        """Return the keys of all objects, sorted."""
         return sorted(found.key for found in self.objects.list())
 
     def _copy(self, wanted: list[StoredObject]) -> None:
@@ -157,7 +157,7 @@ class RemoteOutput(FinishedOutput):
 
 
 def withheld_statement(info: Mapping[str, Any]) -> str:
-    """Describe the withheld answers and where to send predictions."""
+    """Say which answers are withheld and where to send predictions."""
     held = info["withheld"]
     if "public" in held:
         return (
@@ -169,7 +169,7 @@ def withheld_statement(info: Mapping[str, Any]) -> str:
 
 
 def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
-    """Raise InputError if an output is a public copy and the split (all for None) includes the withheld one."""
+    """Raise InputError if the answers of this split (None for all splits) are withheld from the output."""
     held = output.withheld
     if held and "public" not in held and split in (None, "all", held.get("split")):
         raise InputError(f"{output.path}: {withheld_statement(output.info)} This command needs the answers.")
@@ -185,7 +185,7 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
 
 @contextmanager
 def fitting(path: Path) -> Iterator[None]:
-    """Convert errors of a `with` block that reads the files of an output to InputError."""
+    """Raise InputError instead of the errors that inconsistent files of an output cause in a `with` block."""
     try:
         yield
     except StressreelError:
@@ -199,7 +199,7 @@ def fitting(path: Path) -> Iterator[None]:
 
 
 def writable(path: Path) -> None:
-    """Raise UsageError for outputs in object storage, where no files can be added."""
+    """Raise UsageError for an output in object storage, to which commands cannot add files."""
     url = address(path)
     if url is not None:
         raise UsageError(
@@ -255,7 +255,11 @@ def _info(content: str, place: str) -> dict[str, Any]:
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
-    """Validate row counts by table and split, whose names become parts of paths; raise ValueError or TypeError."""
+    """Validate the row counts in `build.json`, whose table and split names become parts of paths.
+
+    Raises:
+        ValueError, TypeError: A name or a count is invalid.
+    """
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
         check_name(table)
@@ -266,22 +270,22 @@ def counts_of(given: Any) -> dict[str, dict[str, int]]:
 
 
 def check_name(name: Any) -> str:
-    """Return a name; raise ValueError unless it is a single path component."""
+    """Return the name unchanged, or raise ValueError if it is not a single path component."""
     if not (isinstance(name, str) and NAME.fullmatch(name)):
         raise ValueError(f"invalid name {shortened(name)}")
     return name
 
 
 def check_folders(names: Any) -> None:
-    """Raise ValueError or TypeError for invalid subfolders of videos."""
+    """Raise ValueError or TypeError if a video folder is not a valid relative path."""
     for name in names:
         parts = PurePosixPath(name).parts
         if len(name) > LONGEST_FOLDER or name.startswith("/") or ".." in parts or FORBIDDEN.search(name):
-            raise ValueError(f"invalid folder of videos {shortened(name)}")
+            raise ValueError(f"invalid video folder {shortened(name)}")
 
 
 def _open_remote(objects: Objects, info: dict[str, Any]) -> RemoteOutput:
-    """Open an output in object storage. Small files are copied now, tables when they are read."""
+    """Open an output in object storage. Small files are downloaded now, and tables when they are read."""
     name = hashlib.sha256(f"{objects.url} {info.get('fingerprint')}".encode()).hexdigest()[:16]
     folder = user_cache() / "outputs" / name
     output = RemoteOutput(folder, info, objects)

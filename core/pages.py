@@ -1,8 +1,9 @@
-"""Check page headers of untrusted Parquet files, which pyarrow trusts over the footer.
+"""Check the page headers of untrusted Parquet files, which could otherwise exhaust memory.
 
-A page of thirty bytes can claim a list of a billion numbers. This module parses the headers, in a subset of Thrift's
-compact protocol, before pyarrow reads the pages, and rejects content that pyarrow might parse differently. pyarrow's
-own `FileMetaData` is unsuitable, as `row_group(i).column(j)` crashes on some damaged footers.
+pyarrow trusts page headers over the footer, and a page of thirty bytes can claim a list of a billion numbers. This
+module parses the headers, in a subset of Thrift's compact protocol, before pyarrow reads the pages, and rejects content
+that pyarrow might parse differently. It does not use pyarrow's `FileMetaData`, because `row_group(i).column(j)` crashes
+on some damaged footers.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ TYPES = {
 
 
 def chunks_of(path: Path) -> list[list[Chunk]]:
-    """Return the byte ranges of the columns of each row group.
+    """Return the byte range of every column in each row group.
 
     Raises:
         ValueError, TypeError, LookupError: The footer is damaged, or not that of a shard.
@@ -68,7 +69,7 @@ def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: in
         for values, taken in _pages(file, *chunk):
             pages, found, unpacked = pages + 1, found + values, unpacked - taken
             if unpacked < 0:
-                raise ValueError("its pages unpack to more than the footer states")
+                raise ValueError("its pages decompress to more bytes than the footer states")
             if pages > MOST_PAGES or found > most:
                 raise ValueError(f"{rows:,} rows have {found:,} values or more in {pages:,} pages")
 

@@ -1,4 +1,4 @@
-"""Units of work, skipped units, and the plan of a build."""
+"""Describe the work of a build as a plan of independent units, and the interface that renders them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Facts = dict[str, Any]
 
 
 class Unseen:
-    """Placeholder for facts that require a unit's files, such as hashes; any key returns it again."""
+    """Placeholder for facts that are unknown until a unit is rendered, such as hashes. Any key returns it again."""
 
     def __getitem__(self, key: object) -> Unseen:
         return self
@@ -48,7 +48,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Skip:
-    """A planned unit that was skipped.
+    """A unit of the plan that was skipped.
 
     Attributes:
         reason: Code such as missing_video, unreadable_video, undecodable or too_short.
@@ -62,7 +62,7 @@ class Skip:
 
     @property
     def allowed(self) -> bool:
-        """Whether --allow-missing excludes the skip from --max-skip."""
+        """Whether --allow-missing tolerates the skip."""
         return self.reason in ("missing_video", "unreadable_video")
 
 
@@ -75,10 +75,10 @@ class Plan:
         units: The units, sorted by id.
         noun: Noun for a unit in messages.
         piece: Noun for the items counted by progress (`pieces` per unit); by default `noun`.
-        advice: Advice in case there are no units.
-        reports: Files that other commands add to the output, removed along with it.
+        advice: What to do if there are no units.
+        reports: Files that other commands add to the output. They are removed together with it.
         notes: Counts from loading and selection (clamped ends, unusable sentences, …).
-        remedies: Options that include omitted items, or "", by count in `notes`.
+        remedies: For each count of omitted items in `notes`, the option that includes them, or "".
     """
 
     builder: str
@@ -94,20 +94,20 @@ class Plan:
 
     @cached_property
     def hash(self) -> str:
-        """Return the SHA-256 of the identity and all units."""
+        """SHA-256 of the identity and all units."""
         units = [[unit.id, unit.split, unit.source_id, unit.payload] for unit in self.units]
         return sha256_text(canonical_json([self.builder, self.identity, units]))
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """The splits of the units: train, validation and test first, then others by name."""
+        """Names of the splits: train, validation and test first, then others in alphabetical order."""
         order = ("train", "validation", "test")
         found = sorted({unit.split for unit in self.units})
         return tuple(sorted(found, key=lambda split: order.index(split) if split in order else len(order)))
 
 
 def noted(plan: Plan) -> list[str]:
-    """Format the counts in a plan's notes, with the options from `remedies`."""
+    """Return the counts in a plan's notes as lines, each with the option that includes the omitted items."""
     return [
         f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
         for name, count in plan.notes.items()
@@ -116,7 +116,7 @@ def noted(plan: Plan) -> list[str]:
 
 
 def nothing_qualifies(plan: Plan) -> str:
-    """Explain why a plan has no units, with the options that include more items."""
+    """Return an error message for a plan without units, which lists the options that include more items."""
     left_out = [line for line in noted(plan) if line.partition(":")[0].replace(" ", "_") in plan.remedies]
     read = [line for line in noted(plan) if line not in left_out]
     parts = [f"nothing in the annotations qualifies, so there is nothing to build. {plan.advice}"]
@@ -146,7 +146,7 @@ class Builder(Protocol):
         """Yield rows as (config name, row). A video column contains the file name in the unit's folder."""
 
     def look(self, unit: Unit) -> Facts:
-        """Return the facts of `render` without writing files, with `UNSEEN` for their sizes and hashes.
+        """Return the facts of `render` without writing files. Sizes and hashes of files are `UNSEEN`.
 
         Raises:
             VideoError: As for `render`, if detectable without decoding.
@@ -159,11 +159,11 @@ class Builder(Protocol):
         """Return a Skip if the unit's source is missing or cannot be opened, without decoding it."""
 
     def stamp(self, unit: Unit) -> str:
-        """Return a stamp of the source file, by which a resumed build detects that it was replaced."""
+        """Return a text that changes when the source file is replaced, so that a resumed build notices."""
 
 
 def changed(before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> list[str]:
-    """Return the differences between two identities, as "name: old → new"."""
+    """Return the differences between two identities as lines of the form "name: old → new"."""
     lines = []
     for name in sorted({*before, *after}):
         old, new = (list(value) if isinstance(value, tuple) else value for value in (before.get(name), after.get(name)))

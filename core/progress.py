@@ -1,6 +1,7 @@
 """Show progress on standard error, and count the work that survives an interruption.
 
-Terminals and notebooks show a bar; otherwise lines are printed at intervals. `showing` enables progress in a block.
+Terminals and notebooks show a bar. Elsewhere, a line is printed at intervals. Progress is shown only inside a `showing`
+block.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tqdm import tqdm
 BAR_EVERY_S = 1.0
 LINE_EVERY_S = 10.0
 SILENT_S = 3.0
-"""Work that takes less time is not reported."""
+"""Steps that take less time are not shown."""
 
 T = TypeVar("T")
 Counts = Any  # a `multiprocessing.Value` of an integer
@@ -44,7 +45,7 @@ def showing(wanted: bool = True) -> Iterator[None]:
 
 
 class Progress:
-    """Counter of finished items, displayed with rate and remaining time."""
+    """Counts finished items, and shows their rate and the remaining time."""
 
     def __init__(
         self,
@@ -63,7 +64,7 @@ class Progress:
             total: Number of items.
             unit: Noun for an item, such as "pair".
             shown: Whether to print progress; None follows `showing`.
-            brief: Whether this is a step of other work, reported only if it takes long.
+            brief: Whether this is a step of other work, which is shown only if it takes long.
             ticks: Whether to include items of unfinished units, as counted by `tick`.
         """
         self.label, self.total, self.unit, self.brief = label, total, unit, brief
@@ -82,7 +83,7 @@ class Progress:
         return min(self.total, max(self.done, ticks))
 
     def advance(self, count: int = 1) -> None:
-        """Count items as done."""
+        """Add to the number of finished items."""
         self.done += count
         if self._bar is not None:
             self._bar.update(self.seen - self._bar.n)
@@ -137,8 +138,6 @@ def _kind_of_bar() -> type[tqdm[Any]] | None:
 
 
 class _Beat:
-    """A thread that calls a function at intervals until stopped."""
-
     def __init__(self, call: Callable[[], None], *, first: float, every: float):
         self._call, self._first, self._every, self._over = call, first, every, threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -156,7 +155,7 @@ class _Beat:
 
 
 def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
-    """Yield items and show progress, as a step of other work."""
+    """Yield items while showing progress. Work of a few seconds is not shown."""
     with Progress(label, len(items), unit, brief=True) as progress:
         for item in items:
             yield item
@@ -164,7 +163,7 @@ def tracked(items: Sequence[T], label: str, unit: str) -> Iterator[T]:
 
 
 class Working:
-    """Display of elapsed time for work of unknown amount."""
+    """Shows the elapsed time of work whose extent is unknown."""
 
     def __init__(self, label: str):
         self.label, self.done = label, 0
@@ -197,7 +196,7 @@ class Working:
 
 
 def counted(items: Iterable[T]) -> Iterator[T]:
-    """Yield items, and count them in the innermost `Working`, if any."""
+    """Yield items, and count them in the innermost `Working` block, if there is one."""
     for item in items:
         if _running and isinstance(_running[-1], Working):
             _running[-1].done += 1
@@ -205,7 +204,7 @@ def counted(items: Iterable[T]) -> Iterator[T]:
 
 
 def tick() -> None:
-    """Count an item of an unfinished unit, in this process or in a worker that called `tick_into`."""
+    """Count one item of an unfinished unit, in the counter shared by `tick_into` if there is one."""
     global _ticked
     if _sink is None:
         _ticked += 1
@@ -220,18 +219,18 @@ def ticked() -> int:
 
 
 def tick_into(counter: Counts) -> None:
-    """Count ticks in memory shared between processes."""
+    """Count the ticks of this process in memory that is shared between processes."""
     global _sink
     _sink = counter
 
 
 def keep(noun: str, count: int = 1) -> None:
-    """Record stored items, which need not be repeated when the command is run again."""
+    """Count items that have been stored, so that another run need not produce them again."""
     _kept[noun] += count
 
 
 def kept() -> str:
-    """Describe the stored items, such as "3 pairs, 1 shard"; "" if there are none."""
+    """Return a description of the stored items, such as "3 pairs, 1 shard", or "" if there are none."""
     found = [f"{count:,} {noun}{'' if count == 1 else 's'}" for noun, count in _kept.items() if count]
     return ", ".join(found)
 

@@ -1,4 +1,4 @@
-"""Results of commands: score tables as text, JSON, HTML for notebooks, and data frames."""
+"""Show the results of commands as text, JSON, Markdown, HTML for notebooks, or data frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 INTERVAL = " [95 % interval]"
 LONGEST = 100
-"""Rows of a table that a notebook shows."""
+"""Maximum number of table rows in a notebook."""
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Estimate:
     """A score with its confidence interval.
 
     Attributes:
-        value: Score over all source videos; NaN if undefined (0 / 0).
-        low: Lower bound; NaN if the score is undefined in over 5 % of the resamples, or for fewer than six source
-            videos.
-        high: Upper bound; NaN like `low`.
+        value: Score over all source videos, or NaN if undefined (0 / 0).
+        low: Lower bound, or NaN if there are fewer than six source videos or the score is undefined in more than 5 % of
+            the resamples.
+        high: Upper bound, or NaN as for `low`.
     """
 
     value: float
@@ -67,7 +67,7 @@ class Table:
     note: str = ""
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return the columns as plain values; estimates become three columns, spreads two."""
+        """Return the columns as lists of plain values. An estimate takes three columns, and a spread two."""
         found: dict[str, list[Any]] = {}
         for place, heading in enumerate(self.headings):
             cells = [row[place] for row in self.rows]
@@ -85,10 +85,10 @@ class Table:
 
 
 class Result:
-    """The result of an API function. `print` shows the output of its command, and notebooks show the tables."""
+    """Base class for results of API functions. `print` shows the output of the command, notebooks the tables."""
 
     notes: Sequence[str] = ()
-    """Remarks that the command prints to standard error."""
+    """Remarks that the command prints on standard error."""
     written: Sequence[str] = ()
     """Lines that name the files that were written."""
     failed: bool = False
@@ -106,7 +106,7 @@ class Result:
         return "\n\n".join(map(text_table, self.as_tables()))
 
     def closing(self) -> str:
-        """Return the text printed at the end, for commands that print the rest while running."""
+        """Return the text that the command prints at the end. Some commands print the rest while running."""
         return str(self)
 
     def render(self, form: str) -> str:
@@ -116,7 +116,6 @@ class Result:
         return "\n\n".join(map(markdown_table, self.as_tables())) if form == "markdown" else str(self)
 
     def _repr_html_(self) -> str | None:
-        """Return the HTML that a notebook shows."""
         return "".join(map(html_table, self.as_tables())) or f"<pre>{escape(str(self))}</pre>"
 
     def to_pandas(self, table: str | None = None) -> pd.DataFrame:
@@ -145,12 +144,12 @@ class Result:
 
 
 def number(value: float | None) -> str:
-    """Format a score; undefined scores become a dash."""
+    """Format a score with three decimals, or as a dash if it is undefined."""
     return "–" if value is None or isnan(value) else f"{value:.3f}"
 
 
 def cell_text(cell: Cell) -> str:
-    """Format a cell of a table."""
+    """Format a table cell as text."""
     if isinstance(cell, Estimate):
         interval = "" if isnan(cell.low) else f" [{number(cell.low)}, {number(cell.high)}]"
         return number(cell.value) + interval
@@ -162,14 +161,14 @@ def cell_text(cell: Cell) -> str:
 
 
 def cell_json(cell: Cell) -> Any:
-    """Convert a cell to a JSON value; undefined scores become null."""
+    """Convert a table cell to a JSON value. Undefined scores become null."""
     if isinstance(cell, Estimate | Spread):
         return {name: None if isnan(x) else x for name, x in vars(cell).items()}
     return None if isinstance(cell, float) and isnan(cell) else cell
 
 
 def rows_json(table: Table) -> list[dict[str, Any]]:
-    """Convert the rows of a table to JSON objects keyed by heading."""
+    """Convert each row of a table to a JSON object with the headings as keys."""
     return [dict(zip(table.headings, map(cell_json, row), strict=True)) for row in table.rows]
 
 
@@ -189,7 +188,7 @@ def text_table(table: Table) -> str:
 
 
 def markdown_table(table: Table) -> str:
-    """Format a table in Markdown, with escaped texts."""
+    """Format a table in Markdown, and escape the texts in it."""
     texts = [all(isinstance(row[at], str) for row in table.rows) for at in range(len(table.headings))]
     lines = [
         "| " + " | ".join(map(_markdown_cell, table.headings)) + " |",
@@ -204,7 +203,7 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def html_table(table: Table) -> str:
-    """Format the first `LONGEST` rows of a table in HTML."""
+    """Format a table in HTML, limited to `LONGEST` rows."""
     rows = [map(cell_text, row) for row in table.rows[:LONGEST]]
     heads = "".join(f"<th>{escape(heading)}</th>" for heading in table.headings)
     body = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in rows)
@@ -215,5 +214,5 @@ def html_table(table: Table) -> str:
 
 
 def dump(value: Any) -> str:
-    """Serialize to indented JSON without NaN."""
+    """Serialize a value to indented JSON, or raise ValueError if it contains NaN."""
     return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

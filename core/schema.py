@@ -1,4 +1,4 @@
-"""Configs and columns of a dataset, which define the Arrow schema, the `datasets` features and the card."""
+"""Describe the tables of a dataset, from which the Arrow schema, `datasets` features and card are derived."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Public:
-    """The part of a table that is shown in a split with withheld answers; other columns are null there.
+    """What a table shows in a split whose answers are withheld. All other columns are null there.
 
     Attributes:
-        shown: The columns shown; if empty, the table has no rows in the split.
-        ids: Id columns that are replaced, so that they reveal neither order nor origin. "a.b" is the field b of the
-            records in a.
+        shown: The columns shown. If empty, the table has no rows in the split.
+        ids: Id columns whose values are replaced, so that they reveal neither order nor origin. "a.b" is the field b of
+            the records in a.
         choices: For each set of options, the column with the index of the correct one, followed by the lists to
             shuffle.
-        moved: Columns with texts and text ids that are moved to other rows, because their assignment is the answer.
+        moved: Columns of texts and text ids that are moved to other rows, because their assignment is the answer.
         group: Column whose equal values stay adjacent when rows are shuffled.
     """
 
@@ -89,7 +89,7 @@ class Public:
 
 @dataclass(frozen=True)
 class Config:
-    """A config of a dataset: a table in its own folder.
+    """A config of a dataset, which is a table in a folder of its own.
 
     Attributes:
         name: Name of the config and its folder.
@@ -106,21 +106,21 @@ class Config:
 
     @cached_property
     def key(self) -> list[str]:
-        """The key columns."""
+        """Names of the key columns."""
         return [column.name for column in self.columns[: self.key_columns]]
 
     @cached_property
     def videos(self) -> list[str]:
-        """The columns with videos."""
+        """Names of the columns with videos."""
         return [column.name for column in self.columns if column.kind == "video"]
 
     @cached_property
     def plain(self) -> list[str]:
-        """The columns other than videos."""
+        """Names of all columns except those with videos."""
         return [column.name for column in self.columns if column.kind != "video"]
 
     def file_name(self, row: Mapping[str, Any]) -> str:
-        """Return the file name of a row's video, from its key."""
+        """Return the file name of a row's video, which consists of the values of its key columns."""
         return "_".join(str(row[name]) for name in self.key) + ".mp4"
 
     def schema(self, canary: str = "") -> pa.Schema:
@@ -133,14 +133,14 @@ class Config:
         return pa.schema(fields, metadata=metadata)
 
     def encode(self, row: Mapping[str, Any]) -> Row:
-        """Convert a row to storage values: labels become integers, and columns are ordered.
+        """Convert a row to storage values, with labels as integers and columns in the order of the config.
 
         Raises:
             ValueError: The columns differ from those of the config, or a label is unknown.
         """
         differing = set(row) ^ {column.name for column in self.columns}
         if differing:
-            raise ValueError(f"a row of {self.name!r} has other columns: {', '.join(sorted(differing))}")
+            raise ValueError(f"a row of {self.name!r} has wrong columns: {', '.join(sorted(differing))}")
         return {
             column.name: column.names.index(row[column.name])
             if column.kind == "label" and row[column.name] is not None

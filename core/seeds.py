@@ -1,4 +1,4 @@
-"""Random numbers without global state, identified by keys."""
+"""Derive random generators from a seed and a key, without any global state."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Key = str | int
 
 
 def digest_for(seed: int, *key: Key) -> bytes:
-    """Return a 32-byte hash of a seed and a key; ("a", "bc") and ("ab", "c") differ, and so do 1 and "1"."""
+    """Return a 32-byte hash of a seed and a key. ("a", "bc") and ("ab", "c") differ, and so do 1 and "1"."""
     return hashlib.sha256(json.dumps([seed, *key], ensure_ascii=True).encode()).digest()
 
 
 def rng_for(seed: int, *key: Key) -> np.random.Generator:
-    """Return the random generator for a key: Philox, keyed with 128 bits of SHA-256.
+    """Return a Philox generator, seeded with 128 bits of the SHA-256 of a seed and a key.
 
     Args:
         seed: The dataset's seed.
@@ -27,12 +27,12 @@ def rng_for(seed: int, *key: Key) -> np.random.Generator:
 
 
 def draw_seed() -> int:
-    """Return an unpredictable 32-bit seed for sampling in `verify`. Builds do not use it."""
+    """Return an unpredictable 32-bit seed, with which `verify` samples. Builds do not use it."""
     return secrets.randbits(32)
 
 
 def rekey(rng: np.random.Generator, seed: int, *key: Key) -> None:
-    """Reset a generator from `rng_for` to another key, three times as fast as creating one."""
+    """Reset a generator from `rng_for` to another key, which is three times as fast as creating one."""
     rng.bit_generator.state = {
         "bit_generator": "Philox",
         "state": {"counter": _ZEROS, "key": _words(seed, *key)},

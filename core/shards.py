@@ -1,4 +1,4 @@
-"""Write Parquet shards, and read untrusted ones within limits."""
+"""Write Parquet shards, and read untrusted ones without exhausting memory."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ PARQUET_FAULTS = (
 
 
 class ShardError(InputError):
-    """A Parquet file of an output cannot be read."""
+    """Raised when a Parquet file of an output cannot be read."""
 
     def __init__(self, path: Path, error: Exception):
         self.what = f"{path.parent.name}/{path.name} cannot be read"
@@ -58,24 +58,23 @@ class ShardError(InputError):
 
 
 def shard_path(config: str, split: str, index: int, count: int) -> str:
-    """Return the relative path of a shard, named as on the Hub."""
+    """Return the relative path of a shard, named as on the Hugging Face Hub."""
     return f"{config}/{split}-{index:05d}-of-{count:05d}.parquet"
 
 
 def part_path(config: str, split: str, index: int) -> str:
-    """Return the relative path of a shard while the number of shards is unknown."""
+    """Return the relative path of a shard as long as the number of shards is unknown."""
     return f"{config}/{split}-{index:05d}.part"
 
 
 class ShardWriter:
-    """Writer of one Parquet file, which appears atomically.
+    """Writes a Parquet file, which appears under its name only when it is complete.
 
     Row groups are closed at 32 MB or 10,000 rows, or by `flush`, to bound memory and allow streaming. All methods
     except `abandon` raise OutputError if the file cannot be written.
     """
 
     def __init__(self, path: Path, config: Config, canary: str = ""):
-        """Start a shard of a table."""
         self.path, self._schema = path, config.schema(canary)
         self._temporary = temporary_path(path)
         self._held: list[Row] = []
@@ -98,7 +97,7 @@ class ShardWriter:
                 raise
 
     def add(self, row: Row, size: int) -> None:
-        """Add one row of storage values with an approximate size in bytes."""
+        """Add a row of storage values, which take about `size` bytes."""
         self._held.append(row)
         self.held_bytes += size
         self.bytes += size
@@ -107,14 +106,14 @@ class ShardWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Close the row group."""
+        """Write the rows added so far as a row group."""
         if self._held:
             with self._explained():
                 self._writer.write_table(pa.Table.from_pylist(self._held, schema=self._schema))
         self._held, self.held_bytes = [], 0
 
     def close(self) -> None:
-        """Finish, sync and rename the file."""
+        """Complete the file, flush it to disk, and rename it to its final path."""
         self.flush()
         with self._explained():
             self._writer.close()
@@ -150,14 +149,14 @@ def _leaves(schema: pa.Schema) -> list[str]:
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a shard, one row group in memory at a time; raise ShardError if it cannot be read."""
+    """Yield the rows of a shard, reading one row group at a time. Raise ShardError if it cannot be read."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
             yield from group_rows(file, index, columns)
 
 
 def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> Iterator[Row]:
-    """Yield the rows whose column `key` has one of the wanted values."""
+    """Yield the rows whose value in column `key` is one of `wanted`."""
     for path in paths:
         with open_shard(path) as file:
             for group in range(file.num_row_groups):
@@ -166,9 +165,9 @@ def chosen_rows(paths: Iterable[Path], key: str, wanted: AbstractSet[str]) -> It
 
 
 def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
-    """Return a function that reads one row of a shard by number, caching the last two row groups.
+    """Return a function that reads a row of a shard by its number, and caches the last two row groups.
 
-    The function raises ShardError if the shard cannot be read, and LookupError if the row does not exist.
+    The function raises ShardError if the shard cannot be read, and LookupError if it has no such row.
     """
 
     @lru_cache(maxsize=2)  # at most 32 MB each
@@ -189,7 +188,7 @@ def row_reader(columns: Sequence[str]) -> Callable[[Path, int], Row]:
 
 
 def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
-    """Return some columns of a shard as lists."""
+    """Return the values of some columns of a shard, by column name."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     with open_shard(path) as file:
         for index in range(file.num_row_groups):
@@ -200,7 +199,7 @@ def read_columns_of(path: Path, names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> Iterator[Row]:
-    """Yield the rows of a row group in an open shard; raise ValueError if it exceeds the limits."""
+    """Yield the rows of a row group in an open shard, or raise ValueError if it exceeds the limits."""
     for batch in _batches(file, index, columns):
         if not any(map(_holds_dictionary, batch.schema.types)):
             yield from batch.to_pylist()
@@ -211,7 +210,7 @@ def group_rows(file: Any, index: int, columns: Sequence[str] | None = None) -> I
 
 
 def measure(path: Path, groups: int | None = None) -> None:
-    """Check a shard against the limits before it is passed to a library; raise ShardError if it exceeds them."""
+    """Check a shard against the limits before another library reads it. Raise ShardError if it exceeds them."""
     with open_shard(path) as file:
         for index in range(file.num_row_groups)[:groups]:
             for _ in _batches(file, index):
@@ -255,7 +254,7 @@ def _batches(
 
 
 def _measure(array: Any, room: dict[str, int]) -> None:
-    """Subtract the size of an array from the remaining allowance; raise ValueError if it becomes negative."""
+    """Subtract the size of an array from the remaining allowance, or raise ValueError if it does not fit."""
     kind = array.type
     if pa.types.is_dictionary(kind):
         lengths = pc.fill_null(pc.binary_length(array.dictionary), 0)
@@ -273,7 +272,7 @@ def _measure(array: Any, room: dict[str, int]) -> None:
     else:
         room["bytes" if pa.types.is_binary(kind) else "others"] -= array.nbytes
     if min(room.values()) < 0:
-        raise ValueError("it unpacks to implausibly more than its size")
+        raise ValueError("its uncompressed size is implausible for a file of this size")
 
 
 def _plain(kind: Any) -> Any:
@@ -292,7 +291,7 @@ def _holds_dictionary(kind: Any) -> bool:
 
 
 def values(array: Any) -> list[Any]:
-    """Convert an array to a list like `to_pylist`, but share one object per distinct text."""
+    """Convert an Arrow array to a list as `to_pylist` does, but share one object among equal texts."""
     kind = array.type
     if not _holds_dictionary(kind):
         found: list[Any] = array.to_pylist()
@@ -318,7 +317,7 @@ def values(array: Any) -> list[Any]:
 
 
 def unpacked_bytes(metadata: Any) -> int:
-    """Return the total size of a shard's row groups before compression."""
+    """Return the total uncompressed size of a shard's row groups in bytes."""
     return sum(metadata.row_group(index).total_byte_size for index in range(metadata.num_row_groups))
 
 
@@ -330,7 +329,7 @@ def read_footer(path: Path) -> Any:
 
 @contextmanager
 def open_shard(path: Path) -> Iterator[Any]:
-    """Open a shard as a `pyarrow.parquet.ParquetFile`, converting read errors in the `with` block to ShardError."""
+    """Open a shard as a `pyarrow.parquet.ParquetFile`. Read errors in the `with` block become ShardError."""
     try:
         size = regular(path).stat().st_size
         with pq.ParquetFile(path) as file:
@@ -356,7 +355,6 @@ def _pages_of(path: Path, metadata: Any) -> Callable[[int], None]:
 
 
 def _check_size(metadata: Any, size: int) -> None:
-    """Raise ValueError if row groups or row counts are implausible for the file size."""
     packed = 0
     for index in range(metadata.num_row_groups):
         group = metadata.row_group(index)  # not its columns: pyarrow crashes the process on some damaged ones
@@ -370,13 +368,13 @@ def _check_size(metadata: Any, size: int) -> None:
 
 
 def check_claims(rows: int, packed: int, size: int) -> None:
-    """Raise ValueError if the stated rows and uncompressed bytes are implausible for the size of one or more shards."""
+    """Raise ValueError if the stated rows and uncompressed bytes are implausible for the size of the shards."""
     if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
         raise ValueError(f"it has {size:,} bytes and claims {rows:,} rows in {packed:,} bytes, which is implausible")
 
 
 def text_columns(schema: Any) -> list[str]:
-    """Return the names of all text columns, including those in lists and records."""
+    """Return the names of all text columns, including those nested in lists and records."""
     columns = map(schema.column, range(len(schema)))
     return [column.path for column in columns if column.converted_type == "UTF8"]
 

@@ -1,4 +1,4 @@
-"""The share of a plan's units that one of several processes renders: `--shard I/N`."""
+"""Divide the units of a plan among several processes, for `--shard I/N`."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class WorkShare:
         return f"{self.number}/{self.count}"
 
     def of(self, units: Sequence[Unit]) -> list[Unit]:
-        """Select this share's units from those of a plan.
+        """Return the units of a plan that belong to this share.
 
-        Units are assigned by decreasing cost, alternately forward and backward, so that shares have similar amounts of
-        work.
+        Units are dealt out in order of decreasing cost, alternately forward and backward, so that all shares have
+        about the same amount of work.
         """
         ordered = sorted(units, key=lambda unit: (-unit.cost, unit.id))
         turn = 2 * self.count
@@ -34,7 +34,7 @@ class WorkShare:
 
 
 def read_share(text: str) -> WorkShare:
-    """Parse a share such as "3/50"; raise ValueError with a message that follows the text."""
+    """Parse a share such as "3/50", or raise ValueError with a message that can follow the text."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
         raise ValueError("is not a share such as 3/50, the third of fifty; shares count from 1")

@@ -1,4 +1,4 @@
-"""The source of a benchmark's videos and annotations: licence, citation and link."""
+"""Describe the collection of videos and annotations that a benchmark is built from."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Source:
 
     @property
     def drawn(self) -> bool:
-        """Whether the source is a built-in sample."""
+        """Whether the source is a sample that comes with stressreel."""
         return self.key == "sample"
 
     def as_json(self) -> dict[str, Any]:

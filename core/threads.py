@@ -1,4 +1,4 @@
-"""Thread limits for numerical libraries."""
+"""Limit the number of threads that numerical libraries use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit BLAS and OpenMP to one thread, if threadpoolctl is installed.
+    """Limit BLAS and OpenMP to one thread inside a `with` block, if threadpoolctl is installed.
 
     More threads do not speed up small matrix products, and the order of summation would depend on the number of cores.
     """

@@ -1,4 +1,4 @@
-"""Versions of stressreel and of other software that affects the bytes of a build."""
+"""Determine the versions of stressreel and of other software that affects the bytes of a build."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, st
 
 
 def engine() -> str:
-    """Describe the environment that affects floating-point rounding: libraries, and the SIMD extensions used by numpy.
+    """Describe the libraries and SIMD extensions that affect floating-point rounding.
 
     With another processor or library, cosine similarities may differ by 1e-7, and so may choices based on them.
     """

@@ -1,4 +1,4 @@
-"""Worker processes that do not import the user's script.
+"""Run functions in worker processes that do not import the user's script.
 
 `multiprocessing` imports the parent's main module in each worker. A script without `if __name__ == "__main__"` would
 therefore start another build there, and `python -` would fail. These workers have no main module, so functions and
@@ -32,17 +32,17 @@ from .progress import counted
 
 T = TypeVar("T")
 
-DIED = "a worker process died (killed by the system? out of memory?)."
+DIED = "a worker process died, possibly because the system ran out of memory."
 
 
 class Workers(ProcessPoolExecutor):
-    """A pool of processes that call functions of modules.
+    """A process pool that does not import the user's script.
 
     The processes ignore Ctrl-C and end with the parent. An exception in the `with` block terminates them immediately.
     """
 
     def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
-        """Prepare the pool; processes start on the first call.
+        """Prepare the pool. Its processes start with the first call.
 
         Args:
             count: Number of processes.
@@ -57,7 +57,7 @@ class Workers(ProcessPoolExecutor):
         super().__init__(count, self._context, _start, (_packed(setup, *given), shared))
 
     def submit(self, function: Callable[..., T], /, *arguments: Any, **named: Any) -> Future[T]:
-        """Call a function in one of the processes; raise InputError if it or an argument cannot be pickled."""
+        """Call a function in one of the processes. Raise InputError if it or an argument cannot be pickled."""
         packed = _packed(partial(function, **named), *arguments)
         with _without_interrupts():
             return super().submit(_call, packed)
@@ -73,7 +73,7 @@ class Workers(ProcessPoolExecutor):
             if process.is_alive():
                 process.terminate()
         if isinstance(error, BrokenProcessPool):
-            raise BuildError(f"{DIED} Try again with fewer --workers if memory was short.") from error
+            raise BuildError(f"{DIED} Try again with fewer --workers.") from error
 
 
 class _Process(SpawnProcess):
@@ -143,7 +143,7 @@ def _packed(function: Callable[..., Any] | None, *arguments: Any) -> bytes:
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(
             f"cannot send this to worker processes: {error}. Define it at the top level of a module that can be "
-            "imported, or do without worker processes (workers=1)."
+            "imported, or set workers=1 to run without worker processes."
         ) from error
     return file.getvalue()
 
@@ -170,7 +170,7 @@ def _start(setup: bytes, shared: tuple[Any, ...]) -> None:
 
 
 def on_processes(function: Callable[..., T], calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[T]:
-    """Call a function with each tuple of arguments, and yield the results in order.
+    """Call a function in worker processes with each tuple of arguments, and yield the results in order.
 
     Calls are consumed lazily to limit memory. With 1 worker, the function is called in this process.
     """

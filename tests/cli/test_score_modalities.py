@@ -71,7 +71,7 @@ def test_clavi(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
     assert len(items.read_text().splitlines()) == total + 1
     assert done.err == f"Wrote {items}\n"
     again = score(built, clavi, "--items", items)
-    assert again.out.endswith(f"Wrote over {items}\n")
+    assert again.out.endswith(f"Overwrote {items}\n")
     assert "No intervals: 3 source videos" in again.out
 
 
@@ -96,7 +96,7 @@ def test_items_are_not_written_where_they_should_not(built: Path, clavi: dict[st
         (built / "items.csv", "inside the output", 2),
         (tmp_path / "both.jsonl", "is an input file", 2),
         (tmp_path / "items.txt", "must end in .parquet, .csv or .jsonl", 2),
-        (tmp_path / "file" / "items.csv", "Give another place with", 1),
+        (tmp_path / "file" / "items.csv", "Give another path with", 1),
     ):
         refuses(score(built, clavi, "--items", place), says, "--items", code=code)
     assert clavi["video+text"].read_bytes() == before
@@ -181,7 +181,7 @@ def test_permute_own_questions(tmp_path: Path) -> None:
         {"id": str(n), "video_id": f"v{n}", "question": f"why {n}?", "answer": "free text"} for n in range(3)
     ]
     own = write(tmp_path / "q.csv", whole)
-    for verb in ("Wrote", "Wrote over"):
+    for verb in ("Wrote", "Overwrote"):
         done = run("stressreel", "permute", own)
         assert done.code == 0, done.err
         assert done.out.startswith(f"{verb} {tmp_path / 'q-permuted.parquet'}: 3 items")

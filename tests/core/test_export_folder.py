@@ -38,7 +38,7 @@ def test_what_an_earlier_export_left_goes_at_the_end(tmp_path: Path) -> None:
     begin(tmp_path, {"t/a": {}, "t/b": {}, "u/c": {"rows": 3}})
     (tmp_path / "t" / "mine").write_text("mine")
     other = {**MADE_BY, "fingerprint": "2"}
-    with pytest.raises(InputError, match="an unfinished export of something else"):
+    with pytest.raises(InputError, match="an unfinished export of another output"):
         open_folder(tmp_path, other, force=False)
     place = open_folder(tmp_path, other, force=True)
     assert place.before == {}
@@ -69,7 +69,9 @@ def test_what_is_not_ours_is_refused(about: str | None, tmp_path: Path) -> None:
     if about is not None:
         (tmp_path / ABOUT).write_text(about)
     for force in (False, True):
-        with pytest.raises(InputError, match=r"is not empty and does not contain output\.json of such an export"):
+        with pytest.raises(
+            InputError, match=r"is not empty and does not contain output\.json of an export in this format"
+        ):
             open_folder(tmp_path, MADE_BY, force=force)
 
 

@@ -49,7 +49,7 @@ def test_keywords_become_settings() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"nmaes": "x"}, "there is no option 'nmaes'"),
+        ({"nmaes": "x"}, "unknown option 'nmaes'"),
         ({"kind": "c"}, "must be one of a, b"),
         ({"kind": 3}, "must be a string"),
         ({"crf": 52}, "at least 0 and at most 51"),

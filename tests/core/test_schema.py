@@ -55,5 +55,5 @@ def test_a_label_outside_its_names_is_refused() -> None:
 
 
 def test_a_column_too_many_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"^a row of 'every' has other columns: extra, more$"):
+    with pytest.raises(ValueError, match=r"^a row of 'every' has wrong columns: extra, more$"):
         EVERY.encode(ROW | {"more": 1, "extra": 2})

@@ -112,7 +112,7 @@ def test_links_in_an_earlier_export(built: Path, tmp_path: Path, kind: str, same
         about = json.loads((to / "output.json").read_text())
         (to / "output.json").write_text(json.dumps({**about, "fingerprint": "0"}))
     before = outside(tmp_path)
-    refuses(export(kind, built, "--to", to, "--force"), "is a link to a place outside")
+    refuses(export(kind, built, "--to", to, "--force"), "is a link that leads outside")
     assert outside(tmp_path) == before
 
 

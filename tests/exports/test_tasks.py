@@ -30,7 +30,7 @@ def test_what_cannot_be_exported_is_said(
         (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),
         (1, (clavi, "--to", file), "is a file"),
         (1, (clavi, "--to", file / "a"), "cannot write"),
-        (2, (clavi, "--to", new, "--name", "a-b"), "letters, digits and _ only"),
+        (2, (clavi, "--to", new, "--name", "a-b"), "may contain only letters, digits and _"),
         (1, (tmp_path, "--to", new), "is not the output of a build"),
     ):
         refuses(run("stressreel", "export", harness, *arguments), said, code=code)
