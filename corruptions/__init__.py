@@ -1,1 +1,1 @@
-"""Perturbations of video and text: one pure function each, declared in data files."""
+"""Perturbations of video and text. Each is one pure function that is declared in a data file."""

@@ -1,4 +1,4 @@
-"""Registry of perturbations, built from the declaration files."""
+"""Look up perturbations by name, family or kind. They are declared in `declarations.yaml` files."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ QUANTISER_LIMIT = 31
 
 @dataclass(frozen=True)
 class Corruption:
-    """A perturbation; its family is also the name of the module that contains its function."""
+    """A perturbation. Its function is in the module named after its family."""
 
-    kind_of: ClassVar[str]  # "visual" or "text", which is also the module's folder
+    kind_of: ClassVar[str]  # "visual" or "text", which is also the name of the folder
     name: str
     family: str
 
     @cached_property
     def function(self) -> Callable[..., Any]:
-        """Pure function that applies the perturbation."""
+        """Return the pure function that applies the perturbation."""
         module = import_extra(f".{self.kind_of}.{self.family}", __package__, what=self.name)
         function: Callable[..., Any] = getattr(module, self.name)
         return function
@@ -41,9 +41,9 @@ class VisualCorruption(Corruption):
 
     Attributes:
         scope: "frame", "clip", "index" or "file"; see `visual/declarations.yaml`.
-        unit: Meaning and unit of a level's values.
+        unit: Meaning and unit of the values of a level.
         levels: Parameter values of severities 1 to 5.
-        source: Source of the levels.
+        source: Publication or code that defines the levels.
         differs: Differences from the released code.
         grows: Reason why strength does not strictly increase with severity, or "" if it does.
         codec: FFmpeg's encoder, if the scope is "file".
@@ -60,17 +60,17 @@ class VisualCorruption(Corruption):
 
     @cached_property
     def random(self) -> bool:
-        """Whether the function's last argument is a random generator `rng`."""
+        """Return whether the function takes a random generator `rng` as its last argument."""
         return "rng" in inspect.signature(self.function).parameters
 
     def level(self, severity: int) -> str:
-        """Format the parameter values of a severity, such as "10, 3"."""
+        """Format the parameter values of a severity as text, such as "10, 3"."""
         return ", ".join(f"{value:g}" for value in self.levels[severity - 1])
 
     def written_quantiser(self, severity: int) -> int | None:
-        """Return the quantiser that FFmpeg writes into the file, or None unless the scope is "file".
+        """Return the quantiser that FFmpeg records in the file, or None if the scope is not "file".
 
-        FFmpeg writes at most 31. A higher `-q:v` still changes the pictures, as it affects rate-distortion decisions.
+        FFmpeg records at most 31. A higher `-q:v` still changes the pictures, as it affects rate-distortion decisions.
         """
         return min(int(self.levels[severity - 1][0]), QUANTISER_LIMIT) if self.scope == "file" else None
 
@@ -83,7 +83,7 @@ class TextCorruption(Corruption):
         kind: Group in the paper: "natural", "machine" or "synthetic".
         does: One-line description of the effect.
         paper: Name in Table 6 of the paper.
-        source: Source of the definition.
+        source: Publication or code that defines the perturbation.
         differs: Differences from the released code.
         needs: Required tools besides the tagger: "wordnet", "embeddings", "mlm", "translation".
     """
@@ -98,12 +98,12 @@ class TextCorruption(Corruption):
 
     @property
     def reads_english(self) -> bool:
-        """Whether the caption is parsed as English, which changes of characters or word order do not require."""
+        """Return whether the caption must be parsed as English, which changes of characters do not require."""
         return self.family not in ("change_char", "positional")
 
     @cached_property
     def takes(self) -> frozenset[str]:
-        """Names of the function's arguments other than the caption: "rng", "tools", "mode"."""
+        """Return the names of the arguments that the function takes besides the caption: "rng", "tools", "mode"."""
         return frozenset(inspect.signature(self.function).parameters) - {"caption"}
 
 
@@ -141,23 +141,23 @@ def list_corruptions(kind: Literal["text"]) -> tuple[TextCorruption, ...]: ...
 @overload
 def list_corruptions(kind: str) -> tuple[Any, ...]: ...
 def list_corruptions(kind: str = "visual") -> tuple[Any, ...]:
-    """List the perturbations of a kind, "visual" or "text"; raise UsageError for other kinds."""
+    """List the perturbations of a kind, "visual" or "text". Raise UsageError for any other kind."""
     if kind not in _KINDS:
-        raise UsageError(f"unknown kind of perturbation {kind!r}. Kinds: {', '.join(_KINDS)}.")
+        raise UsageError(f"unknown kind of perturbation {kind!r}. Choose from {', '.join(_KINDS)}.")
     return tuple(_KINDS[kind]().values())
 
 
 def select_corruptions(names: Sequence[str]) -> tuple[VisualCorruption, ...]:
-    """Select visual perturbations by name, family or "all"; return each once, in the paper's order.
+    """Select visual perturbations by name, by family or with "all". Each is returned once, in the paper's order.
 
     Raises:
-        UsageError: A name is unknown; the message suggests a similar one.
+        UsageError: A name is unknown. The message suggests a similar one.
     """
     return _select(names, visual_corruptions(), "visual")
 
 
 def select_text_corruptions(names: Sequence[str]) -> tuple[TextCorruption, ...]:
-    """Select text perturbations by name, family or "all"; see `select_corruptions`."""
+    """Select text perturbations by name, by family or with "all"; see `select_corruptions`."""
     return _select(names, text_corruptions(), "text")
 
 
@@ -172,12 +172,12 @@ def _select(names: Sequence[str], known: Mapping[str, C], kind: str) -> tuple[C,
 
 
 def check_name(name: str) -> VisualCorruption:
-    """Return a visual perturbation by name; raise UsageError if it is unknown."""
+    """Return the visual perturbation with this name. Raise UsageError if there is none."""
     return _named(name, visual_corruptions(), "visual")
 
 
 def check_text_name(name: str) -> TextCorruption:
-    """Return a text perturbation by name; raise UsageError if it is unknown."""
+    """Return the text perturbation with this name. Raise UsageError if there is none."""
     return _named(name, text_corruptions(), "text")
 
 
@@ -188,7 +188,7 @@ def _named(name: str, known: Mapping[str, C], kind: str) -> C:
 
 
 def check_severity(severity: int, name: str) -> int:
-    """Return a valid severity unchanged; raise InputError if it is not an integer from 1 to 5."""
+    """Return the severity if it is an integer from 1 to 5. Otherwise raise InputError."""
     if isinstance(severity, bool) or severity not in SEVERITIES:
         raise InputError(f"severity must be 1, 2, 3, 4 or 5; got {severity!r} (perturbation {name!r})")
     return int(severity)

@@ -1,1 +1,1 @@
-"""The 35 text perturbations, one module per family."""
+"""The 35 text perturbations, with one module for each family."""

@@ -1,4 +1,4 @@
-"""Add words without new information: adverbs, an irrelevant opening, a proverb.
+"""Add words that carry no new information: adverbs, an irrelevant opening, or a proverb.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6.
 """
@@ -13,10 +13,10 @@ from ...language.words import Caption, without_capital
 from .result import Unchanged
 from .tables import read_table
 
-GENERAL_SHARE = 0.4  # share of verbs that receive an adverb compatible with any verb
-LONG = 10  # tokens from which a proverb is appended
+GENERAL_SHARE = 0.4  # share of verbs that receive an adverb which is compatible with any verb
+LONG = 10  # minimum number of tokens for appending a proverb
 _BE = ("be", "is", "are", "was", "were", "been", "being", "am", "'s", "'re", "'m", "s", "re", "m")
-_SKIPPED = ("RB", "RBR", "PRP", "EX")  # between an auxiliary and its verb: "is not riding", "is she riding"
+_SKIPPED = ("RB", "RBR", "PRP", "EX")  # words between an auxiliary and its verb: "is not riding", "is she riding"
 _LOST = ("isn", "aren", "wasn", "weren", "doesn", "don", "didn", "hasn", "haven", "hadn", "won", "couldn")  # "wasn t"
 _NOT = ("not", "n't")
 _LOOSE = (*_NOT, "then", "also", "now", "there", "here", "again", "later", "next", "soon", "once", "so", "too")
@@ -30,9 +30,9 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
     """Insert an adverb before every verb: "a little girl specifically does gymnastics".
 
     Reference:
-        Appendix A.2, "InsertAdv". Here adverbs follow auxiliaries ("is calmly riding") and "be" as a main verb ("is
-        clearly in the kitchen"). No adverb is added to verbs next to an adverb in -ly, or to participles in a name
-        ("frying pan") or before their noun ("chopped onions").
+        Appendix A.2, "InsertAdv". Unlike there, adverbs follow auxiliaries ("is calmly riding") and the main verb "be"
+        ("is clearly in the kitchen"). No adverb is added to verbs that are next to an adverb in -ly, or to participles
+        that are part of a name ("frying pan") or precede their noun ("chopped onions").
     """
     table = read_table("add_text")
     general, action = list(table["general"]["rows"]), list(table["action"]["rows"])
@@ -54,12 +54,12 @@ def insert_adv(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Prepend an irrelevant opening to a caption, and append a proverb if it has 10 or more tokens.
+    """Prepend an irrelevant opening to a caption. If the caption has 10 or more tokens, also append a proverb.
 
     Reference:
-        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As there, the opening
-        is capitalized even before lower-case captions. The proverb is a separate sentence; a missing full stop is
-        added.
+        Appendix A.2, "AppendIrr"; "On this occasion, a little girl does gymnastics" in Table 6. As in the paper, the
+        opening is capitalized even before a lower-case caption. The proverb is a separate sentence, so a missing full
+        stop is added.
     """
     if not caption.words:
         return Unchanged("no word")
@@ -77,7 +77,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _names_somebody(caption: Caption) -> bool:
-    """Return whether the caption mentions a person; "calmly" cannot describe a video."""
+    """Return whether the caption mentions a person. An adverb such as "calmly" cannot describe a video."""
     somebody = words("people") - {"it"} | words("he") | words("she")
     return any(
         token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
@@ -85,7 +85,7 @@ def _names_somebody(caption: Caption) -> bool:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Return the tokens that can follow an adverb, and whether only a general adverb is idiomatic there."""
+    """Return the tokens that an adverb can follow, and whether only a general adverb sounds natural there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     order = caption.style == "imperative"
@@ -119,7 +119,7 @@ def _verbs(caption: Caption) -> list[tuple[int, bool]]:
 
 
 def _disagrees(caption: Caption, number: int) -> bool:
-    """Return whether a plural verb form after a singular noun is in fact a noun: "their man cave"."""
+    """Return whether a plural verb form after a singular noun is actually a noun: "their man cave"."""
     tokens = caption.tokens
     if number < 2 or tokens[number].tag not in ("VB", "VBP") or caption.style == "imperative":
         return False
@@ -129,7 +129,7 @@ def _disagrees(caption: Caption, number: int) -> bool:
 
 
 def _copula(caption: Caption, number: int) -> int | None:
-    """Return the position after the main verb "be"; None for an auxiliary or an uncertain position."""
+    """Return the position after the main verb "be", or None if "be" is an auxiliary or the position is uncertain."""
     tokens = caption.tokens
     after = number + 1
     if tokens[number].tag not in ("VBZ", "VBP", "VBD") or (number and tokens[number - 1].tag in ("WRB", "WP", "MD")):
@@ -144,7 +144,7 @@ def _copula(caption: Caption, number: int) -> int | None:
 
 
 def _is_auxiliary(caption: Caption, number: int) -> bool:
-    """Return whether "have", "do" or "going to" is an auxiliary: "has eaten", "is going to skin"."""
+    """Return whether "have", "do" or "going to" is an auxiliary, as in "has eaten" and "is going to skin"."""
     tokens = caption.tokens
     lower = tokens[number].lower
     after = number + 1
@@ -168,7 +168,7 @@ def _is_auxiliary(caption: Caption, number: int) -> bool:
 
 
 def _is_name(caption: Caption, number: int) -> bool:
-    """Return whether a participle is part of a name: "frying pan", "video gaming channel"."""
+    """Return whether a participle is part of a name, as in "frying pan" and "video gaming channel"."""
     tokens = caption.tokens
     following = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     compounds, before = read_table("add_text")["compounds"], tokens[number - 1].lower if number else ""
@@ -202,7 +202,7 @@ def _is_attribute(caption: Caption, number: int) -> bool:
 
 
 def _is_description(caption: Caption, number: int) -> bool:
-    """Return whether a participle is used as an adjective: "too tired", "any tea left"."""
+    """Return whether a participle is used as an adjective, as in "too tired" and "any tea left"."""
     tokens = caption.tokens
     if tokens[number].tag not in ("VBN", "VBD") or not number:
         return False
@@ -212,7 +212,7 @@ def _is_description(caption: Caption, number: int) -> bool:
 
 
 def _has_adverb(caption: Caption, place: int) -> bool:
-    """Return whether the verb already has an adverb: "slowly walks", "walks quickly"."""
+    """Return whether the verb already has an adverb, as in "slowly walks" and "walks quickly"."""
     tokens = caption.tokens
     before = tokens[place - 1] if place else None
     if before is not None and before.tag.startswith("RB") and before.lower not in _LOOSE:

@@ -1,8 +1,8 @@
-"""Perturb characters: typing, spelling and OCR errors, other prefixes, punctuation.
+"""Perturb characters: typing, spelling and OCR errors, prefixes, and punctuation.
 
-The first four functions change n = clamp(int(p * tokens), 1, 10) words, sampled from those that they can change, but
-never stop words. "a" and "an" are not adapted to the changed word. Each function returns the new text, or the reason
-why it is unchanged.
+The first four functions change n = clamp(int(p * tokens), 1, 10) words, sampled from the words that they can change,
+but never stop words. "a" and "an" are not adapted to the changed word. Each function returns the new text, or the
+reason why it is unchanged.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one letter with a QWERTY neighbour in a fifth of the words with four or more letters."""
+    """Replace one letter with a neighbouring QWERTY key in a fifth of the words with four or more letters."""
     neighbours: dict[str, str] = _table("keyboard", "neighbours")
 
     def draw(word: str) -> str:
@@ -44,7 +44,7 @@ def keyboard(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def spelling_error(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Misspell three tenths of the words, by a table or by rules such as doubled letters, never as another word."""
+    """Misspell three tenths of the words, using a table or rules such as doubled letters, but never as another word."""
 
     def draw(word: str) -> str:
         return like(_one(misspellings(word.lower()), rng), word)
@@ -75,7 +75,7 @@ def typos(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace one or two characters with a similar shape, such as o with 0, in a fifth of the words and numbers."""
+    """Replace one or two characters with similar shapes, such as o with 0, in a fifth of the words and numbers."""
     alike: dict[str, list[str]] = _table("ocr", "alike")
 
     def found(word: str) -> list[tuple[int, str]]:
@@ -91,7 +91,7 @@ def ocr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Replace the prefix of one word so that another dictionary word of the same part of speech results."""
+    """Replace the prefix of one word so that the result is another dictionary word with the same part of speech."""
     found = [
         (number, other)
         for number in caption.words
@@ -106,7 +106,7 @@ def prefix_swap(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Enclose the caption in brackets or quotes, replace its final mark, or both."""
+    """Enclose the caption in brackets or quotation marks, replace its final punctuation mark, or both."""
     kind = _one(["pair", "end", "both"], rng)
     text = caption.text.strip()
     if kind != "pair":
@@ -122,7 +122,8 @@ def punctuation(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 def misspellings(word: str) -> tuple[str, ...]:
     """Return misspellings of a lower-case word that are not words themselves.
 
-    They come from the table, for the word or its base before a regular ending, else from rules.
+    They are looked up in the table, for the word itself or its base form before a regular ending, or else formed by
+    rules.
     """
     table: dict[str, list[str]] = _table("spelling", "words")
     if word in table:
@@ -138,7 +139,7 @@ def misspellings(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(wrong for wrong in _slips(word) if wrong != word and _unknown(wrong)))
 
 
-# Common misspellings: a pattern and its replacement, applied at one position
+# Common misspellings: each is a pattern and its replacement, applied at one position
 RULES = tuple(
     (re.compile(pattern), wrong)
     for pattern, wrong in (
@@ -185,7 +186,7 @@ INNER = re.compile(r"(?:(?<=[aeiouy][^aeiouy])|(?<=[^aeiouy]{2}))(?!ing|e[sd]$)[
 
 
 def _slips(word: str) -> Iterator[str]:
-    """Yield misspellings by rules; doubled letters and unstressed vowels only if no other rule applies."""
+    """Misspell a word by rule. Letters are doubled and unstressed vowels replaced only if no other rule applies."""
     found = [
         word[: hit.start()] + hit.expand(wrong) + word[hit.end() :]
         for rule, wrong in RULES
@@ -209,7 +210,7 @@ def _unknown(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
-    """Return the words that differ from a word only in the prefix, for a reading "NOUN", "VERB", "ADJ" or "ADV"."""
+    """Return the words that differ only in their prefix. `reading` is "NOUN", "VERB", "ADJ" or "ADV"."""
     if not word.isalpha() or word in stop_words():
         return ()
     prefixes, refused = _table("prefixes", "words"), set(_table("not_prefixed", "words"))
@@ -229,12 +230,12 @@ def other_prefixes(word: str, reading: str) -> tuple[str, ...]:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Return the function words that are never changed."""
+    """Return the function words, which are never changed."""
     return frozenset(_table("stop_words", "words").split())
 
 
 def _respell(caption: Caption, rng: np.random.Generator, share: float, fits: Callable[[str], bool], draw: Draw) -> str:
-    """Change a share of the words; return "" if no word can be changed."""
+    """Change a share of the words. Return "" if no word can be changed."""
     eligible = [n for n, token in enumerate(caption.tokens) if _counts(token) and fits(token.text)]
     if not eligible:
         return ""

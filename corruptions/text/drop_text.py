@@ -1,8 +1,8 @@
-"""Replace words with [UNK] by part of speech, keeping the length of the caption.
+"""Replace words with [UNK] according to their part of speech, so that the length of the caption does not change.
 
-Nouns are the tags NN, NNS, NNP and NNPS; verbs are VB, VBD, VBG, VBN, VBP and VBZ. Auxiliaries ("is", "does") are
-verbs, as in NLTK, but modals ("can", "will": MD) are not. Numbers and clitics ("n't", "'s") are words; punctuation is
-kept. Unlike the tags in the paper, "something" is a pronoun and "boiling" in "boiling water" an adjective.
+Nouns are the tags NN, NNS, NNP and NNPS; verbs are VB, VBD, VBG, VBN, VBP and VBZ. As in NLTK, auxiliaries ("is",
+"does") are verbs, but modals ("can", "will": MD) are not. Numbers and clitics ("n't", "'s") count as words; punctuation
+is kept. Unlike in the paper, "something" is tagged as a pronoun, and "boiling" in "boiling water" as an adjective.
 Source: Schiappa et al. 2022, appendix A.2.
 """
 
@@ -66,7 +66,7 @@ def random_verb(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def drop(caption: Caption, numbers: Collection[int]) -> str:
-    """Replace words with [UNK], splitting off clitics ("does [UNK]"); return "" if there is nothing to replace."""
+    """Replace words with [UNK], but keep their clitics ("does [UNK]"). Return "" if there is nothing to replace."""
     if not numbers:
         return ""
     changes = dict.fromkeys(numbers, UNKNOWN)

@@ -1,4 +1,4 @@
-"""Apply a text perturbation to a caption."""
+"""Perturb captions with a text perturbation chosen by name."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MODES = ("stressreel", "released")
 
 @dataclass(frozen=True)
 class TextRecipe:
-    """Parameters that fully determine a text perturbation.
+    """Everything that determines how a caption is perturbed.
 
     Attributes:
         key: Id of the caption.
         style: Style of the captions; see `language.tagger.Tagger.analyse`.
-        mode: "released" for the word tables of the released code in the family `bias`.
+        mode: "released" to use the word tables of the released code in the family `bias`.
     """
 
     corruption: TextCorruption
@@ -50,12 +50,11 @@ class TextRecipe:
         if isinstance(found, Unchanged):
             return TextResult(text, False, found.reason)
         if capitals:
-            found = found.upper()  # also inserted words; changed characters keep their case
+            found = found.upper()  # this includes inserted words; changed characters keep their case
         return TextResult(found, True) if found != text else TextResult(text, False, "it gives the same words")
 
 
 def _in_capitals(text: str) -> bool:
-    """Return whether a caption of two or more words is entirely in capitals."""
     return (
         text.isupper()
         and text.lower().upper() == text
@@ -82,10 +81,10 @@ def corrupt_text(
         seed: Seed of the random numbers.
         key: Identifier of the caption. Random numbers depend on seed, perturbation, key and text. (In a build, they
             depend on seed, perturbation and caption id.)
-        style: "declarative" for statements and noun phrases, "imperative" for instructions, "auto" to classify each
-            caption: it is an instruction only if it starts with a word that is always a verb.
-        mode: "released" for the word tables of the released code in the family `bias`.
-        tools: Tagger, WordNet, embeddings and models; defaults to those available on this machine.
+        style: "declarative" for statements and noun phrases, "imperative" for instructions, or "auto" to classify each
+            caption. With "auto", a caption is an instruction only if it starts with a word that is always a verb.
+        mode: "released" to use the word tables of the released code in the family `bias`.
+        tools: Tagger, WordNet, embeddings and models. Defaults to those available on this machine.
 
     Returns:
         The text, whether it differs from the original, and the reason if it does not.
@@ -94,12 +93,12 @@ def corrupt_text(
         InputError: The name or style is unknown, the text is empty, or data or a model is missing.
 
     Reference:
-        Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6; differences in
+        Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2 and Table 6. Differences are listed in
         `corruptions/text/declarations.yaml`.
     """
     corruption = check_text_name(name)
     if not isinstance(text, str) or not text.strip():
-        raise InputError(f"the caption must be a string that is not empty; got {text!r}")
+        raise InputError(f"the caption must be a non-empty string; got {text!r}")
     for what, given, allowed in (("style", style, STYLES), ("mode", mode, MODES)):
         if given not in allowed:
             raise UsageError(f"{what} must be one of {', '.join(allowed)}; got {given!r}")
@@ -109,5 +108,5 @@ def corrupt_text(
 
 
 def text_key(key: str, text: str) -> str:
-    """Return a key that is unique for the given key and text."""
+    """Combine a key and a text into a key that is unique to them."""
     return f"{key}#{hashlib.sha256(text.encode(errors='surrogatepass')).hexdigest()[:16]}"

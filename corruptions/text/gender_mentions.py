@@ -1,4 +1,4 @@
-"""Detect gendered mentions of people in a caption."""
+"""Find words in a caption that reveal the gender of a person."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _CAUSATIVE = ("let", "make", "help", "see", "watch", "hear", "have", "to")
 
 @dataclass(frozen=True)
 class Mention:
-    """A gendered mention of a person: tokens from `start` up to `stop`."""
+    """A gendered word or phrase for a person, from token `start` up to but not including `stop`."""
 
     start: int
     stop: int
     word: GenderWord
     role: Role
-    slip: str = ""  # agreement error: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
+    slip: str = ""  # agreement errors: "one" in "a women is talking", "own" in "a girls hair", "many" in "three woman"
 
 
 def find_mentions(caption: Caption) -> Iterator[Mention]:
-    """Yield the gendered mentions from left to right."""
+    """Find the gendered mentions of people, from left to right."""
     number = 0
     while number < len(caption.tokens):
         found = _mention(caption, number)
@@ -53,7 +53,7 @@ def find_mentions(caption: Caption) -> Iterator[Mention]:
 
 
 def _mention(caption: Caption, number: int) -> Mention | int:
-    """Return the mention that starts at a token, or else the index of the next token to examine."""
+    """Return the mention that starts at a token. If there is none, return the next token to examine."""
     tokens = caption.tokens
     lower = tokens[number].lower
     for phrase, word in gendered_phrases().get(lower, ()):
@@ -84,7 +84,7 @@ def _mention(caption: Caption, number: int) -> Mention | int:
 
 
 def _title_stop(caption: Caption, number: int) -> int:
-    """Return the end of a known title of a work, introduced by a word such as "movie"; 0 if there is none."""
+    """Return where a known title ends that follows a word such as "movie", or 0 if there is no such title."""
     tokens = caption.tokens
     if not number or tokens[number - 1].lower not in read_table("bias")["titles"]["before"]:
         return 0
@@ -95,13 +95,13 @@ def _title_stop(caption: Caption, number: int) -> int:
 
 
 def _is_fellow(caption: Caption, number: int) -> bool:
-    """Return whether "fellow" is a modifier: "his fellow soldiers"."""
+    """Return whether "fellow" modifies a noun, as in "his fellow soldiers"."""
     following = caption.tokens[number + 1].tag if number + 1 < len(caption.tokens) else ""
     return caption.tokens[number].lower == "fellow" and following.startswith("NN")
 
 
 def _slip(caption: Caption, number: int, noun: GenderWord) -> str:
-    """Return the agreement error between a noun and its determiner, or ""."""
+    """Return the agreement error between a noun and its determiner, or "" if they agree."""
     start, determiner = phrase_start(caption, number)
     count = number_word(caption, determiner)
     if any(token.lower in _SEVERAL for token in caption.tokens[start:number]):
@@ -132,7 +132,7 @@ def _pronoun_role(caption: Caption, number: int) -> Role | None:
 
 
 def _is_animal(caption: Caption, number: int) -> bool:
-    """Return whether "her" or "him" refers to an animal: "a girl rides a horse and pats her"."""
+    """Return whether "her" or "him" refers to an animal, as in "a girl rides a horse and pats her"."""
     place, animals = number - 1, read_table("bias")["animals"]["rows"]
     while place >= 0 and caption.tokens[place].lower not in gendered_nouns():
         place -= 1
@@ -144,7 +144,7 @@ def _is_animal(caption: Caption, number: int) -> bool:
 
 
 def _before_noun(caption: Caption, number: int) -> bool:
-    """Return whether "his" or "her" belongs to a following noun: "her new car", not "helps her cook"."""
+    """Return whether "his" or "her" modifies a noun that follows: "her new car", but not "helps her cook"."""
     tokens = caption.tokens
     following = tokens[number + 1 :]
     if len(following) > 1 and following[0].text in _QUOTES and following[0].start > tokens[number].end:
@@ -176,7 +176,7 @@ def _before_noun(caption: Caption, number: int) -> bool:
 
 
 def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun", "animal"]:
-    """Return how a word such as "male" is used: as an adjective, as a noun, or of an animal."""
+    """Return whether a word such as "male" is used as an adjective, as a noun, or to describe an animal."""
     tokens = caption.tokens
     following = tokens[number + 1 : number + 4]
     if following and following[0].tag == "CC" and len(following) > 1 and following[1].lower in gendered_adjectives():
@@ -186,7 +186,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
     for place, token in enumerate(following):
         last = place + 1 == len(following) or not following[place + 1].tag.startswith("NN")
         if token.tag == "NNS" and last and number_word(caption, determiner) == 1 and is_verb_form(token.lower, "VBZ"):
-            return "noun"  # "a white male raps": "a" cannot be followed by a plural noun
+            return "noun"  # "a white male raps": "raps" is a verb here, as "a" cannot precede a plural noun
         doing = token.tag == "NN" and is_verb_form(token.lower, "VBG") and token.lower not in words("noun_ing")
         if doing and last:
             return "noun"  # "a female singing on stage"
@@ -199,7 +199,7 @@ def _adjective_use(caption: Caption, number: int) -> Literal["adjective", "noun"
 
 
 def _is_noun(caption: Caption, number: int) -> bool:
-    """Return whether a word is a noun rather than a verb ("to man the grill", "she mothers them")."""
+    """Return whether a word is a noun and not a verb, as in "to man the grill" and "she mothers them"."""
     token = caption.tokens[number]
     if not token.tag.startswith(("VB", "MD")) or not can_be_verb(token.lower):
         return True
@@ -208,19 +208,19 @@ def _is_noun(caption: Caption, number: int) -> bool:
 
 
 def _in_name(caption: Caption, number: int) -> bool:
-    """Return whether a capitalized word is next to another one: "Stephen King", "Guy Ritchie"."""
+    """Return whether a capitalized word is next to another one, as in "Stephen King"."""
     tokens = caption.tokens
     word = tokens[number].text
     if not word[:1].isupper() or caption.text.isupper() or word.lower().rstrip(".") in _TITLES:
         return False
     starts = {sentence.start for sentence in caption.sentences}
     near = [tokens[n] for n in (number - 1, number + 1) if 0 <= n < len(tokens) and n not in starts]
-    small = any(token.text[:1].islower() for token in tokens if len(token.text) > 3)  # not a title in capitals
+    small = any(token.text[:1].islower() for token in tokens if len(token.text) > 3)  # else all is in capitals
     return small and any(token.text[:1].isupper() for token in near)
 
 
 def phrase_start(caption: Caption, number: int) -> tuple[int, int | None]:
-    """Return the start of the modifiers before a noun, and the position of the determiner, if there is one."""
+    """Return where the modifiers of a noun start, and the position of its determiner or None."""
     start = number
     while start and caption.tokens[start - 1].tag.startswith(("JJ", "NN", "VBN")) and caption.tokens[start - 1].is_word:
         start -= 1

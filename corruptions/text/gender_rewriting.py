@@ -1,4 +1,4 @@
-"""Rewrite the gendered words of a caption, and restore agreement."""
+"""Rewrite the gendered words in a caption, and make the rest of the caption agree with them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MODIFIERS = ("JJ", "NN", "VBN", "CD")
 
 @dataclass
 class _Draft:
-    """A caption with pending changes."""
+    """A caption with changes that have not been applied yet."""
 
     caption: Caption
     target: Target
@@ -31,7 +31,7 @@ class _Draft:
         self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
 
     def delete(self, start: int, stop: int) -> None:
-        """Delete tokens, so that an article before them is adapted."""
+        """Delete tokens and adapt any article before them."""
         for number in range(start, stop):
             self.changes[number] = ""
         if start and self.caption.tokens[start - 1].lower in ARTICLES:
@@ -39,7 +39,7 @@ class _Draft:
 
 
 def with_gender(caption: Caption, target: Target) -> str | Unchanged:
-    """Rewrite every gendered mention in a caption; see the functions of `bias`."""
+    """Rewrite every gendered mention in a caption. See the functions in `bias` for the rules."""
     mentions = list(find_mentions(caption))
     if not mentions:
         return NOBODY
@@ -71,10 +71,10 @@ def with_gender(caption: Caption, target: Target) -> str | Unchanged:
 
 
 def _names_a_trade(caption: Caption, mention: Mention) -> bool:
-    """Return whether a word only marks the gender of the following noun: "women athletes", "a lady doctor"."""
+    """Return whether a word only marks the gender of the noun that follows, as in "women athletes"."""
     if mention.role != "noun" or mention.stop == len(caption.tokens):
         return False
-    last = mention.stop  # end of a compound noun: "women news reporters"
+    last = mention.stop  # last noun of a compound: "women news reporters"
     while last + 1 < len(caption.tokens) and caption.tokens[last + 1].tag.startswith("NN"):
         last += 1
     following = caption.tokens[last]
@@ -84,7 +84,7 @@ def _names_a_trade(caption: Caption, mention: Mention) -> bool:
 
 
 def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
-    """Merge people described by the same word: "a person and a person" into "two people", "he or she" into "they"."""
+    """Merge people described by the same word: "two people" for "a person and a person", "they" for "he or she"."""
     joined: list[Mention] = []
     for role in ("adjective", "noun", "pronoun"):
         kind = [m for m in mentions if (m.role if m.role in ("adjective", "noun") else "pronoun") == role]
@@ -109,7 +109,7 @@ def _join(draft: _Draft, mentions: Sequence[Mention]) -> list[Mention]:
 
 
 def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
-    """Merge two coordinated noun phrases, if the words before the nouns allow it."""
+    """Merge two coordinated noun phrases if the words before the nouns allow it. Return whether they were merged."""
     tokens = draft.caption.tokens
     either = tokens[first.stop].lower in ("or", "nor", "/")
     start, determiner = phrase_start(draft.caption, first.start)
@@ -159,7 +159,7 @@ def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
 
 
 def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
-    """Insert "another" before the second of two people described by the same word."""
+    """Insert "another" before the second of two people who are described by the same word."""
     tokens, sentences = draft.caption.tokens, draft.caption.sentences
     seen: list[tuple[range, str, str]] = []
     for mention in mentions:
@@ -177,7 +177,7 @@ def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
 
 
 def _fix_possessives(draft: _Draft) -> None:
-    """Write "'s" after plurals without "s" and "'" after those with it: "men's", "the boys' toys"."""
+    """Use "'s" after plurals that do not end in "s" and "'" after those that do: "men's", "the boys' toys"."""
     tokens = draft.caption.tokens
     for number, new in list(draft.changes.items()):
         mark = number + 1
@@ -196,7 +196,6 @@ def _fix_possessives(draft: _Draft) -> None:
 
 
 def _is_quoted(caption: Caption, number: int) -> bool:
-    """Return whether a token follows an opening single quotation mark."""
     text = caption.text
     return any(
         token.text in ("'", "‘")
@@ -214,7 +213,7 @@ def _count(caption: Caption, determiner: int | None, mention: Mention) -> int | 
 
 
 def _agree(draft: _Draft, pronoun: int) -> None:
-    """Make verbs agree with "they": those after the pronoun, or in a question the one before it."""
+    """Make verbs agree with "they". In a question, this includes the verb before the pronoun."""
     tokens = draft.caption.tokens
     sentence = next(s for s in draft.caption.sentences if pronoun in s)
     before = pronoun - 1
@@ -249,13 +248,12 @@ def _agree(draft: _Draft, pronoun: int) -> None:
 
 
 def _looks_finite(caption: Caption, number: int) -> bool:
-    """Return whether a word after "she" is a verb that the tagger missed: "she shops", "she s wearing"."""
+    """Return whether a word after "she" is a verb that the tagger missed, as in "she shops" and "she s wearing"."""
     token = caption.tokens[number]
     return token.lower == "'s" or (token.tag in ("NNS", "POS", "NN", "RB") and is_verb_form(token.lower, "VBZ"))
 
 
 def _with_they(caption: Caption, number: int) -> str:
-    """Return the plural form of a third-person singular verb."""
     lower = caption.tokens[number].lower
     if lower == "'s":
         following = next((t for t in caption.tokens[number + 1 :] if t.tag != "RB"), None)

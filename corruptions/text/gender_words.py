@@ -1,4 +1,4 @@
-"""Load gendered words for people, with their male, female and neutral forms, from `bias.yaml`."""
+"""Load gendered words and their male, female and neutral forms from `bias.yaml`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from .tables import read_table
 
 Target = Literal["female", "male", "neutral", "swap"]
 Role = Literal["noun", "adjective", "subject", "object", "possessive", "alone", "reflexive"]
-Triple = tuple[str, str, str]  # male, female, neutral
+Triple = tuple[str, str, str]  # male, female and neutral form
 _OTHER = {"male": "female", "female": "male"}
 _PREFIXES = ("ex", "step", "half", "great", "grand", "god", "co")
 
 
 @dataclass(frozen=True)
 class GenderWord:
-    """A gendered word with its singular and plural forms."""
+    """A gendered word, with its singular and plural forms."""
 
     gender: str
-    one: Triple  # male, female, neutral
+    one: Triple  # male, female and neutral form
     many: Triple
     plural: bool = False
 
     def become(self, target: Target, plural: bool | None = None) -> str:
-        """Return the form for a target gender; "swap" selects the opposite gender."""
+        """Return the form for the target gender. "swap" selects the opposite gender."""
         side = _OTHER[self.gender] if target == "swap" else target
         forms = self.many if (self.plural if plural is None else plural) else self.one
         return forms[("male", "female", "neutral").index(side)]
@@ -35,7 +35,7 @@ class GenderWord:
 
 @cache
 def gendered_nouns() -> dict[str, GenderWord]:
-    """Return all gendered nouns, in singular and plural form."""
+    """Return all gendered nouns, keyed by their singular and plural forms."""
     table = read_table("bias")
     found: dict[str, GenderWord] = {}
 
@@ -67,14 +67,14 @@ def gendered_adjectives() -> dict[str, GenderWord]:
 
 @cache
 def gendered_pronoun(role: Role, gender: str) -> GenderWord:
-    """Return the pronoun of a gender in a grammatical role."""
+    """Return the pronoun for a gender and a grammatical role."""
     male, female, neutral = read_table("bias")["pronouns"]["rows"][role]
     return GenderWord(gender, (male, female, neutral), (male, female, neutral))
 
 
 @cache
 def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | None]]]:
-    """Return phrases by first word, longest first; the value is None for phrases that never change."""
+    """Return gendered phrases by their first word, longest first. The value is None for phrases that never change."""
     found: dict[str, list[tuple[tuple[str, ...], GenderWord | None]]] = {}
     table = read_table("bias")
     for phrase in table["protected"]["rows"]:
@@ -90,7 +90,7 @@ def gendered_phrases() -> dict[str, list[tuple[tuple[str, ...], GenderWord | Non
 
 @cache
 def titles() -> dict[str, list[tuple[str, ...]]]:
-    """Return titles of works that are also common words, by first word."""
+    """Return titles of works that also consist of common words, keyed by their first word."""
     found: dict[str, list[tuple[str, ...]]] = {}
     for phrase in read_table("bias")["titles"]["rows"]:
         words = tuple(phrase.split())
@@ -104,7 +104,7 @@ def _joined(phrase: str) -> str:
 
 @cache
 def _plural(noun: str) -> str:
-    """Return the plural of a noun; in a multi-word noun, of its last word."""
+    """Return the plural of a noun. In a noun of several words, the last word changes."""
     if noun == "member of congress":
         return "members of congress"
     for one, many in (("human", "humans"), ("man", "men"), ("person", "people"), ("child", "children")):
@@ -115,7 +115,7 @@ def _plural(noun: str) -> str:
 
 
 def read_compound(lower: str) -> GenderWord | None:
-    """Return the forms of a compound such as "ex-wife" or "mother-in-law", or None for other words."""
+    """Return the forms of a compound such as "ex-wife" or "mother-in-law", or None if the word is not a compound."""
     first, hyphen, last = lower.partition("-")
     if not hyphen:
         return None

@@ -1,4 +1,4 @@
-"""Lemmas, inflected forms and word lists for word swaps."""
+"""Lemmatize and inflect words, and load the word lists for word swaps."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ POSES: dict[str, tuple[str, Pos]] = {
     "RB": ("ADV", "r"),
 }
 PARTS: dict[Pos, str] = {pos: part for part, pos in POSES.values()}
-LEMMAS = {"leaves": "leaf"}  # where the dictionary's first lemma is not the one used in captions
+LEMMAS = {"leaves": "leaf"}  # words for which the dictionary lists another lemma first than the one used in captions
 
 
 def related(word: str, other: str) -> bool:
-    """Return whether two lemmas are equal or one is derived from the other, such as "sing" and "singer"."""
+    """Return whether two lemmas are equal or one is derived from the other, like "singer" from "sing"."""
     short, long = sorted((word, other), key=len)
     stem = short[: max(SAME_STEM, len(short) - 2)] if len(short) >= SAME_STEM else short
     return word == other or (len(short) > 2 and long.startswith(stem))
 
 
 def is_plain(word: str) -> bool:
-    """Return whether a word consists of three or more lower-case ASCII letters."""
+    """Return whether a word consists of at least three lower-case ASCII letters and nothing else."""
     return len(word) > 2 and word.isascii() and word.isalpha() and word.islower()
 
 
 @lru_cache(maxsize=1 << 14)
 def lemma_of(word: str, tag: str) -> str:
-    """Return the lemma of a tagged word, or "" for tags that are not in `POSES`."""
+    """Return the lemma of a tagged word, or "" if its tag is not in `POSES`."""
     if tag not in POSES:
         return ""
     if tag in ("NN", "JJ", "RB"):
@@ -51,7 +51,7 @@ def lemma_of(word: str, tag: str) -> str:
 
 
 def inflected(lemma: str, tag: str) -> str:
-    """Inflect a lemma for a tag; in a phrase, the first word (verbs) or the last word (nouns) is inflected."""
+    """Inflect a lemma for a tag. In a phrase, inflect the first word of a verb or the last word of a noun."""
     if tag in ("JJ", "RB", "NN", "VB", "VBP"):
         return lemma
     if tag == "NNS":
@@ -61,7 +61,7 @@ def inflected(lemma: str, tag: str) -> str:
 
 
 def word_count(caption: Caption, share: float) -> int:
-    """Return the number of words in a share of a caption, between 1 and 10."""
+    """Return how many words of a caption to change for a given share, between 1 and 10."""
     return min(max(int(share * len(caption.tokens)), LEAST), MOST)
 
 
@@ -71,13 +71,13 @@ def shuffled(numbers: Sequence[int], rng: np.random.Generator) -> list[int]:
 
 
 def draw_one(values: Sequence[str], rng: np.random.Generator) -> str:
-    """Sample one value."""
+    """Choose one of the values at random."""
     return values[int(rng.integers(len(values)))]
 
 
 @cache
 def names(*path: str) -> frozenset[str]:
-    """Return a word list of `swap_text.yaml` as a set."""
+    """Return a word list from `swap_text.yaml` as a set. `path` gives the keys that lead to it."""
     part: Any = swap_table()
     for name in path:
         part = part[name]

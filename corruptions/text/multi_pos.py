@@ -1,4 +1,4 @@
-"""Find nouns and adjectives that can be another part of speech, and where they can be inserted."""
+"""Find nouns and adjectives with several parts of speech, and the places where they fit into a caption."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...language.words import Caption
 from .lexical import PARTS, is_plain, names
 from .synonyms import in_phrase, tells_how_much
 
-COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # minimum occurrences in WordNet's tagged texts of a common word
+COMMON_NOUN, COMMON_ADJECTIVE = 3, 1  # how often a word must occur in WordNet's tagged texts to be common
 ARTICLES = ("DT", "PRP$", "POS", "WP$")
 BE = ("is", "are", "was", "were", "be", "been", "being")
 SINGLE = ("a", "an", "another", "each", "every", "either", "neither")
@@ -23,7 +23,7 @@ AFTER_ARTICLE = ("NN", "JJ", "RB", "VBG", "VBN", "CD")
 
 @cache
 def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
-    """Return common nouns ("n") or adjectives ("a") that can be another part of speech, in alphabetical order."""
+    """Return common nouns ("n") or adjectives ("a") that can also be another part of speech, in alphabetical order."""
     part, least = PARTS[pos], COMMON_NOUN if pos == "n" else COMMON_ADJECTIVE
     left_out = names("multi_pos", "no_nouns" if pos == "n" else "no_adjectives") | names("sensitive")
 
@@ -37,7 +37,7 @@ def multi_pos_words(wordnet: WordNet, pos: Pos) -> tuple[str, ...]:
 
 
 def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the possible replacements of each singular noun, by token index."""
+    """Return the possible replacements for each singular noun, by token index."""
     caption = with_classes(caption)
     pool, fixed = multi_pos_words(wordnet, "n"), names("multi_pos", "fixed_nouns") | QUANTITIES
     mass = names("multi_pos", "mass_nouns")
@@ -57,7 +57,7 @@ def noun_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
 
 
 def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[str]]:
-    """Return the possible replacements of each adjective, by token index."""
+    """Return the possible replacements for each adjective, by token index."""
     caption = with_classes(caption)
     fixed, pool = names("multi_pos", "fixed_adjectives"), multi_pos_words(wordnet, "a")
     found: dict[int, Sequence[str]] = {}
@@ -74,7 +74,7 @@ def adjective_pools(caption: Caption, wordnet: WordNet) -> dict[int, Sequence[st
 
 
 def _is_adjective(caption: Caption, number: int) -> bool:
-    """Return whether the dictionary lists a word as an adjective, unless it is in a compound like "fast moving"."""
+    """Return whether the dictionary lists a word as an adjective and it is not in a compound such as "fast moving"."""
     word, before = caption.tokens[number].lower, caption.tag_at(number - 1)
     participle = is_verb_form(word, "VBG") or is_verb_form(word, "VBN") or word.endswith("ed")
     passive = caption.lower_at(number - 1) in BE and participle
@@ -82,7 +82,7 @@ def _is_adjective(caption: Caption, number: int) -> bool:
 
 
 def _is_before_noun(caption: Caption, number: int) -> bool:
-    """Return whether a noun follows an adjective, possibly after further adjectives."""
+    """Return whether a noun follows an adjective, possibly after other adjectives."""
     place = number + 1
     while caption.tag_at(place) == "JJ":
         place += 1
@@ -90,7 +90,7 @@ def _is_before_noun(caption: Caption, number: int) -> bool:
 
 
 def _use(caption: Caption, number: int) -> str:
-    """Return "one" after "a" and similar words, "any" after "the" or before a noun, else "bare"."""
+    """Return "one" after words such as "a", "any" after "the" or before a noun, and "bare" otherwise."""
     if caption.tag_at(number + 1).startswith("NN"):
         return "any"  # "police officer"
     for place in range(number - 1, -1, -1):

@@ -1,7 +1,7 @@
-"""Drop the first or last word, or shuffle all words.
+"""Drop the first or last word of a caption, or shuffle all its words.
 
-Words are delimited by spaces and punctuation: "it's", "girl's" and "4tbsp" are one word each. Punctuation is not a word
-and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
+Words are separated by spaces and punctuation, so "it's", "girl's" and "4tbsp" are one word each. Punctuation is not a
+word and keeps its position. Source: Schiappa et al. 2022, appendix A.2.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from .result import Unchanged
 
 
 def drop_first(caption: Caption) -> str | Unchanged:
-    """Replace the first word with [UNK]; a caption of one word becomes [UNK]."""
+    """Replace the first word with [UNK]. A caption of one word becomes [UNK]."""
     return _drop(caption, 0)
 
 
 def drop_last(caption: Caption) -> str | Unchanged:
-    """Replace the last word, before final punctuation, with [UNK]; a caption of one word becomes [UNK]."""
+    """Replace the last word before the final punctuation with [UNK]. A caption of one word becomes [UNK]."""
     return _drop(caption, -1)
 
 
 def drop_first_and_last(caption: Caption) -> str | Unchanged:
-    """Replace the first and the last word with [UNK]; a caption of one word becomes a single [UNK]."""
+    """Replace the first and the last word with [UNK]. A caption of one word becomes a single [UNK]."""
     return _drop(caption, 0, -1)
 
 
 def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Shuffle the words of the caption across sentences; the order always changes.
+    """Shuffle the words of a caption, across sentences if it has several. The order always changes.
 
-    Words keep their spelling ("an" remains "an"), but sentences are capitalized as before, and words moved away from
-    the start of a sentence lose their capital unless they are names or "I".
+    Words keep their form ("an" remains "an"), but sentences are capitalized as before. Words that move away from the
+    start of a sentence lose their capital unless they are names or "I".
     """
     words = written_words(caption)
     starts = {next((n for n in sentence if caption.tokens[n].is_word), -1) for sentence in caption.sentences}
@@ -53,7 +53,7 @@ def shuffle_order(caption: Caption, rng: np.random.Generator) -> str | Unchanged
 
 
 def written_words(caption: Caption) -> tuple[range, ...]:
-    """Return the token range of each word, including clitics."""
+    """Return the range of tokens that form each written word, including clitics."""
     found: list[range] = []
     for number in caption.words:
         if found and found[-1].stop == number and caption.tokens[number].start == caption.tokens[number - 1].end:
@@ -81,6 +81,6 @@ def _text(caption: Caption, word: range) -> str:
 
 
 def _inside(caption: Caption, word: range) -> str:
-    """Return the first word of a sentence as written mid-sentence."""
+    """Return the first word of a sentence with the capitalization it would have mid-sentence."""
     opener = caption.tokens[word.start]
     return without_capital(opener) + _text(caption, word)[len(opener.text) :]

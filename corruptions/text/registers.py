@@ -1,4 +1,4 @@
-"""Replace words by formal or casual ones, according to `text_style.yaml`."""
+"""Replace words with formal or casual ones, as listed in `text_style.yaml`."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _VERBS = ("VB", "VBZ", "VBP", "VBD", "VBN", "VBG")
 
 
 def exchange(caption: Caption, register: str) -> dict[int, str]:
-    """Return the changes that rewrite a caption in a register, "formal" or "casual".
+    """Return the changes that make a caption "formal" or "casual", by token index.
 
-    Phrases are replaced first, longest first, then inflected single words. Phrases of the list `keep` ("motion
+    Phrases are replaced first, longest first, then inflected single words. Phrases in the list `keep` ("motion
     picture", "as well") and nouns in compounds ("photo shop") do not change.
     """
     table = read_table("text_style")[register]
@@ -59,7 +59,7 @@ def _kept(register: str) -> tuple[tuple[str, ...], ...]:
 
 @cache
 def _phrases(register: str) -> tuple[tuple[tuple[str, ...], str, str], ...]:
-    """Return the phrases, longest first, each with its context condition and replacement."""
+    """Return the phrases of a register, longest first. Each has a condition on its context and a replacement."""
     rows = []
     for phrase, new in read_table("text_style")[register]["phrases"].items():
         parts, _, condition = str(phrase).partition(" +")
@@ -73,11 +73,11 @@ def _places(phrase: Sequence[str], lower: Sequence[str]) -> list[int]:
 
 
 def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> bool:
-    """Return whether the context of a phrase fulfils the condition for its replacement.
+    """Return whether the context of a phrase satisfies the condition for replacing it.
 
-    "THE" requires an article or possessive after the phrase, "VERB" a verb before and an adjective after it ("is kind
-    of funny"), "END" that no noun, adjective or "else" follows, "CLAUSE" that no article precedes, "NOUN" that a noun
-    phrase without an article follows; a tag requires the next word to have it.
+    "THE" requires an article or possessive after the phrase. "VERB" requires a verb before and an adjective after it
+    ("is kind of funny"). "END" requires that no noun, adjective or "else" follows, "CLAUSE" that no article precedes,
+    and "NOUN" that a noun phrase without an article follows. A tag must be that of the next word.
     """
     before, after = caption.tag_at(start - 1), caption.tag_at(stop)
     if condition == "THE":
@@ -94,7 +94,7 @@ def _phrase_fits(caption: Caption, start: int, stop: int, condition: str) -> boo
 
 
 def _exchanged(caption: Caption, number: int, table: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Return the inflected replacement of a word, and the number of tokens it replaces."""
+    """Return the inflected replacement for a word and how many tokens it replaces, or None if it does not change."""
     token = caption.tokens[number]
     if token.tag in _VERBS:
         return _exchanged_verb(caption, number, table)
@@ -142,7 +142,7 @@ def _exchanged_verb(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def _has_particle(caption: Caption, number: int) -> bool:
-    """Return whether a particle follows the object of a verb: "puts his shoes on"."""
+    """Return whether a particle follows the object of a verb, as in "puts his shoes on"."""
     for place in range(number + 1, min(number + PARTICLE_REACH, len(caption.tokens))):
         token = caption.tokens[place]
         if not token.is_word or token.tag == "CC":
@@ -169,14 +169,14 @@ def _exchanged_noun(caption: Caption, number: int, table: Mapping[str, Any]) -> 
 
 
 def in_compound(caption: Caption, number: int) -> bool:
-    """Return whether a noun is next to another noun ("photo shop"); "man" in "cartoon man" does not count."""
+    """Return whether a noun is next to another noun, as in "photo shop". "man" in "cartoon man" does not count."""
     person = noun_lemma(caption.tokens[number].lower) in words("people")
     behind = caption.tag_at(number - 1).startswith("NN") and not person
     return behind or caption.tag_at(number + 1).startswith("NN")
 
 
 def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, Any]) -> bool:
-    """Return whether an adverb is idiomatic: "real quick" after a verb, "very" before an adjective."""
+    """Return whether an adverb sounds natural: "real quick" after a verb, "very" before an adjective."""
     before, after = caption.tag_at(number - 1), caption.tag_at(number + 1)
     if caption.tokens[number].lower in table["orders_only"] and caption.style != "imperative":
         return False
@@ -188,7 +188,7 @@ def _adverb_fits(caption: Caption, number: int, new: str, table: Mapping[str, An
 
 
 def begins_phrase(tag: str) -> bool:
-    """Return whether a word with a given tag can start an object."""
+    """Return whether a word with this tag can be the first word of an object."""
     return tag.startswith(("DT", "NN", "PRP", "CD", "JJ", "WRB", "WP"))
 
 

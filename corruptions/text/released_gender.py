@@ -1,4 +1,4 @@
-"""Change gender as in the released code, with its word tables and errors."""
+"""Change gender exactly as the released code does, with its word tables and its errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .tables import read_table
 
 
 def released_gender(caption: Caption, target: Literal["female", "male", "neutral"]) -> str | Unchanged:
-    """Apply the released table to space-separated words of any part of speech."""
+    """Apply the released table to words separated by spaces, whatever their part of speech."""
     table = read_table("bias")["released"]["rows"]
     words = caption.text.split()
     new = []
@@ -25,7 +25,7 @@ def released_gender(caption: Caption, target: Literal["female", "male", "neutral
 
 
 def released_swap(caption: Caption) -> str | Unchanged:
-    """Apply the gender_bender list to all sequences of letters, adapting "him" and "hers" before a noun."""
+    """Apply the gender_bender list to every sequence of letters, and adapt "him" and "hers" before a noun."""
     rows: dict[str, str] = read_table("bias")["released_swap"]["rows"]
 
     def swapped(found: re.Match[str]) -> str:
@@ -44,7 +44,7 @@ def released_swap(caption: Caption) -> str | Unchanged:
 
 
 def _is_genitive(caption: Caption, place: int) -> bool:
-    """Return whether a noun or determiner follows, before any conjunction or preposition; the original uses spaCy."""
+    """Return whether a noun or determiner follows before any conjunction or preposition. The original uses spaCy."""
     for token in caption.tokens:
         if token.start < place:
             continue

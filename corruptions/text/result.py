@@ -1,4 +1,4 @@
-"""Results of text perturbations."""
+"""Define what a text perturbation returns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Unchanged:
 
 @dataclass(frozen=True)
 class TextResult:
-    """A perturbed caption, whether it differs from the original, and the reason if it does not."""
+    """A perturbed caption, with the reason why it did not change if it is the same as the original."""
 
     text: str
     changed: bool

@@ -1,4 +1,4 @@
-"""Swap words for synonyms, embedding neighbours, suggestions of a model, or words with several parts of speech.
+"""Replace words with synonyms, embedding neighbours, suggestions of a language model, or ambiguous words.
 
 Source: Schiappa et al. 2022, appendix A.2, after TextFlint (Wang et al. 2021); word counts from the released code.
 """
@@ -19,12 +19,12 @@ from .result import Unchanged
 from .synonyms import content_words, embedding_options, wordnet_options
 from .tools import Tools
 
-MOST_MULTI = 2  # words changed by multi_pos_swap_*
-SUGGESTIONS, LIKELY = 100, 5  # words requested from the model, and most likely fitting ones to sample from
+MOST_MULTI = 2  # maximum number of words that multi_pos_swap_* changes
+SUGGESTIONS, LIKELY = 100, 5  # words requested from the model, and how many of those that fit to sample from
 
 
 def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace up to two words tagged exactly NN by nouns that can also be another part of speech.
+    """Replace up to two words with the exact tag NN by nouns that can also be another part of speech.
 
     The paper's example is "a little output does gymnastics". Replacements are common WordNet words that are mostly
     nouns: countable after articles such as "a", uncountable without an article. Nouns of quantity ("a group of people
@@ -35,7 +35,7 @@ def multi_pos_swap_nn(caption: Caption, tools: Tools, rng: np.random.Generator) 
 
 
 def multi_pos_swap_jj(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace up to two words tagged exactly JJ by adjectives that can also be another part of speech.
+    """Replace up to two words with the exact tag JJ by adjectives that can also be another part of speech.
 
     The paper's example is "a anodyne girl does gymnastics". Replacements are common WordNet words that are mostly
     adjectives. Only adjectives before a noun, or after a verb and without a complement (not "afraid that"), change.
@@ -61,15 +61,15 @@ def swap_syn_wordnet(caption: Caption, tools: Tools, rng: np.random.Generator) -
 def swap_syn_word_embedding(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
     """Replace a tenth of the words with inflected neighbours in an embedding space.
 
-    Neighbours may be antonyms or co-hyponyms ("cat", "dog"), so a replacement must be mostly the same part of speech
-    and share a frequent WordNet sense with the word. It is never a form of the word.
+    Neighbours may be antonyms or co-hyponyms ("cat", "dog"), so a replacement must mostly be used as the same part of
+    speech and share a frequent WordNet sense with the word. It is never another form of the word itself.
     """
     options = {number: embedding_options(caption, number, tools) for number in content_words(caption, tools.wordnet)}
     return _swap(caption, options, rng, 0.1) or Unchanged("no word with a near word in the embedding")
 
 
 def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> str | Unchanged:
-    """Replace a fifth of the words with whole words of the same form suggested by a masked language model.
+    """Replace a fifth of the words with suggestions from a masked language model: whole words in the same form.
 
     Words are masked one after the other, so that each suggestion takes earlier ones into account.
     """
@@ -93,7 +93,7 @@ def mlm_suggestion(caption: Caption, tools: Tools, rng: np.random.Generator) -> 
 
 
 def back_trans(caption: Caption, tools: Tools) -> str | Unchanged:
-    """Translate the caption into another language and back, keeping an initial capital and final full stop."""
+    """Translate the caption into another language and back. An initial capital and a final full stop are kept."""
     text = caption.text.strip()
     found = tools.translate_back(text)
     if not found or not caption.tokens:
@@ -127,12 +127,12 @@ def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random
 
 
 def _is_present(new: str, present: set[str]) -> bool:
-    """Return whether a caption already contains a word in the singular or plural."""
+    """Return whether a caption already contains a word, in the singular or the plural."""
     return not present.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 
 def _same_form(word: str, old: str, tag: str) -> bool:
-    """Return whether a suggested word fits the tag of the old word and is not a form of it."""
+    """Return whether a suggestion fits the tag of the word it replaces and is not a form of the same word."""
     part, pos = POSES[tag]
     word = word.lower()
     if word in names("sensitive") or part not in readings(word) or word in AUXILIARIES or len(word) < 2:

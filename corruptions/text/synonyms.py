@@ -1,7 +1,7 @@
-"""Find words that can be replaced independently, and their synonyms.
+"""Find words that can be replaced on their own, and synonyms that can replace them.
 
-Synonyms from WordNet (Fellbaum 1998) share a sense that is by far the most frequent one of both words. Embedding
-neighbours must share a frequent WordNet sense, which excludes antonyms and co-hyponyms (cat and dog).
+A WordNet synonym (Fellbaum 1998) must share a sense that is by far the most frequent one of both words. An embedding
+neighbour must share a frequent WordNet sense, which excludes antonyms and co-hyponyms (cat and dog).
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from .tables import read_table
 from .tools import Tools
 
 PEOPLE = ("man", "woman", "guy", "lady", "person")
-RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, as a share of the word's
-SHORTEST = 3  # letters; shorter words are units and abbreviations
+RARER = 0.05  # minimum occurrences of a neighbour in WordNet's tagged texts, relative to those of the word
+SHORTEST = 3  # minimum number of letters; shorter words are units and abbreviations
 NEAR, MUTUAL, DRAWN = (
     0.5,
     20,
     3,
 )  # minimum cosine, maximum rank among the neighbour's own neighbours, number to sample from
-OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense in the uses of a word, and of its synonym
+OWN_SHARE, OTHER_SHARE = 0.7, 0.6  # minimum share of the common sense among the uses of a word and of its synonym
 FREE = ("about", "to", "with")  # prepositions that do not change the sense of a verb: "talk about"
 PARTICLE_REACH = 6
-OBJECT = ("DT", "PRP$", "PRP", "CD", "NN", "NNS", "NNP", "JJ", "VBN", "WP")  # first words of an object
+OBJECT = ("DT", "PRP$", "PRP", "CD", "NN", "NNS", "NNP", "JJ", "VBN", "WP")  # words that can begin an object
 MATTER = ("noun.food", "noun.substance", "noun.plant")
 
 
 def content_words(caption: Caption, wordnet: WordNet) -> list[int]:
-    """Return the indices of nouns, verbs, adjectives and adverbs outside set phrases."""
+    """Return the indices of nouns, verbs, adjectives and adverbs that are not in set phrases."""
     return [n for n, token in enumerate(caption.tokens) if token.tag in POSES and not _is_bound(caption, n, wordnet)]
 
 
@@ -56,7 +56,7 @@ def _is_bound(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 
 def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word is part of a WordNet phrase ("hot dog"), other than a phrase such as "little girl"."""
+    """Return whether a word belongs to a WordNet phrase ("hot dog") that is not literal ("little girl")."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     before, after = caption.lower_at(number - 1), caption.lower_at(number + 1)
@@ -73,19 +73,19 @@ def in_phrase(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 
 def _is_title(caption: Caption, number: int) -> bool:
-    """Return whether a participle is part of a name: "cooking show"."""
+    """Return whether a participle is part of a name, as in "cooking show"."""
     phrase = f"{caption.tokens[number].lower} {caption.lower_at(number + 1)}"
     return phrase in read_table("add_text")["names"]["rows"]
 
 
 def _is_compound_head(caption: Caption, number: int, lemma: str) -> bool:
-    """Return whether a word heads a compound; words for people do not count ("cartoon man")."""
+    """Return whether a word is the head of a compound. Words for people do not count ("cartoon man")."""
     behind = number > 0 and caption.tokens[number - 1].tag.startswith("NN")
     return behind and lemma not in PEOPLE
 
 
 def _is_named(caption: Caption, number: int) -> bool:
-    """Return whether a word is capitalized inside its sentence."""
+    """Return whether a word is capitalized although it does not start a sentence."""
     if not caption.tokens[number].text[:1].isupper() or caption.text.isupper():
         return False
     return number not in {sentence.start for sentence in caption.sentences}
@@ -117,7 +117,7 @@ def _has_particle(caption: Caption, number: int, lemma: str, wordnet: WordNet) -
 
 
 def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[str, ...]:
-    """Return the inflected WordNet synonyms that can replace a token."""
+    """Return the WordNet synonyms that can replace a token, inflected like it."""
     token = caption.tokens[number]
     lemma, after = lemma_of(token.lower, token.tag), number + 1
     if not _fits_place(caption, number, lemma, wordnet):
@@ -138,7 +138,7 @@ def wordnet_options(caption: Caption, number: int, wordnet: WordNet) -> tuple[st
 
 
 def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> bool:
-    """Return whether the construction of a word, such as a verb with an object, permits its synonyms."""
+    """Return whether synonyms can replace a word in its construction, such as a verb with an object."""
     token = caption.tokens[number]
     if tells_how_much(caption, number, wordnet):
         return False
@@ -155,7 +155,7 @@ def _fits_place(caption: Caption, number: int, lemma: str, wordnet: WordNet) -> 
 
 
 def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
-    """Return whether a word expresses a quantity: "little" in "a little oil"."""
+    """Return whether a word expresses a quantity, like "little" in "a little oil"."""
     if caption.tokens[number].lower != "little" or number + 1 >= len(caption.tokens):
         return False
     following = caption.tokens[number + 1]
@@ -166,7 +166,7 @@ def tells_how_much(caption: Caption, number: int, wordnet: WordNet) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the synonyms sampled by `swap_syn_wordnet`."""
+    """Return the synonyms from which `swap_syn_wordnet` samples."""
     chosen: dict[str, str | None] = swap_table()["synonyms"]["chosen"][pos]
     if lemma in chosen:
         return tuple(name.replace("_", " ") for name in (chosen[lemma] or "").split())
@@ -189,7 +189,7 @@ def wordnet_synonyms(wordnet: WordNet, lemma: str, pos: Pos) -> tuple[str, ...]:
 
 
 def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str, ...]:
-    """Return the inflected embedding neighbours that can replace a token."""
+    """Return the embedding neighbours that can replace a token, inflected like it."""
     token = caption.tokens[number]
     lemma = lemma_of(token.lower, token.tag)
     if not _fits_place(caption, number, lemma, tools.wordnet):
@@ -200,7 +200,7 @@ def embedding_options(caption: Caption, number: int, tools: Tools) -> tuple[str,
 
 @lru_cache(maxsize=1 << 14)
 def embedding_neighbours(tools: Tools, lemma: str, pos: Pos) -> tuple[str, ...]:
-    """Return the neighbours sampled by `swap_syn_word_embedding`, nearest first."""
+    """Return the neighbours from which `swap_syn_word_embedding` samples, nearest first."""
     wordnet = tools.wordnet
     never = names("embeddings", "never") | names("sensitive")
     opposites = wordnet.antonyms(lemma, pos) | _other_gender(lemma)

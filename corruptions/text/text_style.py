@@ -1,4 +1,4 @@
-"""Change style: voice, negation, tense, and formal or casual register."""
+"""Change the style of a caption: voice, negation, tense, or a formal or casual register."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .tables import read_table
 
 
 def active_to_passive(caption: Caption) -> str | Unchanged:
-    """Convert one clause to the passive: the main clause or, if it has none, the first clause with a passive.
+    """Convert one clause to the passive: the main clause or, if that is impossible, the first clause that allows it.
 
     Tense and aspect are preserved, pronouns change case, and the agent is the entire noun phrase. "man riding a horse"
     becomes "a horse being ridden by man". Imperatives do not change.
@@ -47,7 +47,7 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
     """Negate the main verb, or remove an existing negation.
 
     "does gymnastics" becomes "does not do gymnastics", and "man riding a horse" becomes "man not riding a horse". Verbs
-    joined by "and" are negated together ("does not ride and wave"). "without" becomes "with"; in captions without a
+    joined by "and" are negated together ("does not ride and wave"). "without" becomes "with". In captions without a
     verb, "with" becomes "without".
 
     Reference:
@@ -72,13 +72,13 @@ def reverse_neg(caption: Caption) -> str | Unchanged:
 
 
 def _contrasted(caption: Caption, main: Clause) -> bool:
-    """Return whether "but" joins a verb that presupposes the main one: "throws the ball but misses"."""
+    """Return whether "but" adds a verb that presupposes the main verb, as in "throws the ball but misses"."""
     later = [c for c in clauses(caption) if c.role == "coordinate" and c.finite and c.verb.main > main.verb.main]
     return any(caption.tokens[joint_before(caption, c, main.verb.main)].lower == "but" for c in later)
 
 
 def _negated_with(caption: Caption, main: Clause) -> list[Clause]:
-    """Return the clauses joined to the main clause by "and", up to an auxiliary or another conjunction."""
+    """Return the clauses that "and" joins to the main clause, up to an auxiliary or another conjunction."""
     found: list[Clause] = []
     for clause in clauses(caption):
         if clause.verb.main <= main.verb.main:
@@ -98,15 +98,15 @@ def _negated_with(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def tense(caption: Caption) -> str | Unchanged:
-    """Change the tense of a caption: present to past, or past to present.
+    """Change the tense of a caption from present to past, or from past to present.
 
     All verbs in the tense of the main clause change: "a man sings while a boy plays" becomes "a man sang while a boy
     played". An imperative becomes a statement ("added the oil"), and a participle after a noun becomes a relative
     clause in the past ("man who was riding a horse").
 
     Reference:
-        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only some verbs,
-        clamp(int(.1 x words), 1, 10), which mixes tenses.
+        Schiappa et al. 2022, appendix A.2 and Table 6 ("Tense"). The released code changes only
+        clamp(int(.1 x words), 1, 10) verbs, which mixes tenses.
     """
     if not caption.tokens:
         return Unchanged("no verb")
@@ -142,7 +142,7 @@ def _participle_tense(caption: Caption) -> str | Unchanged:
 
 
 def formal(caption: Caption) -> str | Unchanged:
-    """Make the caption formal: full forms, formal words, capitals, a full stop, "Please" before an imperative.
+    """Make a caption formal: full forms, formal words, capitals, a full stop, and "Please" before an imperative.
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Formal"). The paper uses a model instead of rules.
@@ -181,7 +181,7 @@ def formal(caption: Caption) -> str | Unchanged:
 
 
 def _bare_noun(caption: Caption, start: int) -> bool:
-    """Return whether a caption starts with one person without an article: "man riding a horse"."""
+    """Return whether a caption starts with a single person without an article, as in "man riding a horse"."""
     while caption.tokens[start].tag == "JJ" and start + 1 < len(caption.tokens):
         start += 1
     token = caption.tokens[start]
@@ -193,7 +193,7 @@ def _bare_noun(caption: Caption, start: int) -> bool:
 
 
 def _finished(text: str) -> str:
-    """Capitalize every sentence and add a final full stop if it is missing."""
+    """Capitalize every sentence, and add a full stop at the end if it is missing."""
     text = text.rstrip()
     tokens = tokenize(text)
     starts = [sentence.start for sentence in sentence_ranges(tokens)]
@@ -204,7 +204,7 @@ def _finished(text: str) -> str:
 
 
 def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
-    """Make the caption casual: contractions and casual words, or else an opening such as "ok, so".
+    """Make a caption casual: contractions and casual words or, if there are none, an opening such as "ok, so".
 
     Reference:
         Schiappa et al. 2022, appendix A.2 and Table 6 ("Casual"). The paper uses a model instead of rules.
@@ -225,12 +225,12 @@ def casual(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _contractions(caption: Caption, changes: Mapping[int, str]) -> Iterator[tuple[int, str]]:
-    """Yield the contractions: "isn't", "they're", "a guy's riding"."""
+    """Find contractions such as "isn't", "they're" and "a guy's riding"."""
     tokens = caption.tokens
     negative = ("is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "could", "would", "should")
     clitics = {"is": "'s", "are": "'re", "am": "'m", "have": "'ve", "will": "'ll"}
     for number, token in enumerate(tokens):
-        before = tokens[number - 1]  # the last token for the first one, which is skipped
+        before = tokens[number - 1]  # use the last token instead of the first, which is skipped
         if number in changes or not number or changes.get(number - 1) == "":
             continue
         joined = caption.text[before.end : token.start] == " "

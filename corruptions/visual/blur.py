@@ -1,11 +1,11 @@
-"""Blur single frames, within ±1 of the definitions in float64.
+"""Blur individual frames. Results are within ±1 of the definitions evaluated in float64.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The released code
 truncates results, which darkens a frame by half a level; here they are rounded.
 
-Frames are (H, W, C) uint8, C = 1 or 3, of any size, and are never modified. OpenCV sums in float32, so rare values may
-differ by one level between CPU types. Each call allocates its work arrays as one block into which OpenCV writes, as
-allocating many blocks of a megabyte costs more than the sums.
+Frames are uint8 arrays of shape (H, W, C) with C = 1 or 3, of any size, and are never modified. OpenCV sums in float32,
+so a few values may differ by one level between CPU types. Each call allocates its work arrays as one block, because
+allocating many blocks of a megabyte costs more than the arithmetic.
 """
 
 from __future__ import annotations
@@ -25,28 +25,29 @@ Frame = NDArray[np.uint8]
 _Sums = NDArray[np.uint16]
 _Floats = NDArray[np.float32]
 
-_BAND = 1 << 18  # values processed at a time, limited by the cache and by memory at 4K
-_SUMMANDS = 65535 // 255  # pixels whose sum always fits in a uint16
+_BAND = 1 << 18  # values processed at a time, limited by the cache and, at 4K, by memory
+_SUMMANDS = 65535 // 255  # number of pixels whose sum always fits into a uint16
 _WINDOW = 8  # half the smallest window in which Hendrycks' disk is softened
 _WIDEST = 20  # largest radius at which columns of equal height have at most _SUMMANDS pixels
-_UNSEEN = 2e-4  # negligible weight at the far end of a motion: a twentieth of a grey level
-_DIRECT = 129  # pixels of the largest kernel that OpenCV sums directly rather than by a Fourier transform
+_UNSEEN = 2e-4  # weight that is negligible at the far end of a motion: a twentieth of a grey level
+_DIRECT = 129  # pixels in the largest kernel that OpenCV sums directly rather than by a Fourier transform
 
 
 def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
-    """Apply defocus blur: the mean over a disk with a softened edge.
+    """Blur a frame as if it were out of focus: average it over a disk with a softened edge.
 
     The kernel is Hendrycks' `disk()`: X^2 + Y^2 <= radius^2 in a window of half width max(8, radius), normalized, then
     softened by a Gaussian of 3x3 pixels (5x5 for radius > 8). OpenCV's default border, a mirror without the edge pixel,
-    applies in that window and at the edge of the frame. From radius 8 on the disk touches its window, whose mirror
-    increases the weight of the four tips, so the kernel sums to 1.013 at radius 8 and 1.011 at 10; this is preserved.
+    applies in that window and at the edge of the frame. From radius 8 on, the disk touches its window, whose mirror
+    increases the weight of the four tips. The kernel therefore sums to 1.013 at radius 8 and 1.011 at 10; this is
+    preserved.
 
-    Runs of pixels are summed exactly, by doubling, down the columns of the disk and across columns of equal height. The
-    Gaussian softens the sums instead of the kernel. The mirrored tips are added without softening along the rim, which
-    shifts .001 of the kernel's weight by a pixel: at most a quarter of a grey level.
+    Pixels are summed exactly, by doubling, down the columns of the disk and across columns of equal height. The
+    Gaussian is applied to the sums instead of the kernel. The mirrored tips are added along the rim without softening,
+    which moves .001 of the kernel's weight by a pixel, or at most a quarter of a grey level.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         radius: Radius of the disk in pixels, 1 to 20; 3 4 6 8 10 in the paper.
         alias_sigma: Standard deviation of the Gaussian in pixels; .1 .5 .5 .5 .5 in the paper.
 
@@ -57,7 +58,7 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
         ValueError: The radius is out of range.
     """
     if not 1 <= radius <= _WIDEST:
-        raise ValueError(f"the radius of a defocus blur must be 1 to {_WIDEST} pixels; got {radius}")
+        raise ValueError(f"the radius of a defocus blur must be from 1 to {_WIDEST} pixels; got {radius}")
     height, width, channels = frame.shape
     gauss = cv2.getGaussianKernel(5 if radius > _WINDOW else 3, alias_sigma).ravel()
     ring = len(gauss) // 2
@@ -80,20 +81,20 @@ def defocus_blur(frame: Frame, radius: int, alias_sigma: float) -> Frame:
 
 
 def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generator) -> Frame:
-    """Apply motion blur: a one-sided Gaussian along a line in a new direction for each frame.
+    """Blur a frame along a line, with a one-sided Gaussian and a new random direction for each frame.
 
     The kernel is ImageMagick's: 2 radius + 1 samples exp(-i^2 / (2 sigma^2)), i = 0, 1, ..., normalized. Sample i is
-    the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below; edge pixels are repeated. The angle a is
+    the pixel ceil(i cos a - 1/2) to the right and ceil(i sin a - 1/2) below. Edge pixels are repeated. The angle a is
     uniform in [-45, 45) degrees.
 
-    Each stretch of the line is filtered sparsely in float32. Samples on the same pixel are one tap, and the far end is
+    Each part of the line is filtered sparsely in float32. Samples on the same pixel are combined, and the far end is
     omitted once less than .001 of the weight remains.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         radius: Half the number of samples; 10 15 15 15 20 in the paper.
         sigma: Standard deviation in samples, which are one pixel apart; 3 5 8 12 15 in the paper.
-        rng: Random generator; one number is used.
+        rng: Random generator, from which one number is drawn.
 
     Returns:
         A new (H, W, C) uint8 frame. Hendrycks' code uses ImageMagick and a global generator, and truncates.
@@ -124,15 +125,15 @@ def motion_blur(frame: Frame, radius: int, sigma: float, rng: np.random.Generato
 
 
 def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
-    """Apply zoom blur: the mean of the frame and copies zoomed in on the centre.
+    """Average a frame with copies of itself that are zoomed in on the centre.
 
-    There is one copy for every zoom z in numpy.arange(1, max_zoom, step), including zoom 1, so the frame counts twice.
-    As in the released code, rounding makes the first level include its bound (1 to 1.11 by .01 gives 12 copies). Along
-    an axis of n pixels, copy z interpolates the middle c = ceil(n / z) pixels, from (n - c) // 2 on, linearly at
-    e = round(c z) points, and keeps the middle n of these, from (e - n) // 2 on. Sums are in float32.
+    There is one copy for every zoom z in numpy.arange(1, max_zoom, step). This includes zoom 1, so the frame counts
+    twice. As in the released code, rounding makes the first level include its bound (1 to 1.11 by .01 gives 12 copies).
+    Along an axis of n pixels, copy z interpolates the middle c = ceil(n / z) pixels, starting at (n - c) // 2, linearly
+    at e = round(c z) points, and keeps the middle n of these, starting at (e - n) // 2. Sums are in float32.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         max_zoom: Exclusive bound of the zoom, 1 to 1.5; 1.11 1.16 1.21 1.26 1.31 in the paper.
         step: Step between zooms; .01 .01 .02 .02 .03 in the paper.
 
@@ -164,7 +165,7 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
 
 
 def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame:
-    """Pad a frame at the top, bottom, left and right with an OpenCV border type."""
+    """Pad the top, bottom, left and right of a frame with a border of OpenCV's type `border`."""
     top, bottom, left, right = margins
     height, width, channels = frame.shape
     padded = np.asarray(cv2.copyMakeBorder(frame, top, bottom, left, right, border), np.uint8)
@@ -172,14 +173,13 @@ def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame
 
 
 def _to_bytes(values: NDArray[Any], factor: float = 1) -> Frame:
-    """Multiply, round to the nearest integer and clip to 0..255."""
     return np.asarray(cv2.convertScaleAbs(values, alpha=factor), np.uint8).reshape(values.shape)
 
 
 class _Disk:
-    """Exact sums over a disk at the pixels of a padded band; `area` is the number of pixels in the disk.
+    """Exact sums over a disk around the pixels of a padded band. `area` is the number of pixels in the disk.
 
-    The band is contiguous, so that moving down or across is an offset; its last row is spare, for offsets past the end.
+    The band is contiguous, so that moving down or across is an offset. Its last row is spare, for offsets past the end.
     The sum over a run of pixels is stored at the start of the run.
     """
 
@@ -214,7 +214,7 @@ class _Disk:
         return self._framed(sums, self.radius)
 
     def tips(self, margin: int) -> _Floats:
-        """Return the contribution of the mirror to the tips of the disk, `margin` from the edge.
+        """Return what the mirror adds at the tips of the disk, for pixels at least `margin` from the edge.
 
         On each side, the second outermost column is added to the outermost, which is subtracted from the next one out.
         """
@@ -232,7 +232,7 @@ class _Disk:
         return self._framed(total.view(np.int16).astype(np.float32), margin)
 
     def _shifted(self, sums: _Sums, margin: int, dy: int = 0, dx: int = 0) -> _Sums:
-        """Return a view of the rows `margin` from the edge, shifted by (dy, dx); its last columns are invalid."""
+        """Return a view that starts `margin` from the edge, shifted by (dy, dx). Its last columns are invalid."""
         start = (margin + dy) * self.stride + (margin + dx) * self.step
         return sums[start : start + (self.rows - 2 * margin) * self.stride]
 
@@ -241,7 +241,7 @@ class _Disk:
 
 
 def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list[_Sums]:
-    """Return the sums of runs of 1, 2, 4, ... values that are `step` apart, up to `longest`."""
+    """Return the sums of runs of 1, 2, 4, ... values that are `step` apart, up to runs of `longest`."""
     runs = [values]
     for out in space[: longest.bit_length() - 1]:
         last, shift = runs[-1], step << (len(runs) - 1)
@@ -250,7 +250,7 @@ def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list
 
 
 def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
-    """Compute the sums of runs of `length` values from runs of 1, 2, 4, ..."""
+    """Compute the sums of runs of `length` values from those of runs of 1, 2, 4, ... values."""
     size = doubled[0].size - (length - 1) * step
     parts = []
     for power in range(length.bit_length()):
@@ -263,7 +263,7 @@ def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
 
 
 def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
-    """Split a line into stretches whose bounding boxes have at most `_DIRECT` pixels."""
+    """Split a line into parts whose bounding boxes have at most `_DIRECT` pixels."""
     start = 0
     for stop in range(1, len(points) + 1):
         if stop == len(points) or np.prod(abs(points[stop] - points[start]) + 1) > _DIRECT:
@@ -272,7 +272,7 @@ def _stretches(points: NDArray[np.int_]) -> Iterator[slice]:
 
 
 def _zoomed(length: int, zoom: float) -> tuple[float, float]:
-    """Return the position of a zoomed axis' first pixel in the frame, and the distance between its pixels."""
+    """Return where the first pixel of a zoomed axis is in the frame, and how far apart its pixels are."""
     crop = math.ceil(length / zoom)
     enlarged = round(crop * zoom)
     apart = (crop - 1) / max(1, enlarged - 1)

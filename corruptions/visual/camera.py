@@ -1,7 +1,7 @@
-"""Rotate or shift single frames at constant size, as by a moving camera.
+"""Rotate or shift individual frames as a moving camera would, keeping their size.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159). The paper states no levels; these are those of the released code.
-Frames are (H, W, C) uint8, C = 1 or 3, of any size, and are never modified.
+Source: Schiappa et al. 2022 (arXiv 2207.02159). The paper does not state the levels, so those of the released code are
+used. Frames are uint8 arrays of shape (H, W, C) with C = 1 or 3, of any size, and are never modified.
 
 Rotated frames are within ±1 of bilinear interpolation in float64. This requires OpenCV 5: up to 4.14, `warpAffine`
 rounds sampling positions to 1/32 of a pixel, an error of eight levels at a hard edge.
@@ -20,17 +20,17 @@ Frame = NDArray[np.uint8]
 
 
 def static_rotate(frame: Frame, degrees: float) -> Frame:
-    """Rotate the frame about its centre, by the same angle for every frame of a clip.
+    """Rotate a frame about its centre, by the same angle for every frame of a clip.
 
     Sampling is bilinear about the centre ((W - 1) / 2, (H - 1) / 2). Everything outside the frame is black, and is
-    interpolated with the frame's edge.
+    interpolated with the edge of the frame.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         degrees: Counter-clockwise angle; 7.5 15 30 45 90 in the released code. Rotating a square by 90 is lossless.
 
     Returns:
-        A new (H, W, C) uint8 frame, with black corners and exact interpolation, unlike the released code's.
+        A new (H, W, C) uint8 frame with black corners. Unlike in the released code, interpolation is exact.
     """
     height, width, channels = frame.shape
     x, y = (width - 1) / 2, (height - 1) / 2
@@ -46,20 +46,20 @@ def rotation(frame: Frame, degrees: int, rng: np.random.Generator) -> Frame:
     """Rotate each frame by a new random angle; see `static_rotate`.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
-        degrees: Maximum angle; angles are integers from -degrees to degrees. 6 12 18 24 30 in the released code.
-        rng: Random generator; one number is used.
+        frame: uint8 array of shape (H, W, C); not modified.
+        degrees: Maximum angle. Angles are integers from -degrees to degrees; 6 12 18 24 30 in the released code.
+        rng: Random generator, from which one number is drawn.
     """
     return static_rotate(frame, int(rng.integers(-degrees, degrees, endpoint=True)))
 
 
 def translation(frame: Frame, reach: int, rng: np.random.Generator) -> Frame:
-    """Shift the frame up and left like camera shake: out[y, x] = frame[min(y + dy, H - 1), min(x + dx, W - 1)].
+    """Shift a frame up and left like camera shake: out[y, x] = frame[min(y + dy, H - 1), min(x + dx, W - 1)].
 
     Args:
-        frame: (H, W, C) uint8; not modified.
-        reach: Exclusive maximum of dx and dy, which are integers; 8 16 24 32 40 in the released code.
-        rng: Random generator; two numbers are used, dx first.
+        frame: uint8 array of shape (H, W, C); not modified.
+        reach: Exclusive maximum of the integers dx and dy; 8 16 24 32 40 in the released code.
+        rng: Random generator, from which two numbers are drawn, dx first.
 
     Returns:
         A new (H, W, C) uint8 frame of the same size, with repeated edge pixels and without resampling. The released

@@ -1,4 +1,4 @@
-"""Compress a frame as JPEG, or a clip with two video codecs.
+"""Compress frames as JPEG, or clips with one of two video codecs.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261).
 """
@@ -17,12 +17,12 @@ Frame = NDArray[np.uint8]
 
 
 def jpeg(frame: Frame, quality: int) -> Frame:
-    """Compress and decompress a frame as JPEG, bit-identical to PIL's `Image.save(format="JPEG", quality=quality)`.
+    """Compress and decompress a frame as JPEG, exactly like PIL's `Image.save(format="JPEG", quality=quality)`.
 
-    Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma; OpenCV avoids PIL's copies.
+    Both libraries use libjpeg-turbo with its exact integer DCT and 4:2:0 chroma. OpenCV avoids PIL's copies.
 
     Args:
-        frame: (H, W, C) uint8, RGB or grey, up to 65,500 pixels per side; not modified.
+        frame: uint8 array of shape (H, W, C), RGB or grey, up to 65,500 pixels per side; not modified.
         quality: libjpeg quality, 1 to 100; 25 18 15 10 7 in the paper.
     """
     grey = frame.shape[2] == 1
@@ -33,17 +33,17 @@ def jpeg(frame: Frame, quality: int) -> Frame:
 
 
 def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
-    """Encode and decode a clip with FFmpeg's `mpeg2video` at a fixed quantiser, the paper's MPEG1.
+    """Encode and decode a clip with FFmpeg's `mpeg2video` and a fixed quantiser; this is the paper's MPEG1.
 
-    Every frame is encoded exactly once, unlike in the released code.
+    Unlike in the released code, every frame is encoded exactly once.
 
     Args:
-        frames: uint8, shape (T, H, W, C), RGB or grey, T at least 1.
-        quantiser: FFmpeg's `-q:v`; 20 40 60 80 100 in the paper. FFmpeg writes at most 31; higher values still change
-            the pictures.
+        frames: uint8 array of shape (T, H, W, C), RGB or grey, T at least 1.
+        quantiser: FFmpeg's `-q:v`; 20 40 60 80 100 in the paper. FFmpeg records at most 31, but higher values still
+            change the pictures.
 
     Returns:
-        uint8, same shape; the codec's format is yuv420p, which also halves the resolution of colour.
+        uint8 array of the same shape. The codec's format is yuv420p, which also halves the resolution of colour.
 
     Raises:
         VideoError: The codec rejects the pictures or loses frames.
@@ -52,7 +52,7 @@ def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
 
 
 def mpeg2(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
-    """Encode and decode a clip with FFmpeg's `mpeg4` at a fixed quantiser, the paper's MPEG2; see `mpeg1`."""
+    """Encode and decode a clip with FFmpeg's `mpeg4` and a fixed quantiser, the paper's MPEG2; see `mpeg1`."""
     return _coded(frames, "mpeg4", int(quantiser))
 
 

@@ -1,4 +1,4 @@
-"""Apply a visual perturbation to a clip or a single frame."""
+"""Perturb clips and single frames with a visual perturbation chosen by name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAYOUTS = ("THWC", "TCHW", "HWC", "CHW", "THW", "HW")
 
 @dataclass(frozen=True)
 class Recipe:
-    """Parameters that fully determine a visual perturbation; `key` is the id of the clip or of its source video."""
+    """Everything that determines how a clip is perturbed. `key` is the id of the clip or of its source video."""
 
     corruption: VisualCorruption
     severity: int
@@ -33,11 +33,11 @@ class Recipe:
 
     @property
     def level(self) -> tuple[float, ...]:
-        """Parameter values of the severity."""
+        """Return the parameter values for the severity."""
         return self.corruption.levels[self.severity - 1]
 
     def index_map(self, num_frames: int) -> NDArray[np.int64]:
-        """Return the source frame shown at each position; the identity unless the scope is "index".
+        """Return which source frame is shown at each position. It is the identity unless the scope is "index".
 
         The severity is not part of the random key, so all levels of a clip use the same random numbers.
         """
@@ -47,7 +47,7 @@ class Recipe:
         return shown
 
     def frame(self, frame: Frame, index: int) -> Frame:
-        """Perturb the frame with the given index in the source, for the scopes "frame" and "clip"."""
+        """Perturb one frame, for the scopes "frame" and "clip". `index` is its number in the source."""
         changed: Frame = self.corruption.function(frame, *self.level, *self._rng(index))
         return changed
 
@@ -72,9 +72,10 @@ def corrupt(
         name: Name of a perturbation in `list_corruptions("visual")`.
         severity: Severity, 1 to 5.
         seed: Seed of the random numbers, 0 or more.
-        key: Identifier of the clip; different keys yield different random numbers.
-        first_index: Index in the clip of the first frame, so that single frames of a clip can be reproduced. Must be 0
-            for temporal perturbations and video codecs, which need the whole clip.
+        key: Identifier of the clip. Different keys produce different random numbers.
+        first_index: Position of the first frame within the clip, so that single frames of a clip can be reproduced.
+            Must
+            be 0 for temporal perturbations and video codecs, which need the whole clip.
         layout: Axes of `frames`: "THWC", "TCHW", "HWC", "CHW", "THW" or "HW"; C is 1 or 3. "auto" interprets four axes
             as THWC if the last has 1 or 3 entries, else as TCHW; three as HWC if the last has 1 or 3, else as THW; two
             as HW. Specify the layout of ambiguous shapes such as (T, 3, H, 3) and (3, H, W).
@@ -86,7 +87,7 @@ def corrupt(
         InputError: Name, layout or severity is invalid, or an argument has the wrong type.
 
     Reference:
-        Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1; levels and differences in
+        Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1. Levels and differences are listed in
         `corruptions/visual/declarations.yaml`.
     """
     corruption = check_name(name)
@@ -126,7 +127,7 @@ def _is_tensor(frames: Any) -> bool:
 
 
 def _as_array(frames: Any) -> Frame:
-    """Return frames as a uint8 array, without copying unless they are on another device."""
+    """Convert frames to a uint8 array. Nothing is copied unless they are on another device."""
     tensor = _is_tensor(frames)
     if not (tensor or isinstance(frames, np.ndarray)) or str(frames.dtype) not in ("uint8", "torch.uint8"):
         kind = f"{'a tensor' if tensor else 'an array'} of {frames.dtype}" if hasattr(frames, "dtype") else ""
@@ -137,7 +138,7 @@ def _as_array(frames: Any) -> Frame:
         return np.asarray(frames)
     try:
         return np.asarray(frames.cpu().numpy())
-    except (TypeError, RuntimeError, NotImplementedError) as error:  # sparse, or without content
+    except (TypeError, RuntimeError, NotImplementedError) as error:  # a sparse tensor, or one without content
         raise InputError(f"frames must be a dense tensor; got layout {frames.layout} ({error})") from error
 
 
@@ -149,7 +150,7 @@ def _like(changed: Frame, frames: Any) -> Any:
 
 
 def _axes(shape: tuple[int, ...], layout: str) -> str:
-    """Return the axes of a shape; raise InputError if the layout is unknown or does not match it."""
+    """Return the axes of an array as letters. Raise InputError if the layout is unknown or does not match the shape."""
     if layout != "auto" and layout not in LAYOUTS:
         raise InputError(f'layout must be "auto" or one of {", ".join(LAYOUTS)}; got {layout!r}')
     for axes in LAYOUTS if layout == "auto" else (layout,):
@@ -161,7 +162,6 @@ def _axes(shape: tuple[int, ...], layout: str) -> str:
 
 
 def _as_clip(frames: Frame, axes: str) -> Frame:
-    """Convert frames to a contiguous array of shape (T, H, W, C)."""
     if axes in ("TCHW", "CHW"):
         frames = np.moveaxis(frames, -3, -1)
     if "C" not in axes:

@@ -1,20 +1,20 @@
-"""Add noise to single frames: exact in distribution, in integer arithmetic.
+"""Add noise to individual frames, with the exact distribution and in integer arithmetic.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). The noise on
-x / 255 is independent for every pixel, channel and frame; the result is clipped to [0, 1], multiplied by 255 and
+Source: Schiappa et al. 2022 (arXiv 2207.02159), after Hendrycks & Dietterich 2019 (arXiv 1903.12261). Noise is added to
+x / 255, independently for every pixel, channel and frame. The result is clipped to [0, 1], multiplied by 255 and
 rounded to the nearest integer. The released code truncates instead, which darkens a frame by half a level, and uses
 NumPy's global generator.
 
-Sampling. The input is an integer 0..255, so the output y has a distribution P(y | x) on 0..255, known to float64
-precision. Each value is assigned a 16-bit word, and integer tables map word and x to an output: y owns C(y | x) of the
-65,536 words, never more than 65536 P(y | x). Words below E, which is the same for all x (0.1 to 2.3 % of all words at
-the paper's levels), escape: their output is sampled from the residual distribution (65536 P - C) / E by Walker's alias
-method with 64 random bits. The mixture of the two is exactly P, up to float64 rounding. Impulse noise needs only a byte
-per value and no table.
+Sampling: the input is an integer from 0 to 255, so the output y has a distribution P(y | x) on 0..255, known to float64
+precision. Each value is assigned a 16-bit word, and integer tables map the word and x to an output: C(y | x) of the
+65,536 words map to y, never more than 65536 P(y | x). Words below E, which is the same for all x (0.1 to 2.3 % of all
+words at the paper's levels), have no output in the table. For these, the output is sampled from the residual
+distribution (65536 P - C) / E by Walker's alias method with 64 random bits. The mixture of the two is exactly P, up to
+float64 rounding. Impulse noise needs only a byte per value and no table.
 
-Reproducibility. The words are the raw output of an SFC64 seeded with 192 bits of `rng`. SFC64 has half the cost of
+Reproducibility: the words are the raw output of an SFC64 seeded with 192 bits of `rng`. SFC64 has half the cost of
 Philox, and raw output avoids methods of `numpy.random.Generator` whose stream may change. Equal generators give equal
-frames on every machine and with any number of threads; each call advances `rng`.
+frames on every machine and with any number of threads. Each call advances `rng`.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _Floats = NDArray[np.float64]
 _Index = NDArray[np.intp]
 _Stream = np.random.BitGenerator
 
-_WORDS = 1 << 16  # possible values of a word
-_BLOCK = 1 << 18  # values sampled at once, which bounds the memory at 4K; changing it changes the stream
-_ROW_BITS = 12  # log2 of the slots per grey level in the table of shot noise
+_WORDS = 1 << 16  # number of possible values of a word
+_BLOCK = 1 << 18  # values sampled at a time, which limits the memory at 4K; changing this number changes the stream
+_ROW_BITS = 12  # log2 of the number of slots per grey level in the table for shot noise
 _PIECE = 12 << 10  # 64-bit words requested at once: small enough that glibc does not map new pages each time
 
 
 def gaussian_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
     """Add Gaussian noise: x / 255 + N(0, sigma^2).
 
-    The distribution of round(255 sigma N) does not depend on x; sums outside 0..255 saturate.
+    The distribution of round(255 sigma N) does not depend on x. Sums outside 0..255 saturate.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         sigma: Standard deviation as a fraction of the full range, above 0; .08 .12 .18 .26 .38 in the paper.
         rng: Random generator, which fully determines the noise.
     """
@@ -62,13 +62,13 @@ def shot_noise(frame: Frame, photons: float, rng: np.random.Generator) -> Frame:
     """Add shot noise: Poisson(x / 255 * photons) / photons, rounded half to even like `numpy.rint`.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         photons: Mean count of a white value, above 0 and at most 4096; 250 100 50 30 15 in the released code (the
             paper's text repeats the amounts of impulse noise here by mistake).
         rng: Random generator, which fully determines the noise.
     """
     if photons > 4096:
-        raise ValueError(f"photons must be at most 4096, got {photons}")
+        raise ValueError(f"photons must be at most 4096; got {photons}")
     return _render(frame, _shot_table(_positive("photons", photons)), rng)
 
 
@@ -81,12 +81,12 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
     not a whole number, the next byte at either end is a hit with the remaining probability, decided by 64 more bits.
 
     Args:
-        frame: (H, W, C) uint8; not modified.
-        amount: Probability that a value is replaced, 0..1; .03 .06 .09 .17 .27 in the paper.
+        frame: uint8 array of shape (H, W, C); not modified.
+        amount: Probability that a value is replaced, from 0 to 1; .03 .06 .09 .17 .27 in the paper.
         rng: Random generator, which fully determines the noise.
     """
     if not 0 <= amount <= 1:
-        raise ValueError(f"amount must be 0..1, got {amount}")
+        raise ValueError(f"amount must be from 0 to 1; got {amount}")
     stream = _stream(rng)
     out = np.empty(frame.shape, np.uint8)
     x, y = frame.reshape(-1), out.reshape(-1)
@@ -113,18 +113,18 @@ def impulse_noise(frame: Frame, amount: float, rng: np.random.Generator) -> Fram
 
 
 def _impulse_bytes(amount: float) -> tuple[int, np.uint64]:
-    """Return the number of bytes at either end that are always hits, and the share of the next byte in 1 / 2^64."""
+    """Return how many bytes at either end are always hits, and the share of the next byte in units of 1 / 2^64."""
     sure = math.floor(128 * amount)
     return sure, np.uint64(int(math.ldexp(128 * amount - sure, 64)))
 
 
 def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame:
-    """Add speckle noise, proportional to intensity: x + x N(0, sigma^2).
+    """Add speckle noise, which is proportional to intensity: x + x N(0, sigma^2).
 
-    A word encodes the magnitude of sigma N as a 16-bit fraction and its sign; the change is round(x * fraction).
+    A word encodes the magnitude of sigma N as a 16-bit fraction and its sign. The change is round(x * fraction).
 
     Args:
-        frame: (H, W, C) uint8; not modified.
+        frame: uint8 array of shape (H, W, C); not modified.
         sigma: Standard deviation as a fraction of the value, above 0; .15 .2 .25 .3 .35 in the released code.
         rng: Random generator, which fully determines the noise.
     """
@@ -132,14 +132,14 @@ def speckle_noise(frame: Frame, sigma: float, rng: np.random.Generator) -> Frame
 
 
 class _Table(Protocol):
-    """Distribution of a noise at one level: words that map to an output, and words that escape."""
+    """The noise distribution at one level: some words map to an output, the others must be redrawn."""
 
     @property
     def escapes(self) -> int:
-        """Limit below which words are redrawn."""
+        """Return the limit below which words must be redrawn."""
 
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
-        """Write the output of values whose words do not escape, and arbitrary ones elsewhere; may overwrite words."""
+        """Write the outputs of words that need not be redrawn, and arbitrary values elsewhere. May overwrite words."""
 
     def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]:
         """Sample outputs from the residual distribution."""
@@ -162,7 +162,7 @@ def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
 
 def _positive(name: str, value: float) -> float:
     if not 0 < value < math.inf:
-        raise ValueError(f"{name} must be above 0 and finite, got {value}")
+        raise ValueError(f"{name} must be above 0 and finite; got {value}")
     return float(value)
 
 
@@ -170,7 +170,7 @@ def _positive(name: str, value: float) -> float:
 
 
 class _Seed(ISeedSequence):
-    """Seed a generator with raw words of another one, in a third of the time of a SeedSequence."""
+    """Seeds a generator with raw words from another, in a third of the time that a SeedSequence takes."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._source = rng.bit_generator
@@ -185,7 +185,7 @@ def _stream(rng: np.random.Generator) -> _Stream:
 
 
 class _Scratch(threading.local):
-    """Per-thread work arrays for a block; allocating new ones would cost more than the noise."""
+    """Work arrays of each thread for one block of values. Allocating new ones would cost more than the noise."""
 
     def __init__(self) -> None:
         self.words: _Words = np.empty(_BLOCK, np.uint16)
@@ -198,7 +198,7 @@ _SCRATCH = _Scratch()
 
 
 def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
-    """Fill the front of an array with words, low words of each 64 bits first on every machine."""
+    """Fill the start of an array with random words, taking the low bits of each 64-bit number first."""
     wide = out[: -(-count // 4) * 4].view("<u8")
     for start in range(0, wide.size, _PIECE):
         piece = wide[start : start + _PIECE]
@@ -207,7 +207,7 @@ def _draw(stream: _Stream, count: int, out: _Words) -> _Words:
 
 
 def _below(words: _Words, limit: int) -> _Index:
-    """Return the indices of words below a limit, first searching groups of eight, as hits are rare.
+    """Return the indices of words below a limit. As hits are rare, groups of eight words are searched first.
 
     `numpy.flatnonzero` branches at every hit, which costs more than the search unless a tenth of the values are set;
     `filler` ensures that they are.
@@ -227,26 +227,26 @@ def _below(words: _Words, limit: int) -> _Index:
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
-    """Look up words in a table of 65,536 entries; `out` may be the words."""
+    """Look up words in a table of 65,536 entries. `out` may be the same array as `words`."""
     return cv2.LUT(words, table, dst=out).reshape(-1)
 
 
 def _minus(words: _Words, escapes: int) -> _Bytes:
-    """Return the sign of a symmetric noise: 255 for the upper half of the words that do not escape, else 0."""
+    """Return the sign of symmetric noise: 255 for the upper half of the words that are not redrawn, else 0."""
     sign = _SCRATCH.signs[: words.size]
     np.greater_equal(words, (_WORDS + escapes) // 2, out=sign.view(np.bool_))
     return np.negative(sign, out=sign)
 
 
 def _add_signed(x: _Bytes, size: _Bytes, sign: _Bytes, out: _Bytes) -> None:
-    """Compute saturating x + size, or x - size where the sign is 255, as 255 - min(255, (255 - x) + size)."""
+    """Compute x + size, or x - size where the sign is 255, with saturation: 255 - min(255, (255 - x) + size)."""
     np.bitwise_xor(x, sign, out=out)
     cv2.add(out, size, dst=out)
     np.bitwise_xor(out, sign, out=out)
 
 
 class _Alias(NamedTuple):
-    """Walker's alias tables for one distribution per row, flattened."""
+    """Alias tables after Walker, flattened, with one distribution per row."""
 
     keep: NDArray[np.uint64]  # (column + probability of keeping it) / width, in 1 / 2^64
     other: NDArray[np.int16]  # the alias of the column
@@ -254,7 +254,7 @@ class _Alias(NamedTuple):
 
     @classmethod
     def of(cls, mass: _Floats) -> _Alias:
-        """Build the tables for distributions proportional to the rows of `mass`, all rows in parallel.
+        """Build tables for distributions proportional to the rows of `mass`, all rows in parallel.
 
         Each column gets 1 / width of its row's mass: its own share, topped up from a heavy column. A heavy column fills
         light ones in order until it is light itself; the next heavy column then fills it.
@@ -262,12 +262,12 @@ class _Alias(NamedTuple):
         rows, width = mass.shape
         mass = np.maximum(mass, 0)
         share = mass * (width / np.maximum(mass.sum(axis=1, keepdims=True), 1e-300))
-        order = np.argsort(share > 1, axis=1, kind="stable")  # the light columns, then the heavy ones
+        order = np.argsort(share > 1, axis=1, kind="stable")  # light columns first, then heavy ones
         row = np.arange(rows)
         keep, other = np.ones((rows, width)), np.tile(np.arange(width), (rows, 1))
         light, lights = np.zeros(rows, np.intp), (share <= 1).sum(axis=1)
         heavy = np.minimum(lights, width - 1)
-        left = share[row, order[row, heavy]]  # of the heavy column
+        left = share[row, order[row, heavy]]  # in the heavy column
         for _ in range(width - 1):  # each step completes one column of every row
             spent = left <= 1
             after = np.minimum(heavy + 1, width - 1)
@@ -290,11 +290,10 @@ class _Alias(NamedTuple):
         return np.where(place < self.keep[at], column, self.other[at])
 
 
-# Tables of one level: under 2 MB, built in under 50 ms
+# Tables for one level: under 2 MB, built in under 50 ms
 
 
 def _upper_tail(z: NDArray[np.floating[Any]]) -> _Floats:
-    """Return P(N > z) for the standard normal distribution."""
     return np.fromiter(map(math.erfc, (z / math.sqrt(2)).flat), np.float64, z.size).reshape(z.shape) / 2
 
 
@@ -317,7 +316,7 @@ class _GaussianTable(NamedTuple):
 def _gaussian_table(sigma: float) -> _GaussianTable:
     tail = _upper_tail((np.arange(256) - 0.5) / (255 * sigma))  # P(change >= n); 255 stands for all larger changes
     mass = _WORDS * np.append(-np.diff(tail), tail[255])  # changes n = 0..255
-    mass[0] = _WORDS * (0.5 - tail[1])  # no change: half for each sign
+    mass[0] = _WORDS * (0.5 - tail[1])  # no change counts half for each sign
     counts = np.floor(mass).astype(np.intp)
     sizes = np.repeat(np.arange(256, dtype=np.uint8), counts)
     escapes = _WORDS - 2 * sizes.size
@@ -345,7 +344,7 @@ class _ShotTable(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _shot_table(photons: float) -> _ShotTable:
-    count = np.arange(math.ceil(photons))  # photon counts below white
+    count = np.arange(math.ceil(photons))  # photon counts that are below white
     mean = np.arange(256)[:, np.newaxis] * (photons / 255)
     log_factorial = np.fromiter(map(math.lgamma, count + 1.0), np.float64, count.size)
     chance = np.exp(count * np.log(np.maximum(mean, 1e-300)) - mean - log_factorial)
@@ -354,7 +353,7 @@ def _shot_table(photons: float) -> _ShotTable:
     law[:, 255] += np.maximum(1 - law.sum(axis=1), 0)
     slots = 1 << _ROW_BITS
     owned = np.cumsum(np.floor(slots * law).astype(np.intp), axis=1)
-    kept = int(owned[:, -1].min())  # slots with an output per row, limited by the row with the fewest
+    kept = int(owned[:, -1].min())  # slots per row that hold an output, limited by the row with the fewest
     owned = np.diff(np.minimum(owned, kept), axis=1, prepend=0)
     outputs = np.zeros((256, slots), np.uint8)
     outputs[:, slots - kept :] = np.tile(np.arange(256, dtype=np.uint8), 256).repeat(owned.flat).reshape(256, kept)
@@ -390,7 +389,7 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
     half = _WORDS // 2
     x, m = np.arange(256)[:, np.newaxis], np.arange(257)
     upper = _upper_tail((m - 0.5) / (sigma * np.maximum(x, 1e-9)))  # P(change >= m)
-    upper[:, 0] = 0.5  # each sign has half of no change
+    upper[:, 0] = 0.5  # no change counts half for each sign
     start = np.minimum(((_WORDS * m - half) // np.maximum(x, 1) + 1) // 2, half)  # sizes from 2 start + 1 change by m
     start[:, 0], start[0, 1:] = 0, half
     room = np.floor(-_WORDS * np.diff(upper)).astype(np.intp)
@@ -415,7 +414,7 @@ def _speckle_table(sigma: float) -> _SpeckleTable:
 
 
 def _signed(upper: NDArray[Any], total: int) -> _Floats:
-    """Return the masses of each grey level's outputs for a symmetric change of m = 0..256 or more."""
+    """Return the mass of each output for each grey level, given a symmetric change of m = 0..256 or more."""
     change = np.arange(1, 256) - np.arange(256)[:, np.newaxis]  # output >= k if change >= k - x
     beyond = np.take_along_axis(upper, np.maximum(change, 1 - change), axis=1)
     tail = np.where(change > 0, beyond, total - beyond)

@@ -1,4 +1,4 @@
-"""Permute or repeat frames: each function returns the source frame shown at each position of a clip.
+"""Reorder or repeat the frames of a clip. Each function returns the source frame shown at each position.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1.
 """
@@ -13,17 +13,17 @@ IndexMap = NDArray[np.int64]
 
 
 def sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame and repeat it for `rate` frames; `rate` is at least 1, and higher is stronger."""
+    """Keep every rate-th frame and repeat it `rate` times. `rate` is at least 1, and higher is stronger."""
     return np.arange(num_frames, dtype=np.int64) // rate * rate
 
 
 def reverse_sampling(num_frames: int, rate: int) -> IndexMap:
-    """Keep every rate-th frame, repeat it for `rate` frames, and reverse the result."""
+    """Keep every rate-th frame, repeat it `rate` times, and reverse the result."""
     return sampling(num_frames, rate)[::-1].copy()
 
 
 def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
-    """Shuffle the frames within consecutive segments of `segment` frames; the last segment may be shorter."""
+    """Shuffle the frames within each segment of `segment` consecutive frames. The last segment may be shorter."""
     order = np.arange(num_frames, dtype=np.int64)
     for start in range(0, num_frames, segment):
         order[start : start + segment] = start + _shuffled(min(segment, num_frames - start), rng)
@@ -31,17 +31,17 @@ def jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
 
 
 def box_jumble(num_frames: int, segment: int, rng: np.random.Generator) -> IndexMap:
-    """Shuffle consecutive segments of `segment` frames, keeping the order within each; the last may be shorter."""
+    """Shuffle segments of `segment` consecutive frames, keeping the order in each. The last may be shorter."""
     starts = range(0, num_frames, segment)
     boxes = [np.arange(start, min(start + segment, num_frames), dtype=np.int64) for start in starts]
     return np.concatenate([boxes[number] for number in _shuffled(len(boxes), rng)])
 
 
 def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
-    """Keep random frames and show each one until the next.
+    """Keep some frames at random and show each of them until the next one.
 
-    `share`, in (0, 1], is the share of frames kept, at least one; lower is stronger. Unlike in the paper, the first
-    frame is always kept, so that the length never changes.
+    `share` is the fraction of frames to keep, in (0, 1] and at least one frame; lower is stronger. Unlike in the paper,
+    the first frame is always kept, so that the length never changes.
     """
     kept = max(1, round(share * num_frames))
     shown = np.zeros(num_frames, bool)
@@ -51,5 +51,5 @@ def freeze(num_frames: int, share: float, rng: np.random.Generator) -> IndexMap:
 
 
 def _shuffled(count: int, rng: np.random.Generator) -> IndexMap:
-    """Return a permutation of 0..count−1 by sorting random numbers, which is the same in every NumPy version."""
+    """Return a permutation of 0..count−1 by sorting random numbers, which gives the same in every NumPy version."""
     return np.argsort(rng.random(count), kind="stable").astype(np.int64)

@@ -76,5 +76,5 @@ def test_unknown_names_get_a_suggestion() -> None:
         select_corruptions(["gausian_noise"])
     with pytest.raises(InputError, match=r"Did you mean 'typos'.*stressreel list text"):
         select_text_corruptions(["typo"])
-    with pytest.raises(InputError, match="Kinds: visual"):
+    with pytest.raises(InputError, match="Choose from visual"):
         list_corruptions("sound")

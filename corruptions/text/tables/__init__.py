@@ -1,4 +1,4 @@
-"""Word tables of the text perturbations."""
+"""Word tables for the text perturbations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ import yaml
 
 @cache
 def read_table(name: str) -> dict[str, Any]:
-    """Load `<name>.yaml` once; callers must not modify the result."""
+    """Load `<name>.yaml` and cache it. Callers must not modify the result."""
     content: dict[str, Any] = yaml.safe_load((Path(__file__).parent / f"{name}.yaml").read_text(encoding="utf-8"))
     return content

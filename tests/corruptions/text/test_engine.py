@@ -87,7 +87,7 @@ def test_the_public_function_checks_what_it_gets() -> None:
     assert corrupt_text("fire", "drop_first", tools=tools) == TextResult("[UNK]", True)
     wrong = {
         "unknown perturbation 'shufle_order'. Did you mean 'shuffle_order'": {"name": "shufle_order"},
-        "not empty": {"text": "  "},
+        "non-empty": {"text": "  "},
         "got 3": {"text": 3},
         "style must be one of declarative, imperative, auto; got 'order'": {"style": "order"},
         "mode must be one of": {"mode": "old"},

@@ -207,8 +207,8 @@ def test_stream_is_the_one_of_all_versions_and_nothing_else_decides(name):
         ("speckle", math.inf, "sigma must be above 0"),
         ("shot", math.nan, "photons must be above 0"),
         ("shot", 5000, "photons must be at most 4096"),
-        ("impulse", 1.1, r"amount must be 0\.\.1"),
-        ("impulse", math.nan, r"amount must be 0\.\.1"),
+        ("impulse", 1.1, r"amount must be from 0 to 1"),
+        ("impulse", math.nan, r"amount must be from 0 to 1"),
     ],
 )
 def test_impossible_levels_are_refused(name, level, says):
