@@ -1,4 +1,4 @@
-"""Position the agent ("by the man") of a passive clause after place phrases that certainly belong to the verb."""
+"""Find where the agent ("by the man") of a passive clause goes when a phrase of place also follows the verb."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLAUSE_OPENERS = frozenset(
 
 
 def agent_place(caption: Caption, clause: Clause) -> int:
-    """Return the index of the token before which the agent is inserted."""
+    """Return the index of the token before which to insert the agent."""
     last = clause.second_object or clause.object
     stop = last.stop if last is not None else clause.verb.main + 1
     if clause.verb.particle == stop:
@@ -29,9 +29,10 @@ def agent_place(caption: Caption, clause: Clause) -> int:
 
 
 def phrases_behind(caption: Caption, clause: Clause, stop: int) -> tuple[int, bool]:
-    """Return the end of the place phrases after an object, and whether the agent may follow them.
+    """Return where the phrases of place after an object end, and whether the agent may follow them.
 
-    "is put on a dog by a woman", "is put in his bag by a man"; but "is taken by a man with his phone".
+    It may in "is put on a dog by a woman" and "is put in his bag by a man", but not after "with his phone" in "is taken
+    by a man with his phone".
     """
     tokens, place = caption.tokens, stop
     while place < clause.stop and _is_verb_adverb(caption, place):
@@ -68,7 +69,7 @@ def _opens_place(caption: Caption, place: int) -> bool:
 
 
 def is_held(caption: Caption, place: int) -> bool:
-    """Return whether the words after the place phrases may belong to the last phrase rather than to the verb."""
+    """Return whether the words after the phrases of place may belong to the last phrase rather than to the verb."""
     follows = caption.tokens[place] if place < len(caption.tokens) else None
     return follows is not None and (
         follows.tag in ("VBN", "VBG", "VB", "DT", "CD", "PRP", "PRP$", *FINITE)
@@ -79,7 +80,7 @@ def is_held(caption: Caption, place: int) -> bool:
 
 
 def _is_verb_adverb(caption: Caption, place: int) -> bool:
-    """Return whether "off" belongs to the verb, that is, does not start a phrase such as "off the couch"."""
+    """Return whether "off" belongs to the verb, instead of starting a phrase such as "off the couch"."""
     tokens = caption.tokens
     follows = tokens[place + 1].tag if place + 1 < len(tokens) else ""
     phrase = follows.startswith(("DT", "PRP", "NN", "JJ", "CD"))

@@ -1,4 +1,4 @@
-"""Subject-verb agreement, full forms of clitics, and cases of pronouns."""
+"""Make verbs agree with their subjects, and expand clitics to full forms."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ FULL = {"'s": "is", "'re": "are", "'m": "am", "'ve": "have", "ca": "can", "wo": 
 
 
 def full_form(word: str) -> str:
-    """Return the full form of a clitic or shortened auxiliary: "is" for "'s", "will" for the "wo" of "won't"."""
+    """Return the full form of a clitic or shortened auxiliary: "is" for "'s", or "will" for the "wo" of "won't"."""
     return FULL.get(word.lower(), word.lower())
 
 
 def finite_form(lemma: str, past: bool, phrase: NounPhrase | None) -> str:
-    """Return the finite form of a verb that agrees with its subject; None stands for a singular noun."""
+    """Return the finite form of a verb that agrees with `phrase`, or with a singular noun if that is None."""
     plural, person = (phrase.plural, phrase.person) if phrase else (False, 3)
     if lemma == "be":
         if past:

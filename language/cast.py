@@ -1,4 +1,4 @@
-"""Detect the names of characters in a collection of texts."""
+"""Detect the names of the characters that appear in a collection of texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .words import ABBREVIATIONS, TOKEN, name_pattern
 Gender = Literal["female", "male", ""]
 OFTEN = 3
 SHARE = 0.3
-ALWAYS = 8  # occurrences, nearly all capitalized
+ALWAYS = 8  # minimum number of occurrences, nearly all of them capitalized
 _DETERMINERS = {"a", "an", "the", "his", "her", "its", "their", "another", "one", "two", "three", "some", "any", "no"}
 _DETERMINERS |= {"every", "each", "'s", "’s"}
 _PLACES = frozenset(("in", "at", "on", "inside", "near"))
@@ -29,7 +29,7 @@ _VERB = re.compile(
 
 @dataclass(frozen=True)
 class Cast:
-    """The character names of a collection.
+    """The names of the characters in a collection of texts.
 
     Attributes:
         names: Names as written with capitals, such as "Mammy Two Shoes".
@@ -44,7 +44,7 @@ class Cast:
 
 
 def derive_cast(texts: Iterable[str]) -> Cast:
-    """Detect names: words or word sequences that are capitalized within sentences often enough.
+    """Find the names in a collection: words or sequences that are capitalized within sentences often enough.
 
     The first word of a sentence does not count. A word is a name if it precedes a verb at least twice (which excludes
     places and days) and is capitalized at least three times and in 30 % of cases, since annotators often omit capitals.
@@ -82,7 +82,7 @@ def _words(text: str) -> list[str]:
 
 @dataclass
 class _Uses:
-    """Counts of words (in lower case) by context; within sentences unless stated otherwise.
+    """Counts how each word, in lower case, is used within sentences unless stated otherwise.
 
     Attributes:
         large: Capitalized occurrences.

@@ -1,8 +1,8 @@
-"""A shallow parser of clauses: the subject and object of each verb group, from part-of-speech tags only.
+"""Find the clauses of a caption, with the subject and object of each verb group, from part-of-speech tags alone.
 
-The parser is designed for captions: statements, noun phrases with a participle ("man riding a horse") and orders. It
-works from left to right without a grammar of the whole sentence, so attachment across phrases is heuristic. Each rule
-is documented where it is applied.
+The parser is designed for captions: statements, noun phrases with a participle ("man riding a horse") and imperatives.
+It works from left to right without a grammar of the whole sentence, so attachment across phrases is heuristic. Each
+rule is documented where it is applied.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ class Clause:
     """A verb group with its arguments.
 
     Attributes:
-        subject: The subject; "man" in "man riding a horse". A coordinate clause without a subject ("and waves") takes
-            that of the preceding clause. None for orders and gerunds.
+        subject: The subject, such as "man" in "man riding a horse". A coordinate clause without a subject ("and waves")
+            has that of the preceding clause. None for imperatives and gerunds.
         object: The object, or the recipient in "gives her a ring". None in the passive and after "be".
         second_object: The thing given in "gives her a ring".
         agent: The noun phrase after "by" in the passive.
-        role: "main"; "coordinate": shares its subject with an earlier clause; "relative": "who rides"; "subordinate":
-            after "because", "while", "that"; "modifier": a participle; "complement": "to ride", "starts riding".
+        role: "main"; "coordinate" if it shares its subject with an earlier clause; "relative" ("who rides");
+            "subordinate" after "because", "while", "that"; "modifier" for a participle; "complement" ("to ride",
+            "starts
+            riding").
         start: Index of the first token after the conjunction.
         stop: Index after the last token.
         previous: Index of the clause whose subject a coordinate clause shares.
@@ -50,7 +52,7 @@ class Clause:
 
     @property
     def finite(self) -> bool:
-        """Whether the verb is finite."""
+        """Return whether the verb is finite."""
         return self.verb.form == "finite"
 
 
@@ -64,7 +66,7 @@ def clauses(caption: Caption) -> tuple[Clause, ...]:
 
 
 def main_clause(caption: Caption) -> Clause | None:
-    """Return the main statement of a caption: the first main clause or order, else the first finite clause, else any.
+    """Return the first main clause or imperative. If there is none, return the first finite clause, or else any clause.
 
     "Because Tom wants to catch Jerry." has no main clause, so the result is "Tom wants".
     """
@@ -82,7 +84,7 @@ def main_clause(caption: Caption) -> Clause | None:
 
 
 def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
-    """Return the main clause after a contact clause in its subject: "started" in "the can Jerry was in started"."""
+    """Skip a contact clause in the subject: in "the can Jerry was in started", return "started"."""
     tokens = caption.tokens
     if main.subject is None or not main.finite or tokens[0].tag not in ("DT", "PRP$"):
         return main
@@ -98,7 +100,7 @@ def _behind_contact_clause(caption: Caption, main: Clause) -> Clause:
 
 
 def _asks(found: Sequence[Clause]) -> bool:
-    """Return whether a noun phrase merely introduces a subordinate clause: "guy explaining what a syndrome is"."""
+    """Return whether a noun phrase only introduces a subordinate clause, as in "guy explaining what a syndrome is"."""
     first = found[0] if found else None
     return first is not None and first.role == "modifier" and all(c.role == "subordinate" for c in found if c.finite)
 
@@ -145,7 +147,7 @@ def _read_clause(
 def _subject(
     tokens: Sequence[Token], start: int, group: VerbGroup, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Return the role, subject, index of the clause that shares its subject, and start of a clause."""
+    """Return the role, subject and start of a clause, and the index of the clause that shares its subject."""
     begins = group.tokens[0]
     back = begins - 1
     while back >= start and tokens[back].tag.startswith("RB"):
@@ -181,7 +183,7 @@ def _subject(
 
 
 def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause], joint: int) -> int | None:
-    """Return the index of the clause with which a coordinated verb shares its subject: the nearest of the same form."""
+    """Return the index of the nearest clause of the same form, which shares its subject with a coordinated verb."""
     first = tokens[group.first].tag
     for number in range(len(found) - 1, -1, -1):
         verb = found[number].verb
@@ -202,7 +204,7 @@ def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause],
 def _finite_subject(
     tokens: Sequence[Token], start: int, begins: int, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Return the role, subject, None and start of a clause whose subject precedes its finite verb."""
+    """Return the role, subject, None and start of a clause whose subject comes before its finite verb."""
     left = start
     role: Role = "main"
     finite = [c for c in found if c.verb.form in ("finite", "order")]
@@ -266,7 +268,7 @@ def _is_joint(tokens: Sequence[Token], number: int, after_verb: bool, begins: in
 
 
 def _is_first_and(tokens: Sequence[Token], number: int, begins: int) -> bool:
-    """Return whether "and" joins parallel clauses: the first "and" of "eats rice and a boy and a girl sing"."""
+    """Return whether "and" joins parallel clauses, like the first one in "eats rice and a boy and a girl sing"."""
     later = [n for n in range(number + 1, begins) if tokens[n].tag == "CC"]
     if not later:
         return True
@@ -287,7 +289,7 @@ def _role_behind(tokens: Sequence[Token], start: int, left: int) -> Role:
 
 
 def _nearest_start(tokens: Sequence[Token], after: int, begins: int) -> int:
-    """Return the start of the last simple noun phrase before a verb: "the man" in "he thinks the man is"."""
+    """Return where the last simple noun phrase before a verb starts, such as "the man" in "he thinks the man is"."""
     best = begins - 1
     for start in range(begins - 1, after - 1, -1):
         simple = read_simple(tokens, start, begins)
@@ -300,7 +302,7 @@ def _nearest_start(tokens: Sequence[Token], after: int, begins: int) -> int:
 
 
 def _skip_opening(tokens: Sequence[Token], left: int, begins: int, role: Role) -> tuple[Role, int]:
-    """Skip "in this video" before a subject; a conjunction such as "because" there makes the clause subordinate."""
+    """Skip an opening such as "in this video". A conjunction there, such as "because", makes the clause subordinate."""
     while left < begins:
         token = tokens[left]
         if token.lower in SUBORDINATORS and token.tag in ("IN", "WRB", "RB"):
@@ -328,8 +330,8 @@ def _phrase_before(
 ) -> NounPhrase | None:
     """Return the noun phrase that a participle or relative clause modifies.
 
-    This is the last simple phrase, or the one before "in a suit" or "of people"; the search stops at a verb, a
-    conjunction or the start. A word for a picture is replaced by its content: "man" in "video of a man riding".
+    This is the last simple phrase, or the one before "in a suit" or "of people". The search stops at a verb, a
+    conjunction or the start. A word for a picture is replaced by what it shows: "man" in "video of a man riding".
     """
     left = start
     for clause in found:
@@ -377,7 +379,7 @@ def _phrase_before(
 
 
 def _with_ends(tokens: Sequence[Token], found: Sequence[Clause], start: int, stop: int) -> list[Clause]:
-    """End each clause at the start of the next clause outside it; conjunctions belong to neither."""
+    """End each clause where the next clause outside it starts. Conjunctions belong to neither clause."""
     ended: list[Clause] = []
     for number, clause in enumerate(found):
         end = stop

@@ -1,4 +1,4 @@
-"""Words with a fixed part of speech, and the forms of auxiliaries."""
+"""Words that have a single part of speech, and the forms of auxiliaries."""
 
 from __future__ import annotations
 

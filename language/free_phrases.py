@@ -1,8 +1,8 @@
-"""Free phrases: actions of people become gerund phrases; those of animals, vehicles and named people become statements.
+"""Turn free text about an action into a gerund phrase, or into a statement if an animal, vehicle or named person acts.
 
 "A chef slices an onion" becomes "slicing an onion", without an actor. "The dog jumps over the fence" and "Anna opens
-the door" keep their subject, as the events of `event_questions` do: "the dog jumped over the fence", "Did the dog jump
-over the fence". This requires a subject at the start of the sentence, directly followed by its verb.
+the door" keep their subject, like the events of `event_questions`: "the dog jumped over the fence", "Did the dog jump
+over the fence". For this, the sentence must start with the subject, directly followed by its verb.
 """
 
 from __future__ import annotations
@@ -33,27 +33,27 @@ _TITLE = re.compile(r"\b(Mr|Mrs|Ms|Dr)\.\s+(?=[A-Z])")
 _TITLES = ("Mr", "Mrs", "Ms", "Dr", "Miss", "Sir")
 _PRONOUNS = frozenset(("he", "she", "him", "himself", "herself", "his", "her", "hers", "they"))
 _PRONOUNS |= {"male", "female", "a", "b"}
-# Prepositions that attach a place or clothing to a person: "a man in a red apron".
+# Prepositions that connect a place or clothing with a person: "a man in a red apron".
 _ATTACHED = frozenset(("in", "with", "on", "from", "at", "near", "inside", "behind", "of", "wearing", "dressed"))
 _PASTS = {"saw": "see", "found": "find", "fell": "fall", "felt": "feel", "wound": "wind", "bound": "bind"}
 _OWN = ("his", "her", "their")
-_BEING = {"is": True, "was": True, "are": False, "were": False}  # whether singular
+_BEING = {"is": True, "was": True, "are": False, "were": False}  # whether the pronoun is singular
 
 
 def free_phrase(text: str) -> Gerund | Event | str:
-    """Return a gerund phrase, or an event if the subject is an animal, vehicle or name.
+    """Return a gerund phrase, or an event if the subject is an animal, a vehicle or a name.
 
     Args:
         text: A text accepted by `phrases.phrase`, or a sentence such as "the dog jumps over the fence".
 
     Returns:
-        The phrase or event; for uncertain cases a reason code from `phrases.REASONS` or `event_questions.REASONS`.
+        The phrase or event. For uncertain cases, a reason code from `phrases.REASONS` or `event_questions.REASONS`.
     """
     return "long" if len(text) > LONGEST_TEXT else _read(text)
 
 
 def free_phrase_identity() -> dict[str, str]:
-    """Return the versions on which free phrases depend, apart from the code: word-list hashes and the tagger."""
+    """Return everything besides the code that determines free phrases: the hashes of the word lists, and the tagger."""
     return {**phrase_identity(), **lexicon_hashes("stories")}
 
 
@@ -103,7 +103,7 @@ def _read(text: str) -> Gerund | Event | str:
 
 
 def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | None) -> Gerund | str:
-    """Return the action whose verb is at `subject.stop`, or the action of the person that the text describes."""
+    """Return the action whose verb is at `subject.stop` or, without a subject, the action of the person in the text."""
     text, later = _without_later(text)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"
@@ -128,7 +128,7 @@ def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | No
 
 
 def _without_later(text: str) -> tuple[str, str]:
-    """Cut off phrases such as "after eating", as a question about order would then mention two orders."""
+    """Cut off phrases such as "after eating", which would make a question about order mention two orders."""
     cut = _LATER.search(text)
     before = [] if cut is None else [token.lower for token in tokenize(text[: cut.start()])]
     acts = any(is_verb_form(word, form) for word in before for form in ("VBG", "VBZ"))
@@ -137,7 +137,7 @@ def _without_later(text: str) -> tuple[str, str]:
 
 
 def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int) -> Gerund | str:
-    """Refuse a phrase in which a verb was mistaken for a noun, or which may belong to another clause or actor."""
+    """Reject a phrase if a verb was mistaken for a noun, or if it may belong to another clause or actor."""
     if not isinstance(found, Gerund):
         return found
     given = sum(token.lower in ("and", ",", "then", "&", ";") for token in tokenize(text))
@@ -149,7 +149,7 @@ def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int
 
 
 def _with_apostrophes(text: str) -> str:
-    """Restore the apostrophes of clitics that a dataset omits: "a baby s toes" becomes "a baby's toes"."""
+    """Restore apostrophes that a dataset omits: "a baby s toes" becomes "a baby's toes"."""
     tokens = tokenize(text)
     for before, token in reversed([*pairwise(tokens)]):
         if token.lacks_apostrophe and token.lower == "'s":
@@ -158,7 +158,7 @@ def _with_apostrophes(text: str) -> str:
 
 
 def _is_doubtful(tokens: Sequence[Token], found: Gerund) -> bool:
-    """Return whether an apostrophe is missing, or whether the verb may belong to another clause or actor."""
+    """Return whether an apostrophe is missing, or the verb may belong to another clause or actor."""
     if any(token.lacks_apostrophe for token in tokens):
         return True  # "a car s alternator"
     words = found.phrase.split()
@@ -212,7 +212,7 @@ def _opens_alone(tokens: Sequence[Token], start: int) -> bool:
 
 
 def _has_verb_left(text: str) -> bool:
-    """Return whether a verb was mistaken for a noun: "painting the wall and steps back", "the white top talks to …"."""
+    """Return whether a verb was mistaken for a noun, as in "painting the wall and steps back"."""
     words = text.split()
     if words[1:2] == ["of"] and "NOUN" in readings(verb_lemma(words[0])):
         return True  # "viewing of two people", from "a view of two people"
@@ -248,7 +248,7 @@ def _has_verb_left(text: str) -> bool:
 
 
 def _is_governed(word: str) -> bool:
-    """Return whether a word rarely follows a plural noun: "back" in "steps back", "it" in "levels it"."""
+    """Return whether a word rarely follows a plural noun, like "back" in "steps back" or "it" in "levels it"."""
     return CLOSED.get(word) in ("DT", "PRP", "PRP$") or word in ("up", "down", "off", "out", "away", "back", "over")
 
 
@@ -258,7 +258,7 @@ def _behind_openers(tokens: Sequence[Token]) -> int:
 
 
 def _named(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return a capitalized name or pair of names, such as "John and Mary", if a verb follows."""
+    """Return a capitalized name or pair of names, such as "John and Mary", if it is followed by a verb."""
     names: list[str] = []
     at = start
     while at < len(tokens):
@@ -293,7 +293,7 @@ def _is_name(token: Token) -> bool:
 
 
 def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return a lower-case name if a verb follows: "mickey mouse | talking", "jeremy | is describing"."""
+    """Return a lower-case name if it is followed by a verb: "mickey mouse | talking", "jeremy | is describing"."""
     lists, names, at = word_lists("stories"), list[str](), start
     while at + 1 < len(tokens):
         word, behind = tokens[at].lower, tokens[at + 1].lower
@@ -318,13 +318,13 @@ def _known(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _is_surname(token: Token) -> bool:
-    """Return whether a word behind a first name is outside the dictionary: "letterman", not "for"."""
+    """Return whether a word after a first name is missing from the dictionary, like "letterman" but unlike "for"."""
     closed = token.lower in CLOSED or token.lower in word_lists("clipped").prepositions
     return token.is_word and not closed and not readings(token.text)
 
 
 def _small_names(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """Return lower-case names: "david letterman"."""
+    """Return names that are written in lower case, such as "david letterman"."""
     found = []
     for token, after in zip(tokens, [*tokens[1:], None], strict=True):
         if token.lower in word_lists("stories").first_names:
@@ -375,7 +375,7 @@ def _somebody(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool) -> str:
-    """Return the form of a verb that agrees with its subject; "" for other words."""
+    """Return the form of a verb that agrees with its subject, or "" if the word is not a verb."""
     word = tokens[number].lower
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     if word in _BEING:
@@ -395,7 +395,7 @@ def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool
 
 
 def _head(tokens: Sequence[Token], at: int) -> tuple[int, bool, bool] | None:
-    """Return the token after a noun for people, whether it is plural, and whether it is a group: "a group of men"."""
+    """Return the token after a noun for people, whether it is plural, and whether it is a group ("a group of men")."""
     lists, people, grouped = word_lists("stories"), _people(), False
     determiners = lists.subject_determiners | {"various", "different", "few"}
     determined = False
@@ -422,7 +422,7 @@ def _head(tokens: Sequence[Token], at: int) -> tuple[int, bool, bool] | None:
 
 
 def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
-    """Return a common noun phrase, such as "a black dog" or "two dogs", if the noun can be an actor."""
+    """Return a common noun phrase, such as "a black dog" or "two dogs", if the noun can perform an action."""
     lists = word_lists("stories")
     at = start
     determiner = tokens[at].lower if at < len(tokens) and tokens[at].lower in lists.subject_determiners else ""
@@ -459,7 +459,7 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | str:
-    """Return the event that "Why did … ?" presupposes."""
+    """Return the event that is presupposed by "Why did … ?" with this subject."""
     at, adverbs = subject.stop, ""
     while at < len(tokens) and tokens[at].lower.endswith("ly") and "ADV" in readings(tokens[at].text):
         adverbs += f" {tokens[at].lower}"
@@ -504,9 +504,9 @@ def _is_past(word: str) -> bool:
 
 
 def _rest(text: str, tokens: Sequence[Token], at: int, subject: _Subject, progressive: bool) -> str | None:
-    """Return the words after the verb, with coordinated verbs in their base form; None if uncertain.
+    """Return the words after the verb, with coordinated verbs in their base form, or None if uncertain.
 
-    The words end before a conjunct in another form: "was being chased by Tom and wanted ..."
+    The words end before a conjunct in another form, as in "was being chased by Tom and wanted ...".
     """
     written, place = "", tokens[at].start if at < len(tokens) else len(text)
     for number in range(at, len(tokens)):

@@ -1,4 +1,4 @@
-"""Word gerund phrases: "another" for labelled people, articles for bare nouns; refuse incomplete phrases."""
+"""Finish gerund phrases: insert articles and "another", merge synonyms, and reject phrases that are incomplete."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .lexicon import word_lists
 from .plain_captions import Refused
 from .tag_repairs.clipped_words import folded, is_noun, verb_form
 
-_PAD = [""] * 4  # added after the last word, so that lookahead needs no bounds checks
+_PAD = [""] * 4  # appended to the words, so that looking ahead needs no bounds checks
 
 
 @dataclass(frozen=True)
 class Gerund:
-    """A gerund phrase with its lemmas.
+    """A gerund phrase and its lemmas.
 
     Attributes:
         phrase: Lower case, without a final period: "putting a book on a shelf".
@@ -37,7 +37,7 @@ class Gerund:
 
 @dataclass(frozen=True)
 class PhraseWord:
-    """A word of a phrase, with its lemma if the word is used as a verb."""
+    """A word of a phrase, with its lemma if it is used as a verb."""
 
     text: str
     lemma: str = ""
@@ -46,7 +46,7 @@ class PhraseWord:
 
 @cache
 def fold_noun(noun: str) -> str:
-    """Return the lemma of a noun, or the representative of its group of synonyms."""
+    """Return the lemma of a noun, or the noun that represents its group of synonyms."""
     folds = folded("folds")
     if noun in folds:
         return folds[noun]
@@ -55,7 +55,7 @@ def fold_noun(noun: str) -> str:
 
 
 def finished(phrase: list[PhraseWord]) -> Gerund:
-    """Check and correct the words of a phrase, and extract its lemmas."""
+    """Correct the words of a phrase, check it, and extract its lemmas."""
     table = word_lists("clipped")
     phrase = _merged(phrase)
     while phrase[-1].text in table.conjunctions or phrase[-1].text == ",":
@@ -102,7 +102,7 @@ def _merged(phrase: list[PhraseWord]) -> list[PhraseWord]:
 
 
 def _without_labels(phrase: list[PhraseWord]) -> Iterator[PhraseWord]:
-    """Replace "person #2", "the second person" and the like with "another person"."""
+    """Replace labels such as "person #2" and "the second person" with "another person"."""
     table, texts, at = word_lists("clipped"), [word.text for word in phrase] + _PAD, 0
     while at < len(phrase):
         if texts[at] == "the" and texts[at + 1] in table.ordinals and texts[at + 2] == "person":
@@ -154,20 +154,20 @@ def _nouns(phrase: list[PhraseWord]) -> list[tuple[int, str]]:
 
 
 def nouns_of(phrase: list[PhraseWord]) -> frozenset[str]:
-    """Return the folded lemmas of the nouns of a phrase that begins with its verb."""
+    """Return the lemmas of the nouns in a phrase that begins with its verb, with synonyms merged."""
     return frozenset(noun for _, noun in _nouns(phrase))
 
 
 def without_slips(found: Gerund) -> Gerund:
-    """Refuse a phrase that lacks a word, and mark a phrase that has a pronoun without an antecedent.
+    """Reject a phrase that lacks a word, and mark a phrase that has a pronoun without an antecedent.
 
-    Phrases are refused if they contain an intransitive verb with an object ("looking a picture"), "put" with a place
+    Phrases are rejected if they contain an intransitive verb with an object ("looking a picture"), "put" with a place
     but no object ("putting on the table"), or "a" before a verb or a plural ("a kitchen tables"). They are marked as
     anaphoric if the only noun before "it" cannot be its antecedent ("putting a blanket on it"), or if they end in "in
     there", "does so" or "the other".
 
     Raises:
-        Refused: A word is missing; the message is "slip", one of `gerunds.REASONS`.
+        Refused: A word is missing. The message is "slip", one of `gerunds.REASONS`.
     """
     words = found.phrase.replace(",", " ,").split()
     faults = (_lacks_preposition, _lacks_object, _breaks_number)
@@ -177,7 +177,7 @@ def without_slips(found: Gerund) -> Gerund:
 
 
 def _lacks_preposition(words: list[str], at: int) -> bool:
-    """Return whether an intransitive verb has an object: "looking a picture"; not "laughing a lot"."""
+    """Return whether an intransitive verb has an object, as in "looking a picture" but not in "laughing a lot"."""
     table = word_lists("clipped")
     if words[at : at + 2] == ["running", "place"]:
         return True
@@ -188,7 +188,7 @@ def _lacks_preposition(words: list[str], at: int) -> bool:
 
 
 def _lacks_object(words: list[str], at: int) -> bool:
-    """Return whether "put" has a place but no object: "putting back on the table"."""
+    """Return whether "put" has a place but no object, as in "putting back on the table"."""
     table = word_lists("clipped")
     if not is_verb_form(words[at], "VBG") or verb_lemma(words[at]) not in ("put", "place"):
         return False
@@ -214,7 +214,7 @@ def _leans(words: list[str]) -> bool:
 
 
 def _breaks_number(words: list[str], at: int) -> bool:
-    """Return whether "a" precedes a verb or a plural: "an eat", "a kitchen tables"; not "a few clothes"."""
+    """Return whether "a" precedes a verb or a plural, as in "a kitchen tables" but not in "a few clothes"."""
     table = word_lists("clipped")
     if words[at] not in ("a", "an") or at + 1 == len(words) or words[at + 1] in table.quantities:
         return False

@@ -1,10 +1,10 @@
-"""Caption sentences as gender-neutral gerund phrases: "She puts on her shoes." -> "putting on their shoes".
+"""Convert captions to gender-neutral gerund phrases: "She puts on her shoes." becomes "putting on their shoes".
 
-The clause about a person, from `language.clauses`, is searched through auxiliaries and aspect verbs ("begins to eat")
-for the action; the action and the verbs coordinated with it are put into the -ing form. Word lists are in
-`clipped.yaml`. The module uses the tagger that is always installed, so that phrases are the same on every machine.
+The clause about a person, found by `language.clauses`, is followed through auxiliaries and aspect verbs ("begins to
+eat") to the action. The action and the verbs coordinated with it are put into the -ing form. Word lists are in
+`clipped.yaml`. The tagger that is always installed is used, so that phrases are the same on every machine.
 
-Uncertain cases are refused with a code from `REASONS`.
+Uncertain cases are rejected with a code from `REASONS`.
 """
 
 from __future__ import annotations
@@ -41,13 +41,14 @@ REASONS = {
 
 @lru_cache(maxsize=1 << 14)
 def gerund(sentence: str) -> Gerund | str:
-    """Return a sentence about a person's action as a gender-neutral gerund phrase, or the reason for refusing it.
+    """Convert a sentence about a person's action to a gender-neutral gerund phrase.
 
     Args:
         sentence: One caption, such as "person begins to play on his phone."
 
     Returns:
-        The phrase ("playing on their phone") with its lemmas, or a reason code from `REASONS`.
+        The phrase ("playing on their phone") with its lemmas or, if the sentence is rejected, a reason code from
+        `REASONS`.
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))
@@ -57,13 +58,13 @@ def gerund(sentence: str) -> Gerund | str:
 
 
 def phrase_identity(*more: str) -> dict[str, str]:
-    """Return the versions on which phrases depend, apart from the code: hashes of the word lists, and the tagger."""
+    """Return everything besides the code that determines phrases: the hashes of the word lists, and the tagger."""
     return {**lexicon_hashes("clipped", "lexicon", *more), "tagger": load_tagger("pattern").name}
 
 
 @dataclass(frozen=True)
 class _Reading:
-    """A tagged clipped caption with its clauses."""
+    """A tagged clipped caption and its clauses."""
 
     caption: Caption
     found: tuple[Clause, ...]
@@ -79,7 +80,7 @@ class _Reading:
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def following(self, number: int) -> int | None:
-        """Return the clause whose verb follows another verb, with only adverbs between them."""
+        """Return the clause whose verb follows another verb with at most adverbs in between."""
         later = number + 1
         if later == len(self.found):
             return None
@@ -89,7 +90,7 @@ class _Reading:
         return later if all(self.tag(n).startswith("RB") or self.lower(n) in slack for n in between) else None
 
     def joins(self, number: int) -> bool:
-        """Return whether a token opens a subordinate or relative clause: "as", "who"; not "that" of "that cup"."""
+        """Return whether a token opens a subordinate or relative clause, like "as" but unlike "that" in "that cup"."""
         if self.lower(number) == "so":
             return self.lower(number + 1) in word_lists("clipped").subjects
         if self.tag(number) in ("DT", "RB", "RP", "CC") or self.lower(number + 1) == "of":
@@ -99,7 +100,7 @@ class _Reading:
         return self.lower(number) in SUBORDINATORS | RELATIVES
 
     def gets(self, verb: VerbGroup) -> int | None:
-        """Return the index of "gets" in "gets dressed", which is an action despite its passive form."""
+        """Return the index of "gets" in phrases like "gets dressed", which are actions despite their passive form."""
         return next((n for n in verb.auxiliaries if self.lower(n) in GET), None)
 
 
@@ -107,10 +108,10 @@ class _Reading:
 
 
 def gerund_parts(caption: Caption) -> list[PhraseWord]:
-    """Return a caption's action and the words after it as parts of a gerund phrase.
+    """Return the action of a caption and the words after it, as parts of a gerund phrase.
 
     Raises:
-        Refused: The caption is uncertain; the message is one of `REASONS`.
+        Refused: The caption is uncertain. The message is one of `REASONS`.
     """
     reading = _Reading(caption, clauses(caption))
     lists = word_lists("clipped")
@@ -132,7 +133,7 @@ def gerund_parts(caption: Caption) -> list[PhraseWord]:
 
 
 def _is_joined(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a verb follows a conjunction or its repeated subject ("they", "person")."""
+    """Return whether a verb follows a conjunction or a repetition of its subject ("they", "person")."""
     lists, place = word_lists("clipped"), clause.verb.tokens[0] - 1
     if reading.lower(place) in lists.subjects | {"person"}:
         place -= 1 + (reading.lower(place - 1) == "the")
@@ -141,13 +142,13 @@ def _is_joined(reading: _Reading, clause: Clause) -> bool:
 
 
 def _in_contact(reading: _Reading, clause: Clause) -> bool:
-    """Return whether a verb belongs to a contact clause: "the sandwich they are holding"."""
+    """Return whether a verb belongs to a contact clause, as in "the sandwich they are holding"."""
     place = clause.verb.tokens[0] - 1
     return reading.lower(place) in word_lists("clipped").subjects and _is_contact(reading, place, clause)
 
 
 def _check_subject(reading: _Reading, number: int) -> None:
-    """Raise Refused if the subject is not a person, or if another noun phrase follows the person."""
+    """Raise Refused if the subject is not a person, or if another noun phrase follows it."""
     lists, start = word_lists("clipped"), reading.found[number].verb.tokens[0]
     people = lists.people | lists.subject_pronouns | lists.subjects
     persons = [n for n in range(start) if reading.lower(n) in people and not _determines(reading, n)]
@@ -174,13 +175,13 @@ def _check_subject(reading: _Reading, number: int) -> None:
 
 
 def _determines(reading: _Reading, number: int) -> bool:
-    """Return whether a word for a person modifies a noun: "the other side"."""
+    """Return whether a word for a person modifies a noun, as in "the other side"."""
     alone = reading.lower(number) in word_lists("clipped").people | word_lists("clipped").subjects
     return not alone and reading.tag(number + 1).startswith("NN")
 
 
 def _action(reading: _Reading, number: int) -> int:
-    """Follow auxiliaries, aspect verbs and states to the clause of the action."""
+    """Follow auxiliaries, aspect verbs and states to the clause that contains the action."""
     lists = word_lists("clipped")
     while True:
         verb, later = reading.found[number].verb, reading.following(number)
@@ -205,7 +206,7 @@ def _action(reading: _Reading, number: int) -> int:
 
 
 def _leads(reading: _Reading, number: int, later: int) -> bool:
-    """Return whether a verb only introduces the next one: "begins to eat", "goes to open", "comes running"."""
+    """Return whether a verb only introduces the next one, as in "begins to eat", "goes to open" and "comes running"."""
     lists, verb, next_verb = word_lists("clipped"), reading.found[number].verb, reading.found[later].verb
     tag, word = reading.tag(next_verb.main), reading.lower(next_verb.main)
     if verb.lemma == "go" and next_verb.tokens[0] > verb.main + 1:
@@ -218,7 +219,7 @@ def _leads(reading: _Reading, number: int, later: int) -> bool:
 
 
 def _behind_state(reading: _Reading, number: int, follows: int | None) -> int | None:
-    """Return the action of a person introduced by a place: "is in a room undressing", "there is a man who cooks"."""
+    """Return the action of a person who is introduced with a place, as in "is in a room undressing"."""
     found = reading.found
     if follows is not None and found[follows].finite:
         return follows  # a typo: "is opens"
@@ -250,9 +251,9 @@ class _Draft:
     reading: _Reading
     at: int = 0  # index of the next token
     parts: list[PhraseWord] = field(default_factory=list)
-    members: set[int] = field(default_factory=set)  # the clause of the action and those joined to it
-    licensed: bool = False  # whether a subordinate clause awaits its verb
-    opener: int = 0  # index of the word that opened the clause
+    members: set[int] = field(default_factory=set)  # the clauses of the action and of the verbs joined to it
+    licensed: bool = False  # whether a subordinate clause is waiting for its verb
+    opener: int = 0  # index of the word that opened the subordinate clause
     plural: bool = False  # whether the subject is plural
 
     def turn(self, number: int, joint: Sequence[str] = ()) -> None:
@@ -278,7 +279,7 @@ class _Draft:
         self.at = stop
 
     def cut_joint(self, verb: VerbGroup) -> list[str]:
-        """Remove and return the conjunctions before the next verb; adverbs are dropped and "then" becomes "and"."""
+        """Remove and return the conjunctions before the next verb. Adverbs are dropped and "then" becomes "and"."""
         lists, joints = word_lists("clipped"), list[str]()
         while self.parts and self.parts[-1].text in lists.conjunctions | {","}:
             joints.insert(0, self.parts.pop().text)
@@ -293,7 +294,7 @@ def _written(reading: _Reading, number: int) -> list[PhraseWord]:
     starts = {clause.verb.tokens[0]: place for place, clause in enumerate(found)}
     draft = _Draft(reading)
     draft.turn(number)
-    # Words that may follow within the phrase: "holding a bag", "as they get up".
+    # Words that may follow within the phrase, as in "holding a bag" and "as they get up".
     modifier = not found[number].finite or any(reading.joins(n) for n in range(found[number].verb.first))
     while draft.at < len(reading.tokens):
         place = starts.get(draft.at)
@@ -328,7 +329,7 @@ def _written(reading: _Reading, number: int) -> list[PhraseWord]:
 
 
 def _write_word(draft: _Draft, modifier: bool) -> int | None:
-    """Add a word that is not a verb, or skip a repeated subject; return the clause to restart with, if any."""
+    """Add a word that is not a verb, or skip a repeated subject. Return the clause to restart with, if any."""
     reading, at, lists = draft.reading, draft.at, word_lists("clipped")
     word, found = reading.lower(at), reading.found
     ahead = next((n for n, clause in enumerate(found) if clause.verb.tokens[0] > at), None)
@@ -386,7 +387,7 @@ def _write_subordinate(draft: _Draft, clause: Clause) -> None:
 
 
 def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
-    """Return whether "they" opens a contact clause: "the sandwich they are holding"."""
+    """Return whether "they" opens a contact clause, as in "the sandwich they are holding"."""
     lists, verb = word_lists("clipped"), clause.verb
     if not reading.tag(at - 1).startswith(("NN", "PRP", "DT")):
         return False
@@ -397,7 +398,7 @@ def _is_contact(reading: _Reading, at: int, clause: Clause) -> bool:
 
 
 def _has_new_subject(reading: _Reading, clause: Clause) -> bool:
-    """Return whether the noun phrase before a verb is a new subject: "opens a closet | a light comes on"."""
+    """Return whether the noun phrase before a verb is a new subject, as in "opens a closet | a light comes on"."""
     subject, start = clause.subject, clause.verb.tokens[0]
     if reading.lower(start - 1) in word_lists("clipped").determiners | word_lists("clipped").people:
         return True
@@ -414,7 +415,7 @@ def _is_bare(reading: _Reading, at: int) -> bool:
 
 
 def _lies(reading: _Reading, at: int) -> bool:
-    """Return whether "lay" has no object and means "lie": captions use "laying on a bed" for "lying on a bed"."""
+    """Return whether "lay" has no object and so means "lie". Captions use "laying on a bed" for "lying on a bed"."""
     lists = word_lists("clipped")
     word = reading.lower(at + (reading.lower(at) in ("down", "back")))
     return not word or word in lists.prepositions | lists.conjunctions | lists.subordinators | {","}

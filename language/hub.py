@@ -1,4 +1,4 @@
-"""Model files: a local folder, or a pinned snapshot of the Hugging Face Hub, downloaded before work starts."""
+"""Find model files in a local folder, or download a pinned snapshot from the Hugging Face Hub before work starts."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ..core.files import sha256_file
 
 WANTED = ["*.json", "*.txt", "*.model", "*.safetensors"]
 UNWANTED = ["coreml/*", "onnx/*", "openvino/*"]
-OLD_WEIGHTS = "pytorch_model*.bin"  # used only by models without safetensors
+OLD_WEIGHTS = "pytorch_model*.bin"  # these are used only if a model has no safetensors
 HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
-PATIENCE = 20.0  # seconds to wait for a response of the Hub
+PATIENCE = 20.0  # seconds to wait for the Hub to respond
 
 
 @dataclass(frozen=True)
 class ModelFiles:
-    """A local model: its name, folder and revision.
+    """A model whose files are all on this machine.
 
     Attributes:
-        name: The name that the user specified, or that of the default model.
-        folder: The folder with all files; nothing is read or downloaded from elsewhere.
+        name: The name given by the user, or that of the default model.
+        folder: The folder with all files. Nothing is read or downloaded from elsewhere.
         revision: The commit on the Hub; empty for a local folder.
     """
 
@@ -37,17 +37,17 @@ class ModelFiles:
     revision: str = ""
 
     def identity(self) -> dict[str, str]:
-        """Return the properties that determine the model's outputs: revision, and hashes of weights and other files."""
+        """Return what determines the model's outputs: the revision, and hashes of the weights and the other files."""
         return {"name": self.name, "revision": self.revision, **_hashes(self.folder)}
 
 
 @cache
 def model_files(model: str, revision: str, advice: str) -> ModelFiles:
-    """Locate a model; download it if it is a name on the Hub that is not cached.
+    """Find the files of a model, and download them if it is a name on the Hub that is not cached.
 
     Args:
         model: A folder, or a name on the Hub.
-        revision: The pinned commit; "" for the newest commit, which the result records.
+        revision: The pinned commit, or "" for the newest one, which the result records.
         advice: Hint for error messages: the option and the values it accepts.
 
     Raises:
@@ -114,7 +114,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _joint_hash(folder: Path, paths: list[Path]) -> str:
-    """Hash files together; a single file keeps its own SHA-256."""
+    """Hash several files together. A single file keeps its own SHA-256."""
     if len(paths) == 1:
         return sha256_file(paths[0])
     digest = hashlib.sha256()
@@ -125,7 +125,7 @@ def _joint_hash(folder: Path, paths: list[Path]) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Suppress the progress bars and messages of transformers while a model loads."""
+    """Suppress the progress bars and messages that transformers prints while it loads a model."""
     logging: Any = importlib.import_module("transformers.utils.logging")
     level, drawn = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()

@@ -1,4 +1,4 @@
-"""Lemmas and inflected forms of English words, from lemminflect with corrections."""
+"""Look up lemmas and inflected forms of English words with lemminflect, with corrections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BE = {"VB": "be", "VBZ": "is", "VBP": "are", "VBD": "was", "VBN": "been", "VBG":
 
 @lru_cache(maxsize=1 << 14)
 def readings(word: str) -> dict[str, tuple[str, ...]]:
-    """Return a word's lemmas in lemminflect by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX")."""
+    """Return the lemmas of a word, by part of speech ("NOUN", "VERB", "ADJ", "ADV", "AUX")."""
     lemminflect = import_extra("lemminflect")
     lower = word.lower()
     found: dict[str, tuple[str, ...]] = dict(lemminflect.getAllLemmas(lower))
@@ -28,7 +28,7 @@ def readings(word: str) -> dict[str, tuple[str, ...]]:
 
 @lru_cache(maxsize=1 << 14)
 def verb_lemma(word: str) -> str:
-    """Return the base form of a verb form, or the word itself if it is unknown."""
+    """Return the base form of a verb, or the word itself if it is unknown."""
     lower = word.lower()
     if lower in BE.values() or lower in ("were", "am"):
         return "be"
@@ -44,13 +44,13 @@ def verb_lemma(word: str) -> str:
 
 
 def _rank(lemma: str, form: str) -> int:
-    """Rank the more common verb first: "found" is a form of "find", "saw" of "see"."""
+    """Rank the more common verb first, so that "found" is a form of "find" and "saw" a form of "see"."""
     return 0 if lemma in _COMMON else 1 if lemma != form else 2
 
 
 @lru_cache(maxsize=1 << 14)
 def inflect(lemma: str, tag: Tag) -> str:
-    """Return a form of a lemma; particles are kept ("picking up" is the "VBG" of "pick up")."""
+    """Return a form of a lemma. Particles are kept: the "VBG" of "pick up" is "picking up"."""
     lemminflect = import_extra("lemminflect")
     head, _, rest = lemma.partition(" ")
     if head == "be" and tag in BE:
@@ -75,24 +75,24 @@ def _forms(lemma: str, tag: Tag) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def is_verb_form(word: str, tag: Tag) -> bool:
-    """Return whether a word can be the form of a verb that a tag denotes."""
+    """Return whether a word can be the form of a verb that the tag stands for."""
     lower = word.lower()
     return any(lower in _forms(lemma, tag) for lemma in readings(lower).get("VERB", ()))
 
 
 def can_be_verb(word: str) -> bool:
-    """Return whether a word can be a verb form."""
+    """Return whether a word can be any form of a verb."""
     return "VERB" in readings(word)
 
 
 def is_only_verb(word: str) -> bool:
-    """Return whether a word is a base form of a verb and of no other part of speech except an auxiliary."""
+    """Return whether a word is the base form of a verb and no other part of speech except an auxiliary."""
     return is_verb_form(word, "VB") and set(readings(word)) <= {"VERB", "AUX"}
 
 
 @lru_cache(maxsize=1 << 14)
 def is_plural_noun(word: str) -> bool:
-    """Return whether a word is the plural of a noun and differs from the singular."""
+    """Return whether a word is a plural noun that differs from its singular."""
     lower = word.lower()
     return any(lower != lemma and inflect(lemma, "NNS") == lower for lemma in readings(lower).get("NOUN", ()))
 

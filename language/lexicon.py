@@ -1,4 +1,4 @@
-"""Word lists of the rules, read from the YAML files of this folder."""
+"""Load the word lists that the language rules use from the YAML files in this folder."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FOLDER = Path(__file__).parent
 
 @cache
 def words(name: str) -> frozenset[str]:
-    """Return one list of `lexicon.yaml`."""
+    """Return one of the lists in `lexicon.yaml`."""
     return frozenset(word for word in str(read_lexicon()[name]).split())
 
 
 def lexicon_hashes(*names: str) -> dict[str, str]:
-    """Return the SHA-256 of the named word-list files by file name; of all files if none is named."""
+    """Return the SHA-256 of word-list files by file name. If no names are given, all files are included."""
     paths = [FOLDER / f"{name}.yaml" for name in names] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
 
 class WordLists:
-    """The lists of a file as attributes, as in `word_lists("clipped").people`."""
+    """Gives access to the lists in a file as attributes, such as `word_lists("clipped").people`."""
 
     def __init__(self, name: str):
         self._file = f"language/{name}.yaml"
@@ -47,14 +47,14 @@ def word_lists(name: str) -> WordLists:
 
 @cache
 def phrasal_verbs() -> frozenset[tuple[str, str]]:
-    """Return phrasal verbs as pairs: ("pick", "up")."""
+    """Return phrasal verbs as pairs such as ("pick", "up")."""
     return frozenset((verb, particle) for verb, _, particle in (pair.partition("_") for pair in words("phrasal")))
 
 
 @cache
 def verb_forms() -> dict[str, dict[str, str]]:
-    """Return the forms of verbs that the dictionary lacks or inflects incorrectly, by base form and tag."""
-    rows = [row.split("/") for row in sorted(words("verb_forms"))]  # sets have no order
+    """Return the forms of verbs that the dictionary lacks or gets wrong, by base form and tag."""
+    rows = [row.split("/") for row in sorted(words("verb_forms"))]  # a set has no order
     return {row[0]: dict(zip(("VB", "VBZ", "VBD", "VBN", "VBG"), row, strict=True)) for row in rows}
 
 

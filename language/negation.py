@@ -1,4 +1,4 @@
-"""Negate clauses, find negations, and remove them."""
+"""Negate clauses, and detect and remove negation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .tense import is_past
 from .words import Caption, Token, like
 
 POSITIVE = {"nobody": "somebody", "nothing": "something", "nowhere": "somewhere", "none": "some", "no": "some"}
-POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no single-word positive
+POSITIVE |= {"no-one": "someone", "neither": ""}  # "" has no positive form of one word
 
-_Edit = tuple[dict[int, str], dict[int, str]]  # replaced words, and words inserted before tokens
+_Edit = tuple[dict[int, str], dict[int, str]]  # replacements of words, and words to insert before tokens
 
 
 def is_negated(caption: Caption, clause: Clause) -> bool:
-    """Return whether a clause is negated: "not", "n't", "never", "cannot", "no longer", "nothing", "there is no"."""
+    """Return whether a clause contains a negative word, such as "not", "never", "nothing" or "there is no"."""
     verb = clause.verb
     if verb.negation is not None or any(caption.tokens[n].lower == "cannot" for n in verb.auxiliaries):
         return True
@@ -29,7 +29,7 @@ def is_negated(caption: Caption, clause: Clause) -> bool:
 
 
 def _negative_words(caption: Caption, clause: Clause) -> list[int]:
-    """Return the negative words other than "not": in the subject ("nobody", "no cats"), or directly after the verb."""
+    """Return the negative words other than "not" in the subject ("nobody", "no cats") or directly after the verb."""
     tokens, verb = caption.tokens, clause.verb
     found = [n for n in verb.adverbs if tokens[n].lower in POSITIVE and tokens[n].lower != "no"]
     if clause.subject is not None and clause.subject.first < verb.first:
@@ -55,10 +55,11 @@ def _is_negative(tokens: Sequence[Token], number: int) -> bool:
 def negate(caption: Caption, clause: Clause, *joined: Clause, shared: Sequence[Clause] = ()) -> str | None:
     """Negate a clause and any clauses joined to it.
 
-    "rides" becomes "does not ride", "is riding" "is not riding", "can ride" "cannot ride"; the order "add" becomes "do
-    not add", the participle "riding" "not riding", and "to ride" "not to ride".
+    "rides" becomes "does not ride", "is riding" becomes "is not riding", and "can ride" becomes "cannot ride". The
+    imperative "add" becomes "do not add", the participle "riding" becomes "not riding", and "to ride" becomes "not to
+    ride".
 
-    Clauses in `joined` receive a separate negation ("does not ride and does not wave"); verbs of clauses in `shared`
+    Clauses in `joined` are negated separately ("does not ride and does not wave"). The verbs of clauses in `shared`
     share "does not" ("does not ride and wave").
 
     Returns:
@@ -106,7 +107,7 @@ def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -
 
 
 def _support(caption: Caption, clause: Clause) -> str:
-    """Return the form of "do" that negates a verb without auxiliary."""
+    """Return the form of "do" that is needed to negate a verb without an auxiliary."""
     first, subject = caption.tokens[clause.verb.first], clause.subject
     support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
     if support == "did" and not is_past(caption, clause):
@@ -127,7 +128,7 @@ _COUNTS = ("several", "many", "few", "numerous", "various", "multiple", "both", 
 
 
 def _opens_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a plural without an article starts here: "dogs", "bowling balls"."""
+    """Return whether a plural without an article starts here, as in "dogs" and "bowling balls"."""
     if tokens[number : number + 1] and tokens[number].lower in _COUNTS:
         return False  # "there are not several men"
     while number < len(tokens) and tokens[number].tag in ("JJ", "NN", "VBG", "VBN"):
@@ -177,7 +178,7 @@ def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
 
 
 def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
-    """Replace a negative word: "nothing" with "something", "no food" with "some food"."""
+    """Return the changes that replace a negative word: "nothing" with "something", "no food" with "some food"."""
     word = tokens[number].lower
     follows = tokens[number + 1] if number + 1 < len(tokens) else None
     rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}
@@ -201,7 +202,7 @@ _ONLY_NEGATED = frozenset(("anymore", "either", "yet", "ever", "nor", "until", "
 
 
 def negative_words(caption: Caption) -> list[int]:
-    """Return the indices of negative words; "no" before an article is treated as a typo for "on"."""
+    """Return the indices of negative words. "no" before an article is treated as a typo for "on"."""
     tokens, found = caption.tokens, []
     for number, token in enumerate(tokens):
         after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -213,10 +214,11 @@ def negative_words(caption: Caption) -> list[int]:
 
 
 def remove_negative(caption: Caption, number: int) -> str | None:
-    """Return a caption without its only negation.
+    """Remove the only negation from a caption.
 
     Returns:
-        The caption, with "some" for "any" after the negation; None if the result would be ungrammatical or change the
+        The caption, with "some" for "any" after the negation, or None if the result would be ungrammatical or change
+        the
         meaning ("not only", "or not", "not either").
     """
     tokens = caption.tokens
@@ -259,7 +261,7 @@ def _removed(caption: Caption, clause: Clause, number: int) -> str | None:
 
 
 def _edited(caption: Caption, number: int, text: str) -> str:
-    """Replace the first "any" after the removed negation with "some"."""
+    """Apply a change and replace the first "any" after it with "some"."""
     for token in caption.tokens[number + 1 :]:
         if token.lower in _POLAR:
             place = text.lower().rfind(caption.text[token.start :].lower())
@@ -269,7 +271,7 @@ def _edited(caption: Caption, number: int, text: str) -> str:
 
 
 def _with(caption: Caption, number: int) -> str | None:
-    """Replace "without" before a noun phrase with "with"; return None for "without looking"."""
+    """Replace "without" before a noun phrase with "with". Return None in cases such as "without looking"."""
     tokens = caption.tokens
     phrase = read_noun_phrase(tokens, number + 1, len(tokens), tails=False)
     if phrase is None or tokens[number + 1].tag in ("VBG", "VB") or tokens[phrase.head].lower.endswith("ing"):

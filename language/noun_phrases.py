@@ -1,4 +1,4 @@
-"""Noun phrases built from tags: determiners, modifiers, head, "of ..." and relative clauses."""
+"""Parse noun phrases from tags: determiners, modifiers, head, "of ..." and relative clauses."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _PLURAL_WORDS = words("plural_words")
 
 @dataclass(frozen=True)
 class NounPhrase:
-    """A noun phrase.
+    """A noun phrase in a caption.
 
     Attributes:
         first: Index of the first token.
         stop: Index after the last token.
-        heads: Index of the head noun, or of each conjunct's head.
-        plural: Whether the verb that agrees with the phrase is plural.
+        heads: Index of the head noun or, if nouns are coordinated, of each head.
+        plural: Whether a verb that agrees with the phrase is plural.
     """
 
     first: int
@@ -35,16 +35,16 @@ class NounPhrase:
 
     @property
     def head(self) -> int:
-        """The index of the first head."""
+        """Return the index of the first head."""
         return self.heads[0]
 
     def text(self, caption: Caption) -> str:
-        """Return the phrase as written in its caption."""
+        """Return the phrase as it is written in the caption."""
         return caption.text[caption.tokens[self.first].start : caption.tokens[self.stop - 1].end]
 
 
 def is_person(caption: Caption, phrase: NounPhrase) -> bool:
-    """Return whether a noun phrase takes the relative pronoun "who" rather than "that"."""
+    """Return whether a noun phrase is followed by the relative pronoun "who" rather than "that"."""
     inside = caption.tokens[phrase.first : phrase.stop]
     token = caption.tokens[phrase.head]
     if token.lower in words("quantities") or token.lower == "one":
@@ -66,7 +66,7 @@ def read_noun_phrase(
     Args:
         tokens: Tagged tokens.
         start: Index of the first token.
-        stop: Index that the phrase may not pass.
+        stop: Index at which the phrase must end.
         joined: Whether to include "and another".
         tails: Whether to include "of ...", "about ..." and relative clauses.
 
@@ -134,7 +134,7 @@ def read_noun_phrase(
 
 
 def _bare_second(tokens: Sequence[Token], start: int, other: NounPhrase) -> bool:
-    """Return whether two nouns share an article and so form one subject: "a purple shirt and white blazer is"."""
+    """Return whether two nouns share an article and so form one subject, as in "a purple shirt and white blazer is"."""
     bare = tokens[other.first].tag in ("NN", "JJ") and tokens[other.head].tag == "NN" and len(other.heads) == 1
     return bare and tokens[start].tag in ("DT", "PRP$")
 
@@ -144,7 +144,7 @@ def _list_goes_on(tokens: Sequence[Token], comma: int, stop: int) -> bool:
 
 
 def read_simple(tokens: Sequence[Token], start: int, stop: int) -> tuple[int, int] | None:
-    """Parse determiners, modifiers and nouns; return the end of the phrase and its head."""
+    """Parse determiners, modifiers and nouns. Return where the phrase ends and the index of its head."""
     number = start
     head = -1
     while number < stop:
@@ -218,7 +218,7 @@ def _noun_ahead(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> bool:
-    """Return whether a participle modifies a noun ("a running man", "add chopped onions")."""
+    """Return whether a participle modifies a noun, as in "a running man" and "add chopped onions"."""
     token = tokens[number]
     after = tokens[number + 1] if number + 1 < stop else None
     before = tokens[number - 1] if number > 0 else None
@@ -241,7 +241,7 @@ def is_modifier(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _relative_stop(tokens: Sequence[Token], start: int, stop: int) -> int:
-    """Return the end of the relative clause that starts at "who": a comma, "and", or a second verb."""
+    """Return where the relative clause that starts at "who" ends: at a comma, at "and", or at a second verb."""
     finite = 0
     for number in range(start + 1, stop):
         token = tokens[number]
@@ -263,7 +263,7 @@ def _joins_nouns(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether the preceding words are the subject of a verb, possibly after prepositional phrases."""
+    """Return whether the words before a verb are its subject, possibly with prepositional phrases in between."""
     while number < stop:
         token = tokens[number]
         if token.tag in FINITE or (token.tag in ("VBG", "VB") and token.lower != "including"):

@@ -1,4 +1,4 @@
-"""The arguments after a verb group: its objects, or the agent of a passive."""
+"""Parse what follows a verb group: its objects, or the agent of a passive."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PERCEPTION = words("perception")
 
 
 def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[NounPhrase | None, NounPhrase | None]:
-    """Return the object of a verb group, and the second object after a recipient; None where absent."""
+    """Return the object of a verb group and the second object after a recipient. Each is None if there is none."""
     if group.lemma in COPULAS and group.lemma not in ("turn",):
         return None, None
     at = group.main + 1
@@ -56,7 +56,7 @@ def read_objects(tokens: Sequence[Token], group: VerbGroup, stop: int) -> tuple[
 
 
 def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
-    """Extend an object by the place of a fixed thing: "an opening" becomes "an opening in the floor"."""
+    """Extend an object by the place of something fixed: "an opening" becomes "an opening in the floor"."""
     if phrase.stop + 1 >= stop or tokens[phrase.stop].lower not in ("in", "on", "under", "within"):
         return phrase
     place = read_noun_phrase(tokens, phrase.stop + 1, stop, joined=False)
@@ -69,7 +69,7 @@ def _with_place(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, s
 
 
 def _with_infinitive(tokens: Sequence[Token], phrase: NounPhrase, stop: int) -> NounPhrase:
-    """Extend "something" by the infinitive that ends its clause: "something to drink"."""
+    """Extend "something" by the infinitive that ends its clause, as in "something to drink"."""
     end = phrase.stop + 2
     things = ("something", "anything", "nothing", "food", "clothes")
     if phrase.stop - phrase.first > 1 or tokens[phrase.head].lower not in things or end > stop:
@@ -80,7 +80,7 @@ def _with_infinitive(tokens: Sequence[Token], phrase: NounPhrase, stop: int) -> 
 
 
 def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGroup, stop: int) -> NounPhrase:
-    """Extend an object by "tied to a tree"; extend an object of perception by "dancing"."""
+    """Extend an object by a participle such as "tied to a tree" or, after a verb of perception, "dancing"."""
     if phrase.stop >= stop or tokens[phrase.stop].tag not in ("VBN", "VBG"):
         return phrase
     takes = tokens[phrase.stop].tag == "VBN" or group.lemma in PERCEPTION
@@ -99,7 +99,7 @@ def _with_participle(tokens: Sequence[Token], phrase: NounPhrase, group: VerbGro
 
 
 def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
-    """Return whether a noun phrase is an adverbial of time or extent: "sleeps all day"."""
+    """Return whether a noun phrase is an adverbial of time or extent, as in "sleeps all day"."""
     head = tokens[phrase.head]
     if tokens[phrase.stop - 1].lower == "times" and head.lower in QUANTITIES:
         return True  # "a couple of times"
@@ -111,7 +111,7 @@ def _is_adverbial(tokens: Sequence[Token], phrase: NounPhrase) -> bool:
 
 
 def read_agent(tokens: Sequence[Token], group: VerbGroup, limit: int) -> NounPhrase | None:
-    """Return the noun phrase after "by"."""
+    """Return the noun phrase after "by", or None if there is none."""
     for number in range(group.main + 1, limit):
         if tokens[number].lower == "by":
             return read_noun_phrase(tokens, number + 1, limit)

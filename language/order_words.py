@@ -1,6 +1,6 @@
-"""Verbs of orders: words that can open an order, and mistagged verbs within orders.
+"""Recognize imperatives: words that can start one, and verbs inside one that have the wrong tag.
 
-Recipes omit commas, so taggers mistake verbs of orders for nouns: "bake in the oven flip and serve".
+Recipes omit commas, so taggers mistake imperative verbs for nouns: "bake in the oven flip and serve".
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .words import Caption, Token
 
 
 def opens_order(word: str) -> bool:
-    """Return whether a word at the start of a phrase can be the verb of an order."""
+    """Return whether a word at the start of a phrase can be an imperative verb."""
     known = readings(word)
     lists = word_lists("clipped")
     if not is_verb_form(word, "VB") or word in CLOSED or word in BE:
@@ -24,7 +24,7 @@ def opens_order(word: str) -> bool:
 
 
 def without_openers(texts: Sequence[str]) -> int:
-    """Return the number of leading words that carry no action, such as "then" or the adverb of manner "finely"."""
+    """Count the leading words that carry no action, such as "then" or the adverb "finely"."""
     at = 0
     while at < len(texts) and (texts[at] in word_lists("orders").openers or is_manner(texts[at])):
         at += 1
@@ -32,7 +32,7 @@ def without_openers(texts: Sequence[str]) -> int:
 
 
 def is_manner(word: str) -> bool:
-    """Return whether a word is an adverb of manner: "finely"."""
+    """Return whether a word is an adverb of manner, such as "finely"."""
     known = readings(word)
     return word.endswith("ly") and "ADV" in known and "VERB" not in known
 
@@ -45,7 +45,7 @@ def _suspects() -> tuple[frozenset[str], frozenset[str]]:
 
 
 def with_hidden_orders(caption: Caption) -> list[Token]:
-    """Tag as verbs the orders that were mistagged as nouns or adjectives: "… in the oven flip and bake"."""
+    """Tag imperative verbs that were mistaken for nouns or adjectives, as in "… in the oven flip and bake"."""
     tokens, lists = list(caption.tokens), word_lists("orders")
     certain, suspicious = _suspects()
     for number, token in enumerate(tokens):
@@ -128,7 +128,7 @@ def with_hidden_orders(caption: Caption) -> list[Token]:
 
 
 def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str:
-    """Return the tag that the surrounding words determine, or "" if they determine none."""
+    """Return the tag that follows from the surrounding words, or "" if they leave it open."""
     token, behind = tokens[number], tokens[number - 1].lower if number else ""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     next_word, next_tag = (after.lower, after.tag) if after else ("", "")
@@ -153,7 +153,7 @@ def _tag_by_place(tokens: Sequence[Token], number: int, lists: WordLists) -> str
 
 
 def is_purpose(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "to" introduces a verb: "roll over to completely cover the stuffing"."""
+    """Return whether "to" introduces a verb, as in "roll over to completely cover the stuffing"."""
     place = number - 1
     while place > 0 and is_manner(tokens[place].lower):
         place -= 1
@@ -161,7 +161,7 @@ def is_purpose(tokens: Sequence[Token], number: int) -> bool:
 
 
 def is_hidden_still(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a word may be an untagged verb of an order: "the lid on simmer …"."""
+    """Return whether a word may be an imperative verb without the right tag, as in "the lid on simmer …"."""
     token, before = tokens[number], tokens[number - 1]
     if not token.tag.startswith(("NN", "JJ", "VB")):
         return False

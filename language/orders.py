@@ -1,12 +1,11 @@
-"""Orders as gerund phrases: "add the oil and stir" -> "adding the oil and stirring".
+"""Convert instructions to gerund phrases: "add the oil and stir" becomes "adding the oil and stirring".
 
-The module is designed for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped
-onions and pepper, stir". The functions here and the lists in `orders.yaml` insert commas between list items and "and"
-between orders. Time clauses ("after …", "before …", "when …") that follow the last command are removed. Clauses are
-parsed
+The rules are designed for instructions, especially recipes, which omit commas and conjunctions: "add salt chopped
+onions and pepper, stir". Using the lists in `orders.yaml`, commas are inserted between list items and "and" between
+instructions. Time clauses ("after …", "before …", "when …") after the last instruction are removed. Clauses are parsed
 by `language.clauses`; the tagger is the one that is always installed.
 
-Uncertain cases are refused with a code from `gerunds.REASONS`.
+Uncertain cases are rejected with a code from `gerunds.REASONS`.
 """
 
 from __future__ import annotations
@@ -32,18 +31,19 @@ from .words import Caption, Token
 
 _END = re.compile(r"[.!?;:…\n]+(?=\s|$)|\s/|/\s|[()\[\]\"“”]")
 _FRIED = re.compile(r"\b(stir|deep|pan|air) (fried)\b")
-_LONGEST = 80  # words
+_LONGEST = 80  # maximum number of words
 
 
 @lru_cache(maxsize=1 << 14)
 def order_phrase(text: str) -> Gerund | str:
-    """Return an order as a gerund phrase, or the reason for refusing an uncertain case.
+    """Convert an instruction to a gerund phrase.
 
     Args:
-        text: One order, such as "spread margarine on two slices of bread".
+        text: One instruction, such as "spread margarine on two slices of bread".
 
     Returns:
-        The phrase ("spreading margarine on two slices of bread") with its lemmas, or a reason code.
+        The phrase ("spreading margarine on two slices of bread") with its lemmas or, if the instruction is rejected, a
+        reason code.
     """
     try:
         caption = load_tagger("pattern").analyse(_plain(text), "imperative")
@@ -134,10 +134,10 @@ def _is_known(lemma: str) -> bool:
 
 
 def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> int:
-    """Return the end of a phrase: the start of a clause of time after the last order.
+    """Return where a phrase ends: at a clause of time after the last instruction.
 
     Raises:
-        Refused: An order follows the clause of time: "when it boils add the rice".
+        Refused: An instruction follows the clause of time, as in "when it boils add the rice".
     """
     for number in range(1, len(tokens)):
         if tokens[number].lower not in lists.time_openers:
@@ -158,7 +158,7 @@ def _stop(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> i
 def _check_clauses(
     tokens: Sequence[Token], found: Sequence[Clause], orders: Sequence[int], stop: int, lists: WordLists
 ) -> None:
-    """Refuse a finite verb whose clause has no introducing word: "add the oil it sizzles"."""
+    """Reject a finite verb whose clause has no introducing word, as in "add the oil it sizzles"."""
     for clause in found:
         main = clause.verb.first
         if not clause.finite or main >= stop:
@@ -172,7 +172,7 @@ def _check_clauses(
 
 
 def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> None:
-    """Refuse a first order that lacks its object: "place on a plate"."""
+    """Reject a first instruction that lacks its object, as in "place on a plate"."""
     for one, other in pairwise(tokens):
         if (one.lower, other.lower) == ("and", "of"):
             raise Refused("cut_off")
@@ -200,7 +200,7 @@ def _check_objects(tokens: Sequence[Token], orders: Sequence[int], lists: WordLi
 
 
 def _without_time(tokens: list[Token]) -> list[Token]:
-    """Cut off a clause of time at the start: "when bubbles form flip the pancake"."""
+    """Remove a clause of time from the start, as in "when bubbles form flip the pancake"."""
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
     if start >= len(tokens) or tokens[start].lower not in lists.time_openers:
@@ -215,9 +215,10 @@ def _without_time(tokens: list[Token]) -> list[Token]:
 
 
 def _place_last(tokens: list[Token]) -> list[Token]:
-    """Move a place or tool at the start after the first order: "in a bowl combine flour and eggs and stir".
+    """Move a place or tool at the start after the first instruction: "in a bowl combine flour and eggs and stir".
 
-    Tokens are returned unchanged if the order already ends in a place, or contains a word that introduces a clause.
+    Tokens are returned unchanged if the instruction already ends in a place, or contains a word that introduces a
+    clause.
     """
     lists = word_lists("orders")
     start = without_openers([token.lower for token in tokens])
@@ -278,14 +279,14 @@ def _parts(tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int
 
 
 def _lacks_article(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a bare noun of place follows a preposition: "on pan"."""
+    """Return whether a bare noun of place follows a preposition, as in "on pan"."""
     after = tokens[number + 1].tag if number + 1 < len(tokens) else ""
     places = tokens[number].lower in lists.places and tokens[number].tag == "NN"
     return places and tokens[number - 1].tag in ("IN", "TO") and not after.startswith(("NN", "POS"))
 
 
 def _is_measure(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
-    """Return whether a noun is used as a measure: "a cup of", "2 cups"; not "a cup"."""
+    """Return whether a noun is used as a measure, as in "a cup of" and "2 cups" but not in "a cup"."""
     word = tokens[number].lower
     of = number + 1 < len(tokens) and tokens[number + 1].lower == "of"
     vessel = word in ("cup", "cups") and not of and tokens[number - 1].tag != "CD"
@@ -315,9 +316,9 @@ def _is_joined(tokens: Sequence[Token], order: int, lists: WordLists) -> bool:
 
 
 def _leans(tokens: Sequence[Token], orders: Sequence[int], lists: WordLists) -> bool:
-    """Return whether a pronoun refers to an earlier sentence: "pour some oil on it".
+    """Return whether a pronoun refers to an earlier sentence, as in "pour some oil on it".
 
-    The antecedent can be a noun of an earlier order or, after "until", any earlier noun; "them" needs several.
+    The antecedent can be a noun of an earlier instruction or, after "until", any earlier noun. "them" needs several.
     """
     for number, token in enumerate(tokens):
         if token.lower in ("one", "ones") and number and tokens[number - 1].tag.startswith(("DT", "JJ", "NN")):

@@ -1,4 +1,4 @@
-"""Put clauses into the passive; the rest of the sentence is unchanged."""
+"""Put a clause into the passive without changing the rest of the sentence."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _ANIMALS = frozenset(("animal", "bird", "cat", "dog", "horse", "monkey"))
 def to_passive(caption: Caption, clause: Clause) -> str | None:
     """Put a clause into the passive: "a man is riding a horse" becomes "a horse is being ridden by a man".
 
-    Tense, aspect, negation, adverbs and particle are kept. The verb agrees with the new subject; the agent is the
-    entire former subject, with objective pronouns. Verbs that shared that subject receive a pronoun: "and waves"
-    becomes "who waves". "man riding a horse" becomes "a horse being ridden by man".
+    Tense, aspect, negation, adverbs and particle are kept. The verb agrees with the new subject. The agent is the
+    entire former subject, with objective pronouns. Verbs that shared that subject get a pronoun: "and waves" becomes
+    "who waves". "man riding a horse" becomes "a horse being ridden by man".
 
     Returns:
         The caption, or None if `passive_obstacle` returns a reason.
@@ -109,7 +109,7 @@ def _passive_group(caption: Caption, clause: Clause) -> str:
 
 
 def _introduction(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the clause "there is" before a participle; its verb agrees with the new subject."""
+    """Return the clause "there is" before a participle, as its verb must agree with the new subject."""
     tokens = caption.tokens
     for other in clauses(caption):
         if clause.role == "modifier" and other.verb.copula and other.finite and not other.verb.auxiliaries:
@@ -120,7 +120,7 @@ def _introduction(caption: Caption, clause: Clause) -> Clause | None:
 
 
 def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
-    """Return an object with its number as a subject: "a pack of cards is", "a cup of tea and a book are"."""
+    """Return an object with the number it has as a subject: "a pack of cards is", "a cup of tea and a book are"."""
     tokens = caption.tokens
     inside = tokens[phrase.first : phrase.stop]
     head, first = tokens[phrase.heads[-1]], tokens[phrase.first]
@@ -159,7 +159,7 @@ def _in_case(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
 
 
 def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
-    """Return the pronoun for a noun phrase: "him", "her", "them", "it"."""
+    """Return the pronoun that replaces a noun phrase, such as "him", "her", "them" or "it"."""
     token = caption.tokens[phrase.head]
     if len(phrase.heads) == 1 and token.tag == "PRP":
         return case.get(token.lower, token.lower)
@@ -182,7 +182,7 @@ def _pronoun(caption: Caption, phrase: NounPhrase, case: dict[str, str]) -> str:
 
 
 def _give_back_subject(caption: Caption, clause: Clause, changes: dict[int, str], before: dict[int, str]) -> None:
-    """Restore the subject of verbs that shared it: "who waves", "and he waves", "adding oil"."""
+    """Restore the subject of verbs that shared it, as in "who waves", "and he waves" and "adding oil"."""
     tokens = caption.tokens
     sharing = sharing_clause(caption, clause)
     if sharing is None or clause.subject is None:

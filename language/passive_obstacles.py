@@ -1,4 +1,4 @@
-"""Reasons not to put a clause into the passive: no passive exists, or the structure is uncertain."""
+"""Decide whether a clause can be put into the passive, or whether there is no passive or its structure is uncertain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INTRANSITIVE = words("no_passive") | words("motion")
 
 
 def passive_obstacle(caption: Caption, clause: Clause) -> str:
-    """Return the reason why a clause cannot be put into the passive, or "" if it can."""
+    """Return why a clause cannot be put into the passive, or "" if it can."""
     verb, tokens = clause.verb, caption.tokens
     if caption.style == "imperative":
         return "an order has no passive"  # "when the soup boils add clams": the parsed object is unreliable
@@ -91,7 +91,7 @@ def passive_obstacle(caption: Caption, clause: Clause) -> str:
 
 
 def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
-    """Return whether the subject may be only part of the words before the verb, or may belong to another sentence."""
+    """Return whether the subject may be only part of the words before the verb, or belong to another sentence."""
     tokens, subject = caption.tokens, clause.subject
     if subject is None or tokens[subject.stop - 1].tag in ("CC", "IN", "TO", "PRP$"):
         return True
@@ -174,7 +174,7 @@ def _is_unsure_subject(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_two_phrases(inside: Sequence[Token], heads: int) -> bool:
-    """Return whether the subject may be two phrases: "person they", "I person", "a chair, person"."""
+    """Return whether the subject may be two phrases, as in "person they", "I person" and "a chair, person"."""
     listed = any(token.text == "," for token in inside) and not any(token.tag.startswith("W") for token in inside)
     kinds = ["PRP" if token.tag == "PRP" else token.tag[:2] for token in inside]
     return (listed and heads == 1) or not {("NN", "PRP"), ("PRP", "NN")}.isdisjoint(pairwise(kinds))
@@ -230,7 +230,7 @@ def _is_unsure_modifier(caption: Caption, clause: Clause, subject: NounPhrase, t
 
 
 def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bool:
-    """Return whether a phrase may not be the object, or may contain the next verb: "guitar and singing song"."""
+    """Return whether a phrase may not be the object, or may contain the next verb, as in "guitar and singing song"."""
     tokens = caption.tokens
     first, last = tokens[thing.first], tokens[thing.stop - 1]
     if first.lower in words("places") or caption.text.find("' ", tokens[thing.first].start) >= 0:
@@ -297,7 +297,7 @@ def _is_unsure_object(caption: Caption, clause: Clause, thing: NounPhrase) -> bo
 
 
 def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
-    """Return whether a conjunct of an object may be a verb: "the bag and leaves", "guitar and singing song"."""
+    """Return whether part of a coordinated object may be a verb, as in "the bag and leaves"."""
     tokens = caption.tokens
     ended = tokens[stop - 1]
     if ended.lower == "steps" and caption.lower_at(stop) in words("particles") | {"inside", "outside"}:
@@ -326,7 +326,7 @@ def _hides_verb(caption: Caption, first: int, stop: int) -> bool:
 
 
 def _is_unsure_behind(caption: Caption, clause: Clause) -> bool:
-    """Return whether the words after the object may belong to it, or start a second sentence."""
+    """Return whether the words after the object may belong to it, or may start a second sentence."""
     tokens, found = caption.tokens, clauses(caption)
     last = clause.second_object or clause.object
     if last is None:
@@ -423,7 +423,7 @@ def _goes_on(caption: Caption, clause: Clause, place: int) -> bool:
 
 
 def _shares(caption: Caption, clause: Clause) -> bool:
-    """Return whether coordinated verbs would lose their subject or object: "demonstrates and describes a car"."""
+    """Return whether coordinated verbs would lose their subject or object, as in "demonstrates and describes a car"."""
     tokens, found = caption.tokens, clauses(caption)
     sharing = sharing_clause(caption, clause)
     if clause.role == "coordinate" and clause.previous is not None:

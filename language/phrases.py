@@ -1,8 +1,8 @@
-"""Gerund phrases made from timed annotations: gerunds, orders and sentences about a person.
+"""Convert timed annotations to gerund phrases, whether they are gerunds, instructions or sentences about a person.
 
 "Spread margarine on bread." and "a man is spreading margarine on bread" both become "spreading margarine on bread". The
 first words determine the kind: an -ing form, the base form of a verb, or anything else. `orders.py` and `gerunds.py`
-parse them; a gerund is parsed as the corresponding order, so that the same checks apply.
+parse them. A gerund is parsed like the corresponding instruction, so that the same checks apply.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ REASONS = gerunds.REASONS | {
     "pronoun": "a pronoun without the noun that it stands for",
     "long": "more words than a question about two events can hold",
 }
-LONGEST = 24  # words
-LONGEST_TEXT = 2000  # characters; longer than any real phrase
+LONGEST = 24  # maximum number of words
+LONGEST_TEXT = 2000  # maximum number of characters, above that of any real phrase
 _SEEN = re.compile(r"^\s*(?:(?:we|you|i)(?: can| then)? see|the video shows|(?:the|this) clip shows)\s+", re.IGNORECASE)
 _INSIDE = re.compile(r"\b(?:we|you|i)(?: can)? see\b", re.IGNORECASE)
 _EXERCISE = re.compile(r"\b(push|pull|sit|chin|press|step) (ups)\b", re.IGNORECASE)
 
 
 def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
-    """Return an annotation phrase as a gerund phrase, or the reason for refusing an uncertain case.
+    """Convert an annotated phrase to a gerund phrase.
 
     Args:
-        text: A gerund ("spreading margarine on bread"), an order ("spread margarine on bread; add the oil and stir") or
-            a present-tense sentence about a person ("a man is opening the door").
+        text: A gerund ("spreading margarine on bread"), an instruction ("spread margarine on bread; add the oil and
+            stir") or a present-tense sentence about a person ("a man is opening the door").
         as_is: Whether to keep the words unchanged, except for spaces and the final period.
 
     Returns:
-        The phrase with its lemmas, or a reason code from `REASONS`.
+        The phrase with its lemmas or, if it is rejected, a reason code from `REASONS`.
     """
     if len(text) > LONGEST_TEXT:
         return "long"
@@ -51,12 +51,12 @@ def phrase(text: str, *, as_is: bool = False) -> Gerund | str:
 
 
 def instruction(text: str) -> Gerund | str:
-    """Return an order as a gerund phrase; see `phrase`."""
+    """Convert an instruction to a gerund phrase; see `phrase`."""
     return "long" if len(text) > LONGEST_TEXT else accepted(order_phrase(text))
 
 
 def accepted(found: Gerund | str) -> Gerund | str:
-    """Refuse a phrase that is anaphoric or too long."""
+    """Reject a phrase that is anaphoric or too long."""
     if isinstance(found, str):
         return found
     if found.anaphoric:
@@ -65,7 +65,7 @@ def accepted(found: Gerund | str) -> Gerund | str:
 
 
 def phrase_identity() -> dict[str, str]:
-    """Return the versions on which phrases depend, apart from the code: hashes of the word lists, and the tagger."""
+    """Return everything besides the code that determines phrases: the hashes of the word lists, and the tagger."""
     return gerunds.phrase_identity("orders")
 
 
@@ -100,7 +100,7 @@ def _phrase(text: str) -> Gerund | str:
 
 
 def _hides_order(tokens: Sequence[str]) -> bool:
-    """Return whether a verb of orders follows a noun: "blow torch cook the meat"."""
+    """Return whether an imperative verb follows a noun, as in "blow torch cook the meat"."""
     verbs = words("order_verbs")
     return any(word in verbs and one not in CLOSED and "NOUN" in readings(one) for one, word in pairwise(tokens))
 
@@ -121,7 +121,7 @@ def _as_order(text: str) -> str:
 
 
 def _ing_lemma(word: str) -> str:
-    """Return the base form of an -ing form, "stir-fry" for "stir-frying"; "" for other words."""
+    """Return the base form of an -ing form, such as "stir-fry" for "stir-frying", or "" for other words."""
     manner, dash, verb = word.rpartition("-")
     if not word.endswith("ing") or word in word_lists("clipped").ing_nouns or not is_verb_form(verb, "VBG"):
         return ""
@@ -140,7 +140,7 @@ def _as_is(text: str) -> Gerund | str:
 
 
 def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozenset[str]]:
-    """Return the lemmas of verbs and of nouns in a text from which no phrase was made.
+    """Return the lemmas of the verbs and of the nouns in a text that could not be converted to a phrase.
 
     Both sets are empty if the text is too long for a phrase.
     """
@@ -152,7 +152,7 @@ def said(text: str, style: StyleOption = "auto") -> tuple[frozenset[str], frozen
 
 
 def lemmas_in(text: str) -> frozenset[str]:
-    """Return all possible noun and verb lemmas of a text's words, excluding auxiliaries and function words.
+    """Return every lemma that a word of the text may have as a noun or verb, except auxiliaries and function words.
 
     "the cut onions" yields "cut" and "onion".
     """

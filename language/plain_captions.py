@@ -1,4 +1,4 @@
-"""Normalize caption sentences: correct typos, and make words for people gender-neutral."""
+"""Normalize the sentences of captions: correct typos, and make words for people gender-neutral."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .tag_repairs.clipped_words import is_act, is_noun
 
 _TOKEN = re.compile(r"#?\w+(?:['/-]\w+)*|'s\b|[,&]")
 _PART = re.compile(r"\w+")
-_LONGEST = 80  # words; a caption is one sentence
+_LONGEST = 80  # maximum number of words, as a caption is one sentence
 _END = re.compile(r"[.!?;:…\n]+|\s/|/\s")
 
 
 class Refused(Exception):
-    """Raised for a refused sentence; the only argument is a code from `gerunds.REASONS`."""
+    """Raised when a sentence is rejected. Its only argument is a code from `gerunds.REASONS`."""
 
 
 @cache
@@ -28,7 +28,7 @@ def _slips() -> tuple[re.Pattern[str], dict[str, str]]:
 
 
 def plain_sentence(sentence: str) -> str:
-    """Normalize a caption: one lower-case sentence with commas as the only marks, no typos, neutral words for people.
+    """Normalize a caption to one lower-case sentence without typos, gendered words, or marks other than commas.
 
     Raises:
         Refused: The text has no word, or more than one sentence.
@@ -47,7 +47,7 @@ def plain_sentence(sentence: str) -> str:
 
 
 def _neutralised(words: list[str]) -> Iterator[str]:
-    """Yield the words with each gendered word, also inside "man's", replaced by "they" or "person"."""
+    """Replace each gendered word, also inside "man's", with "they" or "person"."""
     neutral, people = read_lexicon("clipped")["neutral"], word_lists("clipped").people
     for word, after in pairwise(words):
         if word == "her" and not (is_noun(after) or after in ("own", "other", "home")):

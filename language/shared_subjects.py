@@ -1,4 +1,4 @@
-"""Coordinated verbs that share a subject: "opens the door and leaves"."""
+"""Handle coordinated verbs that share a subject, as in "opens the door and leaves"."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .words import Caption
 
 
 def sharing_clause(caption: Caption, clause: Clause) -> Clause | None:
-    """Return the first later clause that shares the subject of a clause: "and waves"."""
+    """Return the first later clause that shares the subject of a clause, such as "and waves"."""
     found = clauses(caption)
     own, root = found.index(clause), root_clause(caption, clause)
     return next((c for c in found[own + 1 :] if c.role == "coordinate" and root_clause(caption, c) == root), None)
 
 
 def joint_before(caption: Caption, clause: Clause, first: int) -> int:
-    """Return the token that joins a coordinate clause to the previous one, ignoring adverbs."""
+    """Return the token that joins a coordinate clause to the previous one, not counting adverbs."""
     joint = clause.verb.tokens[0] - 1
     while joint > first and caption.tokens[joint].tag.startswith("RB"):
         joint -= 1
@@ -24,7 +24,7 @@ def joint_before(caption: Caption, clause: Clause, first: int) -> int:
 
 
 def root_clause(caption: Caption, clause: Clause) -> int:
-    """Return the index of the first clause in the chain, which states the shared subject."""
+    """Return the index of the clause that states the subject which later clauses share."""
     found = clauses(caption)
     place = found.index(clause)
     while (previous := found[place].previous) is not None:
@@ -33,7 +33,7 @@ def root_clause(caption: Caption, clause: Clause) -> int:
 
 
 def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
-    """Return whether "then" joins a verb that was not parsed as sharing the subject: "throws a book then starts"."""
+    """Return whether "then" joins a verb whose subject was not found, as in "throws a book then starts"."""
     tokens = caption.tokens
     if not 0 < number < len(tokens):
         return False
@@ -43,7 +43,7 @@ def is_lone_then(caption: Caption, number: int, alone: bool = False) -> bool:
 
 
 def repeated_subject(caption: Caption, subject: NounPhrase) -> str:
-    """Return a short form of a subject, such as "the man", "they" or "Tom"; "" if it is uncertain."""
+    """Return a short form of a subject, such as "the man", "they" or "Tom", or "" if it is uncertain."""
     tokens, head = caption.tokens, caption.tokens[subject.head]
     if head.tag == "PRP" and len(subject.heads) == 1:
         return head.text if head.lower == "i" else head.lower

@@ -1,6 +1,6 @@
-"""Part-of-speech tagging: NLTK's tagger if its data is found, else Pattern's (textblob), with corrections.
+"""Tag parts of speech with NLTK if its data is found, else with Pattern (textblob), and correct the tags.
 
-Both taggers expect running text. Captions differ: they are in lower case, lack the final period, or are orders or
+Both taggers expect running text, whereas captions are in lower case, lack the final period, or are imperatives or
 headlines. The corrections use the parts of speech that a word can have (`inflection`).
 """
 
@@ -28,7 +28,7 @@ class Tagger:
     """A part-of-speech tagger.
 
     Attributes:
-        name: Tagger and version; equal names imply equal tags.
+        name: Tagger and version. Equal names imply equal tags.
         tag_words: Function that returns a tag for each word.
     """
 
@@ -41,22 +41,23 @@ class Tagger:
         Args:
             text: One or more sentences.
             style: Style of the dataset's captions. "declarative": statements, or noun phrases without a finite verb.
-                "imperative": orders, unless a subject and its verb are found. "auto": orders if the first word can only
-                be a verb, else statements.
+                "imperative": imperatives, unless a subject and its verb are found. "auto": imperatives if the first
+                word can
+                only be a verb, else statements.
         """
         return _analysed(self, text, style)
 
     def analyse_clipped(self, text: str) -> Caption:
-        """Tokenize and tag a clipped caption about a person: "person open the door"."""
+        """Tokenize and tag a clipped caption about a person, such as "person open the door"."""
         return _analysed_clipped(self, text)
 
     def analyse_story(self, text: str, names: tuple[str, ...], living: Container[str]) -> Caption:
-        """Tokenize and tag a text about characters as if their names were capitalized; the text itself is unchanged.
+        """Tokenize and tag a text about characters as if their names were capitalized. The text itself does not change.
 
         Args:
             text: One or more sentences.
             names: Names of the characters, longest first.
-            living: Nouns for living beings that can be actors.
+            living: Nouns for living beings that can act.
         """
         pattern = name_pattern(names)
         written = {name.lower(): name for name in names}
@@ -103,11 +104,12 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     """Load a tagger.
 
     Args:
-        kind: "nltk" needs its data (`stressreel data download`, or NLTK_DATA); "pattern" is always installed; "auto"
-            uses NLTK if its data is found.
+        kind: "nltk" needs its data (`stressreel data download`, or NLTK_DATA). "pattern" is always installed. "auto"
+            uses
+            NLTK if its data is found.
 
     Raises:
-        InputError: "nltk" was requested and its data is not found.
+        InputError: "nltk" was requested but its data is not found.
     """
     if choose_tagger(kind) == "pattern":
         return _pattern_tagger()
@@ -157,7 +159,7 @@ def _pattern_tagger() -> Tagger:
         found = [part for _, part in tag(" ".join(safe), tokenize=False)]
         return found if len(found) == len(words) else [tag(word, tokenize=False)[0][1] for word in safe]
 
-    with warnings.catch_warnings():  # textblob does not close the files that it reads on first use
+    with warnings.catch_warnings():  # textblob leaves the files open that it reads on first use
         warnings.simplefilter("ignore", ResourceWarning)
         tag_words(["warm"])
     return Tagger(f"pattern, textblob {version('textblob')}", tag_words)

@@ -1,4 +1,4 @@
-"""Detect and change the tense of clauses; the rest of the sentence is unchanged."""
+"""Detect and change the tense of clauses without changing the rest of the sentence."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _CUT = {"could": "ca", "would": "wo"}  # before "n't"
 
 
 def other_tense(caption: Caption, clause: Clause) -> str | None:
-    """Return a clause's finite verb in the past, or in the present if it is past; None if no other tense exists."""
+    """Return the finite verb of a clause in the past or, if it is past, in the present. Return None if impossible."""
     verb, tokens = clause.verb, caption.tokens
     word = tokens[verb.first].lower
     if not clause.finite:
@@ -62,11 +62,11 @@ def _singular(clause: Clause) -> NounPhrase | None:
 
 
 def change_tense(caption: Caption) -> str | None:
-    """Put a present-tense caption into the past, or the reverse.
+    """Put a present-tense caption into the past, or the other way round.
 
     All clauses in the tense of the main clause change, including subordinate ones, so that tenses do not mix: "is
-    riding" becomes "was riding", "has eaten" "had eaten", "will eat" "would eat". Orders become statements in the past.
-    Quotations are unchanged.
+    riding" becomes "was riding", "has eaten" becomes "had eaten", and "will eat" becomes "would eat". Imperatives
+    become statements in the past. Quotations are unchanged.
 
     Returns:
         The caption, or None if no verb has another tense.
@@ -105,7 +105,7 @@ def _modal(caption: Caption, clause: Clause) -> str:
 
 
 def told_clauses(caption: Caption) -> list[Clause]:
-    """Return the finite clauses and orders outside quotations; "go" in "sees him go" is not finite."""
+    """Return the finite clauses and imperatives outside quotations. In "sees him go", "go" is not finite."""
     found = clauses(caption)
     quoted, told, inside, seen_acting = set(), [], False, False
     for number, token in enumerate(caption.tokens):
@@ -129,7 +129,7 @@ def told_clauses(caption: Caption) -> list[Clause]:
 
 
 def _agrees(caption: Caption, clause: Clause) -> bool:
-    """Return whether a base form agrees with its subject as a finite verb: "they go", not "Peter Pan go"."""
+    """Return whether a base form agrees with its subject, as in "they go" but not in "Peter Pan go"."""
     subject = clause.subject
     if subject is None:
         return False
@@ -138,7 +138,7 @@ def _agrees(caption: Caption, clause: Clause) -> bool:
 
 
 def is_past(caption: Caption, clause: Clause) -> bool:
-    """Return whether a clause is in the past; an ambiguous verb ("put") takes the tense of the other verbs."""
+    """Return whether a clause is in the past. An ambiguous verb such as "put" has the tense of the other verbs."""
     if clause.verb.tense not in ("present", "past") or not _is_open(caption, clause):
         return clause.verb.tense == "past"
     others = [c.verb.tense for c in clauses(caption) if c.finite and not _is_open(caption, c)]
@@ -148,6 +148,6 @@ def is_past(caption: Caption, clause: Clause) -> bool:
 
 
 def _is_open(caption: Caption, clause: Clause) -> bool:
-    """Return whether a verb form is both present and past: "put", but not "saw"."""
+    """Return whether a verb form is both present and past, like "put" but unlike "saw"."""
     word = caption.tokens[clause.verb.first].lower
     return not clause.verb.auxiliaries and verb_lemma(word) == word and is_verb_form(word, "VBD")

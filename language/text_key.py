@@ -1,4 +1,4 @@
-"""Normalized key that is equal for equivalent texts."""
+"""Reduce texts to a key that is the same for equivalent texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,6 @@ MARKS = re.compile(r"[^\w\s]|_")
 
 
 def text_key(text: str) -> str:
-    """Normalize case, punctuation, apostrophes and spaces, and remove an initial "because"."""
+    """Normalize case, punctuation, apostrophes and spaces, and remove "because" from the start."""
     words = MARKS.sub(" ", APOSTROPHES.sub("", text.casefold())).split()
     return " ".join(words[1:] if words[:1] == ["because"] and len(words) > 1 else words)

@@ -1,4 +1,4 @@
-"""Lists without commas: "salt chopped onions and pepper" means "salt, chopped onions and pepper"."""
+"""Insert missing commas into lists: "salt chopped onions and pepper" means "salt, chopped onions and pepper"."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .words import Token
 def missing_marks(
     tokens: Sequence[Token], orders: Sequence[int], start: int, stop: int, lists: WordLists
 ) -> dict[int, str]:
-    """Return the marks missing before tokens: a comma before an item of a list, or "and" before the last one.
+    """Return the missing marks by token: a comma before an item of a list, or "and" before the last one.
 
-    Only tokens from `start` to before `stop` are considered.
+    Only tokens from `start` up to but not including `stop` are considered.
 
     Raises:
-        Refused: The start of an item is uncertain.
+        Refused: It is uncertain where an item starts.
     """
     found: dict[int, str] = {}
     number = start
@@ -79,9 +79,9 @@ def _noun_next(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _begins_thing(tokens: Sequence[Token], number: int, end: int, pairs: frozenset[str], lists: WordLists) -> bool:
-    """Return whether a new item begins within a sequence of nouns and adjectives.
+    """Return whether a new item starts within a sequence of nouns and adjectives.
 
-    After a noun, a new item begins with an article or number ("the flour | a pinch"), with an adjective or participle
+    After a noun, a new item starts with an article or number ("the flour | a pinch"), with an adjective or participle
     before another noun ("garlic | chopped onions"), with a word of `starters` ("salt | garlic"), or after a word of
     `breakers` ("soy sauce | rice vinegar").
     """
@@ -129,7 +129,7 @@ def _opens_pair(tokens: Sequence[Token], number: int, lists: WordLists) -> bool:
 
 
 def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a single boundary before a noun-noun sequence is uncertain: "chili | garlic sauce"."""
+    """Return whether a single boundary before a noun-noun sequence is uncertain, as in "chili | garlic sauce"."""
     compound = any(token.tag.startswith("NN") for token in tokens[number + 1 : end])
     return compound and tokens[number].tag.startswith("NN") and tokens[number - 1].tag == "NN"
 
@@ -137,7 +137,7 @@ def _is_loose(tokens: Sequence[Token], number: int, end: int) -> bool:
 def _check_rows(
     tokens: Sequence[Token], begins: Sequence[int], start: int, end: int, listed: bool, lists: WordLists
 ) -> None:
-    """Refuse a sequence of nouns that may be a list: "onion sumac allspice"."""
+    """Reject a sequence of nouns that may be a list, such as "onion sumac allspice"."""
     for first, stop in pairwise([start, *begins, end]):
         row = [token.lower for token in tokens[first:stop]]
         if (listed or begins) and row and (row[-1] in lists.halves_of_things):

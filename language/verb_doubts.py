@@ -1,4 +1,4 @@
-"""Checks of a caption's verbs: a word may be a verb with another tag, or be wrongly tagged as a verb."""
+"""Detect doubtful verbs in a caption: words that may be verbs despite their tag, or may not be verbs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDS = ("", ".", ",", ":", "CC", "IN", "RP", "TO", "RB")
 
 
 def verbs_unsure(caption: Caption, main: Clause) -> bool:
-    """Return whether the main verb may not be a verb, or whether another verb may have been missed."""
+    """Return whether the main verb may not be a verb, or another verb may have been missed."""
     told = told_clauses(caption)
     verbs = {number for clause in clauses(caption) for number in clause.verb.tokens}
     if runs_on(caption, told) or leaves_order(caption, told):
@@ -48,7 +48,7 @@ def verbs_unsure(caption: Caption, main: Clause) -> bool:
 
 
 def is_compound(caption: Caption, clause: Clause) -> bool:
-    """Return whether a participle may be part of a noun: "flour sugar baking powder", "high school wrestling match"."""
+    """Return whether a participle may be part of a noun, as in "flour sugar baking powder"."""
     tokens, verb = caption.tokens, clause.verb
     if clause.role != "modifier" or clause.subject is None or tokens[verb.main].tag != "VBG" or verb.auxiliaries:
         return False
@@ -61,7 +61,7 @@ def is_compound(caption: Caption, clause: Clause) -> bool:
 
 
 def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
-    """Return whether two finite verbs follow each other without a conjunction: "a tv shows hosts discuss"."""
+    """Return whether two finite verbs follow each other without a conjunction, as in "a tv shows hosts discuss"."""
     tokens = caption.tokens
     finite = [clause for clause in told if clause.finite]
     for one, two in pairwise(finite):
@@ -77,7 +77,7 @@ def runs_on(caption: Caption, told: Sequence[Clause]) -> bool:
 
 
 def leaves_order(caption: Caption, told: Sequence[Clause]) -> bool:
-    """Return whether the order after a clause of time was missed: "after the garlic has cooked stir in the cream"."""
+    """Return whether an imperative was missed, as in "after the garlic has cooked stir in the cream"."""
     opened = caption.tokens[0].lower in ("when", "after", "once", "until", "till", "before", "if", "as", "while")
     if opened and caption.style == "imperative" and not any(clause.verb.form == "order" for clause in told):
         return True  # "after cooking mix well"
@@ -90,7 +90,7 @@ def _divides(token: Token) -> bool:
 
 
 def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
-    """Return whether a noun before an article is in fact a verb: "a person holding a glass leaves a room"."""
+    """Return whether a noun before an article is in fact a verb, as in "a person holding a glass leaves a room"."""
     token = caption.tokens[number]
     after = caption.tag_at(number + 1)
     noun = token.tag.startswith("NN") and number > 0 and caption.tokens[number - 1].tag.startswith(("NN", "JJ"))
@@ -101,7 +101,7 @@ def is_lost(caption: Caption, number: int, verbs: Collection[int]) -> bool:
 
 
 def may_be_verb(caption: Caption, number: int, verbs: Collection[int]) -> bool:
-    """Return whether a word with another tag may be a verb: "leaves" in "and leaves", "smile" in "they smile as"."""
+    """Return whether a word with another tag may be a verb, as in "and leaves" and "they smile as"."""
     tokens = caption.tokens
     token = tokens[number]
     if number in verbs or not number or not token.tag.startswith(("NN", "JJ", "RB", "IN", "VB")) or token.tag == "VBG":
@@ -243,7 +243,7 @@ def is_doubtful(caption: Caption, clause: Clause, count: int) -> bool:
 
 
 def _is_listed(caption: Caption, number: int) -> bool:
-    """Return whether a verb may be the second of two nouns after a preposition: "about workout and exercises for"."""
+    """Return whether a verb may be the second noun after a preposition, as in "about workout and exercises for"."""
     tokens = caption.tokens
     behind = caption.tag_at(number + 1) in _ENDS
     tags = [token.tag for token in tokens[max(number - 3, 0) : number]]
@@ -251,7 +251,7 @@ def _is_listed(caption: Caption, number: int) -> bool:
 
 
 def tense_obstacle(caption: Caption) -> str:
-    """Return the reason why the tense of a caption cannot be changed, or "" if it can."""
+    """Return why the tense of a caption cannot be changed, or "" if it can."""
     tokens = caption.tokens
     told = told_clauses(caption)
     if any(token.lower == "let" and tokens[n + 1].lower in ("'s", "us") for n, token in enumerate(tokens[:-1])):
@@ -271,7 +271,7 @@ def tense_obstacle(caption: Caption) -> str:
 
 
 def _opens_order(caption: Caption, clause: Clause) -> bool:
-    """Return whether "do not" or "don't" opens an order: "don't touch it"."""
+    """Return whether "do not" or "don't" opens an order, as in "don't touch it"."""
     verb = clause.verb
     return verb.tokens[0] == 0 and bool(verb.auxiliaries) and caption.tokens[0].lower == "do" and clause.subject is None
 

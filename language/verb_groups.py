@@ -1,4 +1,4 @@
-"""Verb groups built from tags: auxiliaries, negation, adverbs, main verb and particle."""
+"""Group verbs with their auxiliaries, negation, adverbs and particles, based on tags."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ PHRASAL = phrasal_verbs()
 
 @dataclass(frozen=True)
 class VerbGroup:
-    """A main verb with its auxiliaries: "is not slowly picking up".
+    """A main verb and the words that belong to it, such as "is not slowly picking up".
 
     Attributes:
-        auxiliaries: Indices of the auxiliaries, in order; "can't" counts as auxiliary and negation.
+        auxiliaries: Indices of the auxiliaries, in order. "can't" counts as auxiliary and negation.
         negation: Index of "not", "n't" or "never".
         adverbs: Indices of adverbs between the first and the main verb, or directly before a verb without auxiliaries.
-        main: Index of the main verb; "is" in "a man is happy".
-        particle: Index of a particle after the verb or a short object: "up" in "picks up".
+        main: Index of the main verb, which is "is" in "a man is happy".
+        particle: Index of a particle after the verb or a short object, such as "up" in "picks up".
         lemma: Base form of the main verb.
         form: "finite", "order", "participle" ("man riding"), "gerund" ("by riding"), "infinitive" ("to ride").
-        tense: Tense of the first verb; "modal", or "none" for a form that is not finite.
+        tense: Tense of the first verb, "modal", or "none" for a form that is not finite.
         progressive: True for "is riding".
         perfect: True for "has ridden".
         passive: True for "is ridden" and for a bare "ridden".
@@ -53,19 +53,19 @@ class VerbGroup:
 
     @cached_property
     def tokens(self) -> tuple[int, ...]:
-        """Indices of all words of the group, in order."""
+        """Return the indices of all words in the group, in order."""
         rest = (self.negation, self.particle, self.to)
         found = {self.main, *self.auxiliaries, *self.adverbs, *(number for number in rest if number is not None)}
         return tuple(sorted(found))
 
     @property
     def first(self) -> int:
-        """Index of the first verb, which is finite if the group is."""
+        """Return the index of the first verb, which is finite if the group is."""
         return self.auxiliaries[0] if self.auxiliaries else self.main
 
     @property
     def copula(self) -> bool:
-        """Whether the main verb is a form of "be"."""
+        """Return whether the main verb is a form of "be"."""
         return self.lemma == "be"
 
 
@@ -148,7 +148,7 @@ def _verb_group(tokens: Sequence[Token], number: int, start: int, stop: int) -> 
 
 
 def _is_perfect(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a participle after "have" forms the perfect: "had told Jerry", not "has dyed hair"."""
+    """Return whether a participle after "have" forms the perfect, as in "had told Jerry" but not in "has dyed hair"."""
     if tokens[number + 1].tag in ("NNP", "NNPS"):
         return True
     back = number - 1
@@ -220,7 +220,7 @@ def _form(tokens: Sequence[Token], number: int, start: int, to: int | None) -> F
 
 
 def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
-    """Return whether a base form follows "let it", "makes the girl" or "to wash and"."""
+    """Return whether a base form is used without "to", as after "let it" and "makes the girl"."""
     back = number - 1
     while back >= start and tokens[back].tag.startswith("RB"):
         back -= 1
@@ -244,7 +244,7 @@ def _bare_infinitive(tokens: Sequence[Token], number: int, start: int) -> bool:
 
 
 def _particle(tokens: Sequence[Token], main: int, stop: int, lemma: str) -> int | None:
-    """Return the particle: "up" in "picks up a ball" and "picks it up"; "on" in "walks on the road" is not one.
+    """Return the particle of a verb, such as "up" in "picks it up" but not "on" in "walks on the road".
 
     Directly after the verb, a word is a particle if the two form a phrasal verb, or if it is tagged as a particle and
     no noun phrase follows.

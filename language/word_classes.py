@@ -1,4 +1,4 @@
-"""Word classes for perturbations that need the class of each word but no clause structure.
+"""Correct part-of-speech tags for perturbations that need the class of each word but no clause structure.
 
 The clause rules (passive, tense) leave a doubtful word as a noun, so that they do not rewrite it. The corrections here
 classify such words by form and context.
@@ -30,7 +30,7 @@ _PLACES = ("in", "into", "on", "onto", "over", "to", "under", "with")
 
 @dataclass(frozen=True)
 class _Place:
-    """A word among the words and tags of its caption."""
+    """A word together with the words and tags of its caption."""
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -38,33 +38,33 @@ class _Place:
     order: bool
 
     def word_at(self, distance: int) -> str:
-        """Return the word this far behind; "" outside the caption."""
+        """Return the word at a distance after this one, or "" outside the caption."""
         place = self.number + distance
         return self.words[place] if 0 <= place < len(self.words) else ""
 
     def tag_at(self, distance: int) -> str:
-        """Return the tag of the word this far behind; "" outside the caption."""
+        """Return the tag at a distance after this word, or "" outside the caption."""
         place = self.number + distance
         return self.tags[place] if 0 <= place < len(self.tags) else ""
 
     @property
     def known(self) -> set[str]:
-        """The parts of speech of the word in the dictionary."""
+        """Return the parts of speech that the dictionary lists for the word."""
         found = set(readings(self.word_at(0)))
         return found | {"NOUN"} if self.word_at(0) in LISTS.nouns_too else found
 
     @property
     def third(self) -> str:
-        """The third person of the word, if it is a base form."""
+        """Return the third person of the word if it is a base form."""
         return third_person(self.word_at(0))
 
     @property
     def governs(self) -> bool:
-        """Whether an object follows: "the", "her", "something"."""
+        """Return whether an object such as "the", "her" or "something" follows."""
         return self.tag_at(1) in _OBJECTS
 
     def verbs_before(self, reach: int) -> list[str]:
-        """Return the lemmas of the words before, the nearest last."""
+        """Return the lemmas of the words before this one, the nearest last."""
         return [verb_lemma(word) for word in self.words[max(self.number - reach, 0) : self.number]]
 
 
@@ -72,7 +72,7 @@ class _Place:
 def with_classes(caption: Caption) -> Caption:
     """Return the caption with corrected word classes.
 
-    Unlike the Penn tags, "something" and "everyone" are pronouns, and participles before a noun are adjectives.
+    Unlike in the Penn Treebank, "something" and "everyone" are pronouns, and participles before a noun are adjectives.
     """
     order = caption.style == "imperative"
     tokens = with_hidden_orders(caption) if order else caption.tokens
@@ -113,7 +113,7 @@ def with_classes(caption: Caption) -> Caption:
 
 
 def _is_attribute(place: _Place) -> bool:
-    """Return whether a participle modifies the noun after it: "the boiling water", "add sliced onions"."""
+    """Return whether a participle modifies the noun after it, as in "the boiling water" and "add sliced onions"."""
     word, before, held = place.word_at(0), place.tag_at(-1), place.word_at(-1)
     ahead = 1
     while place.tag_at(ahead).startswith("JJ"):
@@ -133,17 +133,17 @@ def _is_attribute(place: _Place) -> bool:
 
 
 def _is_unknown(place: _Place) -> bool:
-    """Return whether a word that is not in the dictionary is tagged as "there" is."""
+    """Return whether a word that is not in the dictionary has the tag of "there"."""
     return place.tag_at(0) == "EX" and not place.known and place.word_at(0) != "there"
 
 
 def _is_container(place: _Place) -> bool:
-    """Return whether "can" is a noun: "out of a pop can."."""
+    """Return whether "can" is a noun, as in "out of a pop can."."""
     return place.tag_at(-1).startswith(("NN", "JJ", "DT")) and place.tag_at(1) in ("", ".", ",", "CC", "IN")
 
 
 def _class_of_noun(place: _Place) -> str:
-    """Return the tag of a word that is mistagged as a noun; "" if it is a noun."""
+    """Return the right tag of a word that is tagged as a noun but is not one, or "" if it is a noun."""
     word, known = place.word_at(0), place.known
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     noun_follows = after.startswith("NN")
@@ -200,7 +200,7 @@ def _class_of_noun(place: _Place) -> str:
 
 
 def _class_of_ing(place: _Place) -> str:
-    """Return "VBG" for a participle that is tagged as a noun: "a young girl shopping"; "" if it is a noun."""
+    """Return "VBG" if a word tagged as a noun is a participle, as in "a young girl shopping", or "" if it is a noun."""
     word, known = place.word_at(0), place.known
     before, held, after = place.tag_at(-1), place.word_at(-1), place.tag_at(1)
     doing = held if before != "RB" else place.word_at(-2)
@@ -228,7 +228,7 @@ def _class_of_ing(place: _Place) -> str:
 
 
 def _class_of_modifier(place: _Place) -> str:
-    """Return the tag of a noun or verb that is mistagged as an adjective, adverb or preposition; "" for other words."""
+    """Return the tag of a noun or verb mistaken for an adjective, adverb or preposition, or "" for other words."""
     word, known, tag = place.word_at(0), place.known, place.tag_at(0)
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     noun_follows = after.startswith("NN")
@@ -275,7 +275,7 @@ def _class_of_modifier(place: _Place) -> str:
 
 
 def _class_of_verb(place: _Place) -> str:
-    """Return the tag of a word that the dictionary lists as a verb or adjective but not as a noun."""
+    """Return the tag of a word that can be a verb or adjective but not a noun, according to the dictionary."""
     word, before, held, after = place.word_at(0), place.tag_at(-1), place.word_at(-1), place.tag_at(1)
     noun_follows = after.startswith("NN")
     if before in _DETERMINED:
@@ -292,7 +292,7 @@ def _class_of_verb(place: _Place) -> str:
 
 
 def _is_base(place: _Place) -> bool:
-    """Return whether the context requires a base form to be a verb."""
+    """Return whether a base form must be a verb in its context."""
     word, third = place.word_at(0), place.third
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     particle = after == "RP" or follows in words_of("particles")
@@ -344,7 +344,7 @@ def _is_base(place: _Place) -> bool:
 
 
 def _is_third(place: _Place) -> bool:
-    """Return whether the context requires a form in -s to be a verb."""
+    """Return whether a form in -s must be a verb in its context."""
     word = place.word_at(0)
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     acts = word in words_of("verb_s") and word not in words_of("noun_s")
@@ -379,7 +379,7 @@ def _is_third(place: _Place) -> bool:
 
 
 def _is_thing(place: _Place) -> bool:
-    """Return whether an apparent verb is a noun: "transfer to bowl", "garlic powder and pepper"."""
+    """Return whether an apparent verb is a noun, as in "transfer to bowl" and "garlic powder and pepper"."""
     word, tag, known = place.word_at(0), place.tag_at(0), place.known
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     plain = held not in AUXILIARIES

@@ -1,4 +1,4 @@
-"""Access to WordNet through NLTK: senses by frequency, counts, synonyms and antonyms."""
+"""Query WordNet through NLTK: senses by frequency, counts, synonyms and antonyms."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..core.extras import import_extra
 
 Pos = Literal["n", "v", "a", "r"]
 POSES: tuple[Pos, ...] = ("n", "v", "a", "r")
-DEBIAN = Path("/usr/share/wordnet")  # from the package wordnet-base
+DEBIAN = Path("/usr/share/wordnet")  # installed by the package wordnet-base
 RESOURCES = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/")
 HASHED = (*(f"{kind}.{part}" for part in ("adj", "adv", "noun", "verb") for kind in ("data", "index")), "cntlist.rev")
 MISSING = (
@@ -38,7 +38,7 @@ _SYNSET_TYPES: dict[str, Pos] = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a
 
 @dataclass(frozen=True)
 class Synonym:
-    """A word that shares a sense with another.
+    """A word that shares a sense with another word.
 
     Attributes:
         name: The word or phrase, with spaces between words.
@@ -53,10 +53,10 @@ class Synonym:
 
 @dataclass(frozen=True, eq=False)
 class WordNet:
-    """An open WordNet. Lemmas are in lower case, with spaces between words.
+    """An open WordNet database. Lemmas are in lower case, with spaces between words.
 
     Attributes:
-        name: Version and hash of the content; equal names imply equal results.
+        name: Version and hash of the content. Equal names imply equal results.
         reader: NLTK's reader.
         counts: Frequency of lemmas by part of speech in WordNet's tagged texts (cntlist.rev).
     """
@@ -66,44 +66,44 @@ class WordNet:
     counts: Mapping[tuple[str, Pos], int]
 
     def count(self, lemma: str, pos: Pos) -> int:
-        """Return the frequency of a lemma as a part of speech in the tagged texts."""
+        """Return how often a lemma occurs as this part of speech in the tagged texts."""
         return self.counts.get((lemma, pos), 0)
 
     def has(self, lemma: str, pos: Pos) -> bool:
-        """Return whether WordNet lists a lemma or phrase as a part of speech."""
+        """Return whether WordNet lists a lemma or phrase as this part of speech."""
         return bool(_offsets(self, lemma, pos))
 
     def parts(self, lemma: str) -> frozenset[Pos]:
-        """Return the parts of speech of a lemma; satellite adjectives count as adjectives."""
+        """Return the parts of speech of a lemma. Satellite adjectives count as adjectives."""
         return frozenset(pos for pos in POSES if self.has(lemma, pos))
 
     def lemmas(self, pos: Pos) -> Iterator[str]:
-        """Return the single-word lemmas of a part of speech in the tagged texts, sorted."""
+        """Return the lemmas of one word that occur as this part of speech in the tagged texts, sorted."""
         return iter(sorted(lemma for lemma, part in self.counts if part == pos and lemma.isalpha()))
 
     def synonyms(self, lemma: str, pos: Pos, sense: int = 0) -> tuple[Synonym, ...]:
-        """Return the synonyms of a lemma in one of its senses (0 is the most frequent), most frequent first."""
+        """Return the synonyms of a lemma in one of its senses, most frequent first. Sense 0 is the most frequent."""
         return _synonyms(self, lemma, pos, sense)
 
     def lexname(self, lemma: str, pos: Pos, sense: int = 0) -> str:
-        """Return the lexicographer file of a sense, such as "noun.person"; "" if there is no such sense."""
+        """Return the lexicographer file of a sense, such as "noun.person", or "" if there is no such sense."""
         senses = _senses(self, lemma, pos)
         return str(senses[sense].lexname()) if sense < len(senses) else ""
 
     def first_share(self, lemma: str, pos: Pos) -> float:
-        """Return the share of the most frequent sense in the uses of a lemma in the tagged texts.
+        """Return how often, as a share, a lemma occurs in its most frequent sense in the tagged texts.
 
-        The share is 1 for a lemma with one sense, and 0 for an unknown lemma or one whose senses are not used in these
-        texts.
+        The share is 1 for a lemma with one sense. It is 0 for an unknown lemma or one whose senses do not occur in
+        these texts.
         """
         return _first_share(self, lemma, pos)
 
     def share_sense(self, lemma: str, other: str, pos: Pos) -> bool:
-        """Return whether the most frequent senses of two lemmas are the same."""
+        """Return whether two lemmas have the same most frequent sense."""
         return _offsets(self, lemma, pos)[:1] == _offsets(self, other, pos)[:1] != ()
 
     def antonyms(self, lemma: str, pos: Pos) -> frozenset[str]:
-        """Return the antonyms of a lemma in any sense; for adjectives, include those of similar senses."""
+        """Return the antonyms of a lemma in any sense. For adjectives, this includes those of similar senses."""
         return _antonyms(self, lemma, pos)
 
 
@@ -152,7 +152,7 @@ def _antonyms(wordnet: WordNet, lemma: str, pos: Pos) -> frozenset[str]:
 
 
 def find_wordnet() -> Any | None:
-    """Return the location of WordNet in NLTK's data or Debian's package without opening it; None if it is missing."""
+    """Find WordNet in NLTK's data or Debian's package, without opening it. Return None if it is missing."""
     data = import_extra("nltk.data", what="WordNet")
     for resource in RESOURCES:
         try:
@@ -161,14 +161,14 @@ def find_wordnet() -> Any | None:
             continue
     if (DEBIAN / "data.noun").is_file():
         if str(DEBIAN) not in data.path:
-            data.path.append(str(DEBIAN))  # NLTK opens only files in its own folders
+            data.path.append(str(DEBIAN))  # NLTK refuses to open files outside its own folders
         return data.FileSystemPathPointer(str(DEBIAN))
     return None
 
 
 @cache
 def load_wordnet() -> WordNet:
-    """Open WordNet, cached per process; the first call takes about two seconds.
+    """Open WordNet, once per process. The first call takes about two seconds.
 
     Raises:
         InputError: WordNet is missing or incomplete.
@@ -223,7 +223,7 @@ def _reader(root: Any) -> Any:
 
 
 def _counts(reader: Any) -> Mapping[tuple[str, Pos], int]:
-    """Sum the counts of all senses; each line is `lemma%type:file:sense:head:id number count`."""
+    """Sum the counts of all senses. Each line has the form `lemma%type:file:sense:head:id number count`."""
     counts: Counter[tuple[str, Pos]] = Counter()
     with reader.open("cntlist.rev") as lines:
         for line in lines.read().splitlines():

@@ -1,4 +1,4 @@
-"""Tokens with their positions in a text, and edits that leave the rest of the text unchanged."""
+"""Split texts into tokens with their positions, and edit tokens without changing the rest of the text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import cache, cached_property
 from typing import Literal
 
 Style = Literal["declarative", "imperative", "noun_phrase"]
-StyleOption = Literal["declarative", "imperative", "auto"]  # style of a dataset's captions
+StyleOption = Literal["declarative", "imperative", "auto"]  # style of the captions in a dataset
 TaggerKind = Literal["auto", "nltk", "pattern"]
 
 _NOT = r"n(?:['’]t|\ t(?![\ -]?shirt)|t)\b"
@@ -33,7 +33,7 @@ TOKEN = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _PEOPLE = ("i", "you", "he", "she", "it", "we", "they")
-_CLITICS = {  # written without the apostrophe, with the words after which they occur
+_CLITICS = {  # clitics written without the apostrophe, with the words after which they occur
     "s": (),
     "m": ("i",),
     "re": ("you", "we", "they"),
@@ -44,7 +44,7 @@ _CLITICS = {  # written without the apostrophe, with the words after which they 
 _SENTENCE_END = frozenset({".", "!", "?", "…"})
 _OPENING = frozenset({'"', "'", "“", "‘", "(", "[", "«"})
 _CLOSING = frozenset({'"', "'", "”", "’", ")", "]", "»"})
-ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx"})  # never the end of a sentence
+ABBREVIATIONS = frozenset({"mr", "mrs", "ms", "dr", "prof", "st", "vs", "approx"})  # these never end a sentence
 _CONSONANT_SOUND = re.compile(
     r"one\b|ones\b|onesie|once\b|eu|ewe|ouija|uni(?![nm]|dent|ron)|us[aeiu]|uk|ur[ai]n|ut[ei]|uto|u\b|uv\b|ufo|ubiq"
 )
@@ -61,7 +61,7 @@ _SAID = re.compile(r"(?!SUV|HIV|SOS|SAT|LAX)(?:[FHLMNRX]|S[CHKLMNPTW]?|F[LR])[AE
 
 @dataclass(frozen=True)
 class Token:
-    """A word, a number, a clitic ("n't", "'s") or a mark.
+    """A word, a number, a clitic ("n't", "'s") or a punctuation mark.
 
     Attributes:
         start: Character offset of its start in the text.
@@ -81,36 +81,36 @@ class Token:
         object.__setattr__(self, "lower", self.text.lower().replace("’", "'"))
 
     def as_clitic(self, lower: str) -> Token:
-        """Return the token as a clitic written without its apostrophe."""
+        """Return the token as a clitic that is written without its apostrophe."""
         token = object.__new__(Token)
         token.__dict__.update(self.__dict__, lower=lower)
         return token
 
     @property
     def lacks_apostrophe(self) -> bool:
-        """Whether the token is a clitic written without its apostrophe: "s" in "it s"."""
+        """Return whether the token is a clitic written without its apostrophe, like "s" in "it s"."""
         return "'" in self.lower and "'" not in self.text and "’" not in self.text
 
     @property
     def read(self) -> str:
-        """The token as passed to a tagger: clitics have their apostrophe."""
+        """Return the token as it is passed to a tagger. Clitics have their apostrophe."""
         return self.lower if self.lacks_apostrophe else self.text
 
     def with_tag(self, tag: str) -> Token:
-        """Return the token with another tag; several times faster than `dataclasses.replace`."""
+        """Return a copy with another tag. This is several times faster than `dataclasses.replace`."""
         token = object.__new__(Token)
         token.__dict__.update(self.__dict__, tag=tag)
         return token
 
     @property
     def is_word(self) -> bool:
-        """Whether the token is a word or number rather than a mark."""
+        """Return whether the token is a word or number, not a punctuation mark."""
         return any(character.isalnum() for character in self.text)
 
 
 @dataclass(frozen=True)
 class Caption:
-    """A tagged caption: its text, tokens and style."""
+    """A tagged caption, with its text, tokens and style."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -118,24 +118,24 @@ class Caption:
 
     @property
     def words(self) -> tuple[int, ...]:
-        """Indices of the tokens that are words or numbers."""
+        """Return the indices of the tokens that are words or numbers."""
         return tuple(number for number, token in enumerate(self.tokens) if token.is_word)
 
     @cached_property
     def sentences(self) -> tuple[range, ...]:
-        """The token range of each sentence, including its end marks."""
+        """Return the range of tokens of each sentence, including its end marks."""
         return sentence_ranges(self.tokens)
 
     def tagged(self, *prefixes: str) -> tuple[int, ...]:
-        """Return the indices of tokens whose tag starts with one of the prefixes."""
+        """Return the indices of the tokens whose tag starts with one of the prefixes."""
         return tuple(number for number, token in enumerate(self.tokens) if token.tag.startswith(prefixes))
 
     def tag_at(self, number: int) -> str:
-        """Return the tag of a token; "" outside the caption."""
+        """Return the tag of a token, or "" outside the caption."""
         return self.tokens[number].tag if 0 <= number < len(self.tokens) else ""
 
     def lower_at(self, number: int) -> str:
-        """Return a token in lower case; "" outside the caption."""
+        """Return a token in lower case, or "" outside the caption."""
         return self.tokens[number].lower if 0 <= number < len(self.tokens) else ""
 
     def edit(self, changes: Mapping[int, str], before: Mapping[int, str] | None = None) -> str:
@@ -143,7 +143,7 @@ class Caption:
         return edit(self.text, self.tokens, self.sentences, changes, before)
 
     def replace(self, changes: Mapping[int, str]) -> str:
-        """Return the text with tokens replaced exactly as specified; nothing else changes."""
+        """Return the text with tokens replaced exactly as given, without adapting anything else."""
         parts, place = [], 0
         for number, token in enumerate(self.tokens):
             parts += [self.text[place : token.start], changes.get(number, token.text)]
@@ -155,7 +155,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
     """Split a text into tokens.
 
     Clitics are separate tokens, even without an apostrophe: "don t" and "dont" become "do" and "n't", "it s" becomes
-    "it" and "'s", "they re" becomes "they" and "'re".
+    "it" and "'s", and "they re" becomes "they" and "'re".
     """
     found: list[Token] = []
     for match in TOKEN.finditer(text):
@@ -177,14 +177,14 @@ def _clitic(token: Token, before: Token, text: str) -> str:
 
 @cache
 def name_pattern(names: tuple[str, ...]) -> re.Pattern[str] | None:
-    """Return a case-insensitive pattern that matches any of the names; None if there are none."""
+    """Return a case-insensitive pattern that matches any of the names, or None if there are none."""
     if not names:
         return None
     return re.compile(r"\b(?:" + "|".join(re.escape(name) for name in names) + r")(?!\w)", re.IGNORECASE)
 
 
 def sentence_ranges(tokens: Sequence[Token]) -> tuple[range, ...]:
-    """Return the token range of each sentence, including its end marks and closing quotes and brackets."""
+    """Return the range of tokens of each sentence, including its end marks and closing quotes and brackets."""
     found, start, ended = [], 0, False
     for number in range(len(tokens)):
         ended = _ends(tokens, number) or (ended and _closes(tokens, number))
@@ -207,12 +207,12 @@ def _closes(tokens: Sequence[Token], number: int) -> bool:
 
 @dataclass
 class _Piece:
-    """A token of a text being edited."""
+    """A token of a text that is being edited."""
 
     gap: str
     text: str
-    changed: bool  # whether the token changed or a word before it was deleted
-    first: bool = False  # first word of its sentence
+    changed: bool  # whether the token changed, or a word before it was deleted
+    first: bool = False  # whether it is the first word of its sentence
     capital: bool = False  # whether the sentence began with a capital
 
 
@@ -223,10 +223,11 @@ def edit(
     changes: Mapping[int, str],
     before: Mapping[int, str] | None = None,
 ) -> str:
-    """Return a text with some tokens changed; everything else, including spaces and marks, is unchanged.
+    """Change some tokens of a text without changing anything else, including spaces and marks.
 
-    Capitalization follows position: the new first word of a sentence takes the capital of the former first word, which
-    loses it unless it is a name or "I". "a" and "an" follow the sound of the next word if either of the two changed.
+    Capitalization follows position: the new first word of a sentence is capitalized like the former first word, which
+    loses its capital unless it is a name or "I". "a" and "an" follow the sound of the next word if either of the two
+    changed.
 
     `changes` contains new text by token index; "" deletes the token and the space before it. `before` contains text to
     insert before a token, followed by a space; the key len(tokens) stands for the end.
@@ -266,7 +267,7 @@ def edit(
 
 
 def _choose_articles(pieces: Sequence[_Piece], all_capitals: bool) -> None:
-    """Correct "a" and "an" if they or the next word changed; "A" inside a sentence is a letter ("vitamin A")."""
+    """Correct "a" and "an" if they or the next word changed. "A" inside a sentence is a letter ("vitamin A")."""
     for number, piece in enumerate(pieces):
         article = _ARTICLE.search(piece.text)
         if not article or (article[0] == "A" and not piece.first and not all_capitals):
@@ -284,21 +285,21 @@ def with_capital(text: str) -> str:
 
 
 def without_capital(token: Token) -> str:
-    """Return a word in its form inside a sentence: names, "I" and words in capitals keep their capitals."""
+    """Return a word as it is written inside a sentence. Names, "I" and words in capitals keep their capitals."""
     word = token.text
     keeps = token.tag.startswith("NNP") or word in ("I",) or (len(word) > 1 and word[1:] != word[1:].lower())
     return word if keeps else word[:1].lower() + word[1:]
 
 
 def like(word: str, model: str) -> str:
-    """Return a word with the capitalization of a model: all letters, the first letter, or unchanged."""
+    """Capitalize a word like a model: all letters, the first letter, or none."""
     if len(model) > 1 and model.isupper():
         return word.upper()
     return with_capital(word) if model[:1].isupper() else word
 
 
 def indefinite_article(following: str) -> str:
-    """Return "a" or "an" according to the sound of the next word."""
+    """Return "a" or "an", depending on the sound of the next word."""
     if _CAPITALS.match(following) and not _SAID.match(following):
         return "an" if _SPELLED.match(following) else "a"
     word = unicodedata.normalize("NFD", following.lower())  # éclair

@@ -1,4 +1,4 @@
-"""Question templates and word tables in YAML, with their loaders; `tests/templates` checks their content."""
+"""Question templates and word tables in YAML, and functions that load them. `tests/templates` checks their content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MUTUAL = re.compile(rf"\b(?:each ?other|one another)\b|^(?:{_TOGETHER})\w?ing t
 
 @dataclass(frozen=True)
 class ActionClass:
-    """A Charades action class: label, verb, object, and the phrase used in questions."""
+    """A Charades action class, with the phrase that questions use for it."""
 
     id: str
     label: str
@@ -32,7 +32,7 @@ class ActionClass:
 
 @dataclass(frozen=True)
 class ClassTable:
-    """The 157 Charades classes, with their verbs and objects."""
+    """The 157 Charades classes and their verbs and objects."""
 
     classes: dict[str, ActionClass]
     verbs: dict[str, str]
@@ -41,7 +41,7 @@ class ClassTable:
 
 @dataclass(frozen=True)
 class QuestionTemplate:
-    """One of the 19 questions about a video: wording, slots, and answers in V and in V′.
+    """One of the 19 questions about a video, with its wording, its slots, and its answers in V and in V′.
 
     Attributes:
         id: Name within a video, such as "be-a-end", which is part of the question id.
@@ -70,7 +70,7 @@ class QuestionTemplate:
     several: str
 
     def worded(self, phrases: Mapping[str, str], asked: Mapping[str, str]) -> str:
-        """Return the text of the question."""
+        """Fill the slots of the template and return the question."""
         x, y = phrases[self.x], phrases.get(self.y or "")
         text = self.several if _MUTUAL.search(x) else self.text
         return text.format(x=x, y=y, asked_x=asked.get(self.x))
@@ -78,7 +78,7 @@ class QuestionTemplate:
 
 @dataclass(frozen=True)
 class NaturalWording:
-    """The frames and phrases of `clavi_natural.yaml`.
+    """The sentence frames and phrases in `clavi_natural.yaml`.
 
     Attributes:
         frames: Frames by `template_id`.
@@ -93,7 +93,7 @@ class NaturalWording:
     several: dict[str, str]
 
     def worded(self, frame: str, x: Mapping[str, str], y: Mapping[str, str]) -> str:
-        """Return a question in a frame, from the forms of its actions; an object of both is definite in the second."""
+        """Fill a frame with the forms of its actions. An object of both actions is definite in the second."""
         if _MUTUAL.search(x["x"]):
             for singular, plural in self.several.items():
                 frame = frame.replace(singular, plural)
@@ -115,7 +115,7 @@ class NaturalWording:
 
 
 def read_table(name: str) -> dict[str, Any]:
-    """Return a YAML table of this folder."""
+    """Load a YAML table from this folder."""
     try:
         table = yaml.safe_load((FOLDER / f"{name}.yaml").read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
@@ -126,7 +126,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 
 def table_hashes(*names: str) -> dict[str, str]:
-    """Return the SHA-256 of the named tables (default: all) by file name, for the identity of a build."""
+    """Return the SHA-256 hashes of the named tables by file name, to identify a build. By default, include all."""
     paths = [FOLDER / f"{name}.yaml" for name in sorted(names)] or sorted(FOLDER.glob("*.yaml"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
 
@@ -145,10 +145,10 @@ def load_classes() -> ClassTable:
 
 @cache
 def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
-    """Load the 19 questions of a video, in order.
+    """Load the 19 questions about a video, in order.
 
     Args:
-        name: The table: "clavi" for gerund phrases; "clavi_events" for phrases with a subject, a table that contains
+        name: The table: "clavi" for gerund phrases, or "clavi_events" for phrases with a subject. The latter contains
             only wordings and refers to the table with the questions.
     """
     table = read_table(name)

@@ -1,4 +1,4 @@
-"""Vocabulary and composition rules of compositional questions, from `agqa.yaml`."""
+"""Load the vocabulary and the composition rules of compositional questions from `agqa.yaml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERSON = "person"
 
 @dataclass(frozen=True)
 class Thing:
-    """An object of the vocabulary.
+    """An object that questions can mention.
 
     Attributes:
         name: AGQA's name.
@@ -55,7 +55,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class ActionWords:
-    """An action of the vocabulary.
+    """An action that questions can mention.
 
     Attributes:
         charades: Charades class, such as "c059".
@@ -76,7 +76,7 @@ class ActionWords:
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """A most specific question category.
+    """A category of questions at the most specific level.
 
     Attributes:
         answer: "yes/no", "choice", "object" or "action".
@@ -96,8 +96,8 @@ class Rule:
     Attributes:
         name: Name in the released hierarchies.
         parents: Groups to which a parent may belong.
-        children: Groups allowed for each child, in order; a single entry for all children if `any_number`.
-        any_number: Whether the number of children is arbitrary.
+        children: Groups allowed for each child, in order. If `any_number`, a single entry applies to all children.
+        any_number: Whether there can be any number of children.
     """
 
     name: str
@@ -108,7 +108,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """All tables of `agqa.yaml`.
+    """All tables in `agqa.yaml`.
 
     Attributes:
         objects: Objects by AGQA's name.
@@ -117,7 +117,7 @@ class Vocabulary:
         kinds: Question categories by name.
         rules: Composition rules by name.
         wordings: Wordings of sub-questions.
-        engine_wordings: Wordings of the paper's engine where they differ; any of several may be used.
+        engine_wordings: Wordings of the paper's engine where they differ; if there are several, any may be used.
         references: Wordings of references to an answer.
         answers: Wordings of an answer in a comparison.
         windows: Wordings of parts of the video.
@@ -137,28 +137,28 @@ class Vocabulary:
     clauses: Mapping[str, str]
 
     def thing(self, name: str) -> Thing:
-        """Return an object; unknown ones are singular with the article "a"."""
+        """Return an object. Unknown objects are singular and have the article "a"."""
         return self.objects.get(name) or Thing(name)
 
     def relation_of(self, verb: str) -> str:
-        """Return the relation for the verb of a program's ToAction: "putting down" for "putting"."""
+        """Return the relation for the verb in a program's ToAction: "putting down" for "putting"."""
         if verb in self.relations:
             return verb
         longer = [name for name in self.relations if name.startswith(f"{verb} ")]
         return longer[0] if len(longer) == 1 else verb
 
     def relation(self, name: str) -> Relation:
-        """Return a relation; the wording of unknown ones is their name."""
+        """Return a relation. Unknown relations are worded like their name."""
         return self.relations.get(name) or _relation(name, {"family": "verb"})
 
     @cached_property
     def by_class(self) -> Mapping[str, ActionWords]:
-        """The actions by Charades class."""
+        """Return the actions by Charades class."""
         return {action.charades: action for action in self.actions.values()}
 
     @cached_property
     def of_charades(self) -> Mapping[str, str]:
-        """AGQA's name for each Charades object."""
+        """Return AGQA's name for each Charades object."""
         return {name: thing.name for thing in self.objects.values() for name in thing.charades}
 
 

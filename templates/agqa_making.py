@@ -1,4 +1,4 @@
-"""Wordings and rules for generated compositional questions, from `agqa_frames.yaml` and `agqa_making.yaml`."""
+"""Load the wordings and rules for generating compositional questions from `agqa_frames.yaml` and `agqa_making.yaml`."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class RootWordings:
     frames: Mapping[str, Sequence[str]]
 
     def tense(self, phrase: str, past: bool) -> str:
-        """Put a gerund phrase into the base form or the past: "reach for and grab it", "reached for and grabbed it".
+        """Put a gerund phrase into the base form ("reach for and grab it") or the past ("reached for and grabbed it").
 
         Raises:
             InputError: The table lacks the gerund at the start of the phrase.
         """
         first, *words = phrase.split(" ")
         if first not in self.gerunds:
-            raise InputError(f"templates/{FRAMES}.yaml has no tenses of {first!r}, which {phrase!r} begins with")
+            raise InputError(f"templates/{FRAMES}.yaml has no tenses for {first!r}, the first word of {phrase!r}")
         said = [self.gerunds[first][past]]
         for before, word in zip([first, *words], words, strict=False):
             said.append(self.gerunds[word][past] if before == "and" and word in self.gerunds else word)
         return " ".join(said)
 
     def relation(self, pattern: str, name: str, past: bool) -> str:
-        """Put a relation's pattern into the base form or the past tense."""
+        """Put the pattern of a relation into the base form or the past tense."""
         return self.places[name][past] if name in self.places else self.tense(pattern, past)
 
 
@@ -59,11 +59,11 @@ class GenerationRules:
         unasked_objects: Objects excluded from questions.
         unasked_relations: Relations excluded from questions.
         obvious: Pairs of relation and object that are always true.
-        alike: Similar-looking objects of each object.
+        alike: For each object, the objects that look similar.
         transitions: Relations whose actions are not compared in length.
         referred: Relations of actions whose object may be replaced by a reference.
         never_in_time: Actions that never delimit a part of the video.
-        doubtful: For each relation, those that make a "no" doubtful; `ANY` stands for any contact.
+        doubtful: For each relation, the relations that make a "no" doubtful; `ANY` stands for any contact.
         doubtful_actions: For each action without an object, the relations that make a "no" doubtful.
         steps: Reasoning steps of each template, in the order of the templates.
     """

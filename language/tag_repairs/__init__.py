@@ -1,1 +1,1 @@
-"""Corrections of part-of-speech tags in captions, based on the parts of speech that each word can have."""
+"""Correct the part-of-speech tags of captions, based on the parts of speech that each word can have."""

@@ -1,6 +1,6 @@
-"""Tag corrections for clipped captions about a person, which omit articles, subjects and conjunctions.
+"""Correct the tags of clipped captions about a person, which omit articles, subjects and conjunctions.
 
-In "person the open the door sits down" a word that can only be a verb is tagged as a verb.
+For example, in "person the open the door sits down", a word that can only be a verb is tagged as a verb.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _TAGS: dict[Form, str] = {"base": "VBP", "s": "VBZ", "past": "VBD", "ing": "VBG"
 
 
 def repair_clipped(words: Sequence[str], tags: list[str]) -> None:
-    """Tag the predicate after a person, and verbs without a conjunction."""
+    """Tag the predicate after a person, and other verbs that no conjunction precedes."""
     lists = word_lists("clipped")
     padded = [*words, "", "", "", ""]
     _repair_possessives(padded, tags)
     predicate = _repair_predicate(padded, tags, lists)
-    licensed = False  # whether a subordinate clause awaits its verb
+    licensed = False  # whether a subordinate clause is waiting for its verb
     for number, word in enumerate(words):
         if word in AUXILIARIES or word in BE or word == "being" or not word[:1].isalpha():
             licensed = licensed and word not in AUXILIARIES
@@ -106,7 +106,7 @@ def _repair_possessives(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -> int:
-    """Tag the verb directly after the person or at the start; return its index, or -1."""
+    """Tag the verb directly after the person or at the start. Return its index, or -1 if there is none."""
     person = next((n for n in range(len(tags)) if words[n] in lists.people or words[n] in lists.subjects), None)
     number = 0 if person is None else person + 1
     opens = is_act(words[0]) and (words[0] not in lists.noun_first or words[1] in ("at", "as"))
@@ -146,7 +146,7 @@ def _repair_predicate(words: Sequence[str], tags: list[str], lists: WordLists) -
 
 
 def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordLists) -> bool:
-    """Return whether a conjunction joins a verb to a predicate of the given form: "sits down and laughs"."""
+    """Return whether a conjunction joins a verb to a predicate of the given form, as in "sits down and laughs"."""
     word, after, form = words[number], words[number + 1], verb_form(words[number])
     place = number - 1
     while place > 0 and words[place].endswith("ly"):
@@ -177,7 +177,7 @@ def _is_subject(words: Sequence[str], tags: Sequence[str], number: int, lists: W
 
 
 def _is_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "the" is a typo for "they": "person the open the door"."""
+    """Return whether "the" is a typo for "they", as in "person the open the door"."""
     verb, after = words[at + 1], words[at + 2]
     if not at or verb in ("are", "were"):
         return at > 0
@@ -190,20 +190,20 @@ def _is_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def _is_clipped_they(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "the" is a typo for "they" before a verb that cannot be a noun: "as the leave"."""
+    """Return whether "the" is a typo for "they" before a verb that cannot be a noun, as in "as the leave"."""
     verb, after = words[at + 1], words[at + 2]
     base = verb_form(verb) == "base" and is_act(verb) and verb not in lists.noun_first
     return bool(base and after and not is_act(after) and (verb != "open" or not can_be_noun(after)))
 
 
 def _is_perceived(words: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether a base form is the object of perception: "watches a person dance"."""
+    """Return whether a base form is the object of perception, as in "watches a person dance"."""
     seen = any(lemma_of(word) in lists.perception for word in words[:number] if verb_form(word))
     return seen and is_finite(words, number, lists)
 
 
 def _after_opener(words: Sequence[str], at: int) -> int:
-    """Return the position after an opener or after a repeated person: "two laughing people"."""
+    """Return the position after an opener, or after a person mentioned twice, as in "two laughing people"."""
     place = after_openers(words, at)
     if place > at:
         return place

@@ -1,4 +1,4 @@
-"""Possible roles of a word in a clipped caption, by dictionary, word lists in `clipped.yaml` and adjacent words."""
+"""Find the roles that a word in a clipped caption can have, from the dictionary, `clipped.yaml` and adjacent words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Form = Literal["", "base", "s", "past", "ing"]
 
 @lru_cache(maxsize=1 << 14)
 def verb_form(word: str) -> Form:
-    """Return the verb form that a word can be, or "" if it cannot be a verb."""
+    """Return which verb form a word can be, or "" if it cannot be a verb."""
     lists = word_lists("clipped")
     lemmas = readings(word).get("VERB", ())
     if not lemmas or word in lists.ing_nouns or word in lists.be | lists.modal:
@@ -25,14 +25,14 @@ def verb_form(word: str) -> Form:
 
 
 def lemma_of(word: str) -> str:
-    """Return the base form of a verb form; "" for other words."""
+    """Return the base form of a verb form, or "" for other words."""
     form = verb_form(word)
     return word if form == "base" else readings(word)["VERB"][0] if form else ""
 
 
 @lru_cache(maxsize=1 << 14)
 def is_act(word: str) -> bool:
-    """Return whether a word in verb position is reliably a verb."""
+    """Return whether a word in the position of a verb is certainly a verb."""
     form = verb_form(word)
     if not form:
         return False
@@ -42,7 +42,7 @@ def is_act(word: str) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def can_be_noun(word: str) -> bool:
-    """Return whether a word can be a noun; unknown words can."""
+    """Return whether a word can be a noun, which is assumed for unknown words."""
     lists = word_lists("clipped")
     closed = lists.determiners | lists.prepositions | lists.conjunctions | lists.pronouns | lists.subordinators
     if word in closed or word in lists.adverbs or not word[:1].isalpha():
@@ -57,31 +57,31 @@ def can_follow_verb(words: Sequence[str], number: int, lists: WordLists) -> bool
 
 
 def is_noun(word: str) -> bool:
-    """Return whether a word can be a noun according to the dictionary or the table of synonyms."""
+    """Return whether a word is a noun in the dictionary or in the table of synonyms."""
     return can_be_noun(word) or (word in folded("folds") and word[:1].isalpha())
 
 
 @cache
 def folded(table: str) -> dict[str, str]:
-    """Return the representative of each synonym in a table: "folds" for nouns, "verb_folds" for verbs."""
+    """Return the word that represents each synonym in a table: "folds" for nouns, "verb_folds" for verbs."""
     return {word: name for name, words in read_lexicon("clipped")[table].items() for word in words.split()}
 
 
 def is_attribute(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether an -ing word modifies the next noun: "a drinking glass", "living room"."""
+    """Return whether an -ing word modifies the next noun, as in "a drinking glass" and "living room"."""
     determined = words[at - 1] in lists.determiners and words[at - 1] not in ("both", "all", "each")
     return f"{words[at]}_{words[at + 1]}" in lists.ing_attributes or (words[at].endswith("ing") and determined)
 
 
 def is_infinitive(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether "to" and a verb follow: "to open", not "to work" or "to the door"."""
+    """Return whether "to" and a verb follow, as in "to open" but not in "to work" or "to the door"."""
     verb = words[at + 1]
     acts = verb not in lists.noun_first or verb in lists.infinitives or words[at + 2] in lists.determiners
     return words[at] == "to" and (verb == "be" or (verb_form(verb) == "base" and is_act(verb) and acts))
 
 
 def is_finite(words: Sequence[str], at: int, lists: WordLists) -> bool:
-    """Return whether a verb form within a clause is the verb of another clause rather than a noun or participle."""
+    """Return whether a verb form within a clause is the verb of another clause, and not a noun or participle."""
     word, before, after = words[at], words[at - 1], words[at + 1]
     form = verb_form(word)
     if (
@@ -129,7 +129,7 @@ def is_finite(words: Sequence[str], at: int, lists: WordLists) -> bool:
 
 
 def after_openers(words: Sequence[str], at: int) -> int:
-    """Return the position after words that carry no action: "all of a sudden", "then"."""
+    """Return the position after words that carry no action, such as "all of a sudden" and "then"."""
     if at < len(words):
         for opener in openers().get(words[at], ()):
             if tuple(words[at : at + len(opener)]) == opener:
@@ -139,7 +139,7 @@ def after_openers(words: Sequence[str], at: int) -> int:
 
 @cache
 def openers() -> dict[str, list[tuple[str, ...]]]:
-    """Return the openers by first word, longest first."""
+    """Return the openers by their first word, longest first."""
     rows = [tuple(row.strip().split("_")) for row in read_lexicon("clipped")["openers"].split("|")]
     found: dict[str, list[tuple[str, ...]]] = {}
     for row in sorted(rows, key=len, reverse=True):

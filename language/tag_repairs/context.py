@@ -1,4 +1,4 @@
-"""The context of a word in a tagged sentence."""
+"""Examine the context of a word in a tagged sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..lexicon import words as words_of
 
 
 def place_before(tags: Sequence[str], number: int) -> int:
-    """Return the index of the previous word, ignoring adverbs; -1 if there is none."""
+    """Return the index of the previous word that is not an adverb, or -1 if there is none."""
     number -= 1
     while number >= 0 and tags[number] == "RB":
         number -= 1
@@ -18,13 +18,13 @@ def place_before(tags: Sequence[str], number: int) -> int:
 
 
 def is_coordinated(tags: Sequence[str], start: int, place: int) -> bool:
-    """Return whether the subject that ends at a word has two conjuncts: "a hairdresser and a client speak"."""
+    """Return whether the subject that ends at a word has two conjuncts, as in "a hairdresser and a client speak"."""
     between = tags[start:place]
     return "CC" in between and not any(tag in FINITE or tag in ("VBG", "VB") for tag in between)
 
 
 def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether the clause of a word has another finite verb."""
+    """Return whether the clause that contains a word has another finite verb."""
 
     def joins(n: int) -> bool:
         return tags[n] in ("WP", "WDT", "WRB", ",", ":", ".") or words[n] in words_of("joining") or words[n] == "then"
@@ -39,5 +39,5 @@ def has_other_finite(words: Sequence[str], tags: Sequence[str], number: int) -> 
 
 
 def third_person(word: str) -> str:
-    """Return the third person of a base form; return other forms unchanged."""
+    """Return the third person of a base form. Other forms are returned unchanged."""
     return inflect(word, "VBZ") if is_verb_form(word, "VB") else word

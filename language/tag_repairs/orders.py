@@ -1,4 +1,4 @@
-"""Tag corrections for orders, such as recipe steps."""
+"""Correct the tags of imperatives, such as recipe steps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .context import place_before
 
 
 def is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> bool:
-    """Return whether a sentence is an order."""
+    """Return whether a sentence is an imperative."""
     start = _first_word(words, tags)
     if style == "declarative" or start is None:
         return False
@@ -28,7 +28,7 @@ def is_order(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> b
 
 
 def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
-    """Return the first word that is not an adverb such as "finely" or "then"; mistagged verbs are not skipped."""
+    """Return the first word that is not an adverb such as "finely" or "then". Mistagged verbs are not skipped."""
     for number, word in enumerate(words):
         if (
             not word[:1].isalpha()
@@ -45,7 +45,7 @@ def _first_word(words: Sequence[str], tags: Sequence[str]) -> int | None:
 
 
 def tag_orders(words: Sequence[str], tags: list[str]) -> None:
-    """Tag the verbs of orders.
+    """Tag imperative verbs.
 
     The first word is a verb. After "and", a comma or "then", a word is a verb if it is mostly used as one ("and mix"),
     or if its object has an article or pronoun ("and butter the bread"). Without a conjunction, both must hold ("in a
@@ -108,7 +108,7 @@ def tag_orders(words: Sequence[str], tags: list[str]) -> None:
 
 
 def repair_things(words: Sequence[str], tags: list[str]) -> None:
-    """Tag the nouns and adjectives of orders, such as "chopped" before a noun; skip clauses after "until"."""
+    """Tag the nouns and adjectives of an imperative, such as "chopped" before a noun, except after "until"."""
     inside = [number for start, stop in clause_ranges(words, tags) if start == 0 for number in range(start, stop)]
     for number in inside:
         word, tag = words[number], tags[number]
@@ -127,7 +127,7 @@ def repair_things(words: Sequence[str], tags: list[str]) -> None:
 
 
 def clause_ranges(words: Sequence[str], tags: Sequence[str]) -> list[tuple[int, int]]:
-    """Split an order into its main part and the clauses after "until", "when", "that" and the like."""
+    """Split an imperative into its main part and the clauses after words such as "until", "when" and "that"."""
     starts = [
         number
         for number, word in enumerate(words)

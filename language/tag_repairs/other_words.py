@@ -1,4 +1,4 @@
-"""Tag corrections for nouns, clitics, marks, function words, and "can"."""
+"""Correct the tags of nouns, clitics, marks, function words, and "can"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ONE_PERSON = ("man", "woman", "boy", "girl", "guy", "lady", "person", "child", 
 
 
 def repair_small_words(words: Sequence[str], tags: list[str]) -> None:
-    """Tag clitics, "that", marks, and words wrongly tagged as function words."""
+    """Tag clitics, "that", marks, and words that were mistaken for function words."""
     acts = words_of("verb_s") - {"likes"}
     for number, word in enumerate(words):
         before = words[number - 1] if number else ""
@@ -65,9 +65,9 @@ def _before_noun(tags: Sequence[str], number: int) -> bool:
 
 
 def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) -> None:
-    """Tag "can" as a noun where it means the container: after an article, or after its material or content.
+    """Tag "can" as a noun if it means the container: after an article, or after its material or content.
 
-    Nouns: "the trash can Jerry was on", "a metal can". Not nouns: "the metal can bend", "the cat can".
+    It is a noun in "the trash can Jerry was on" and "a metal can", but not in "the metal can bend" or "the cat can".
     """
     for number in range(1, len(words)):
         if words[number] != "can":
@@ -83,7 +83,7 @@ def repair_cans(words: Sequence[str], tagged: Sequence[str], tags: list[str]) ->
 
 
 def repair_nouns(words: Sequence[str], lower: Sequence[str], tags: list[str]) -> None:
-    """Tag as nouns the words that can only be nouns, and verbs after an article or possessive."""
+    """Tag as nouns words that can only be nouns, and words after an article that were mistaken for verbs."""
     for number, word in enumerate(lower):
         tag, before = tags[number], tags[number - 1] if number else ""
         if tag.startswith(("NN", "CD", "DT", "PRP", "W", "IN", "TO", "EX", "MD", "POS", "CC")) or word in AUXILIARIES:

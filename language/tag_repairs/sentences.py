@@ -1,4 +1,4 @@
-"""All tag corrections of a sentence, in the order of application."""
+"""Apply all tag corrections to a sentence, in their required order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .verbs import repair_finite_verbs, repair_participles, repair_verb_forms
 
 def repair_tags(words: Sequence[str], tags: Sequence[str], style: StyleOption) -> tuple[list[str], Style]:
     """Return the corrected tags of a sentence, and its style."""
-    lower = [word.lower().replace("’", "'") for word in words]  # clitics have a straight apostrophe
+    lower = [word.lower().replace("’", "'") for word in words]  # clitics with a straight apostrophe
     repaired = [CLOSED.get(word) or AUXILIARIES.get(word) or tag for word, tag in zip(lower, tags, strict=True)]
     repair_cans(lower, tags, repaired)
     repair_small_words(lower, repaired)

@@ -1,4 +1,4 @@
-"""Tag corrections for past verbs and living beings in stories: "Tom heard noises"."""
+"""Correct the tags of past verbs and living beings in stories, such as "Tom heard noises"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OBJECTS = ("DT", "NNP", "NNPS", "NNS", "PRP", "PRP$", "IN", "CD", "EX", ".", "R
 
 
 def repair_story(tokens: list[Token], living: Container[str]) -> None:
-    """Tag mistagged past verbs: "Tom heard noises", "saw Joan and overheard her"."""
+    """Correct the tags of past verbs, as in "Tom heard noises" and "saw Joan and overheard her"."""
     _repair_living(tokens, living)
     bare = not any(token.tag in FINITE for token in tokens)
     for number in range(1, len(tokens)):
@@ -50,7 +50,7 @@ def repair_story(tokens: list[Token], living: Container[str]) -> None:
 
 
 def _repair_living(tokens: list[Token], living: Container[str]) -> None:
-    """Tag as nouns the living beings that were mistagged as verbs: "the baby duck shook", "Tom heard noises"."""
+    """Tag living beings as nouns if they were mistaken for verbs, as in "the baby duck shook"."""
     for number in range(1, len(tokens)):
         token, before = tokens[number], tokens[number - 1]
         follows = tokens[number + 1].lower if number + 1 < len(tokens) else ""

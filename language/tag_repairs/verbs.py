@@ -1,4 +1,4 @@
-"""Tag corrections for verbs by form, auxiliary and context."""
+"""Correct the tags of verbs, based on their forms, auxiliaries and context."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .context import has_other_finite, is_coordinated, place_before, third_perso
 
 
 def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> None:
-    """Adapt the tags of verbs to their forms and auxiliaries."""
+    """Make the tags of verbs consistent with their forms and auxiliaries."""
     for number, word in enumerate(words):
         tag, before = tags[number], place_before(tags, number)
         held = words[before] if before >= 0 else ""
@@ -85,7 +85,7 @@ def repair_verb_forms(words: Sequence[str], tags: list[str], order: bool) -> Non
 
 
 def _is_past(word: str, tag: str, after: str) -> bool:
-    """Return whether a word after "had" is a past form: it is unambiguous, or an object follows."""
+    """Return whether a word after "had" is a past form, because it is unambiguous or an object follows."""
     past = is_verb_form(word, "VBD") or is_verb_form(word, "VBN") or (word.endswith("ed") and can_be_verb(word))
     if not past or tag.startswith(("DT", "IN", "PRP", "NNP")):
         return False
@@ -102,7 +102,7 @@ def _fits(word: str, tag: str) -> bool:
 
 
 def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether a base form is possible here: in a command, or after "to", "let" or "makes the girl"."""
+    """Return whether a base form is possible here: in an imperative, or after "to", "let" or "makes the girl"."""
     for back in range(number - 1, -1, -1):
         if tags[back] in ("TO", "MD") or words[back] in ("do", "does", "did"):
             return True
@@ -116,7 +116,7 @@ def _licensed(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
 
 
 def repair_participles(words: Sequence[str], tags: list[str]) -> None:
-    """Tag -ing forms as participles if they have an object, or follow "is", a person or an animal."""
+    """Tag -ing forms as participles if they have an object, or if they follow "is", a person or an animal."""
     people = words_of("people")
     for number, word in enumerate(words):
         after = tags[number + 1] if number + 1 < len(tags) else ""
@@ -175,7 +175,7 @@ def repair_participles(words: Sequence[str], tags: list[str]) -> None:
 
 
 def _stands_behind_phrase(words: Sequence[str], tags: Sequence[str], number: int) -> bool:
-    """Return whether an -ing form follows a complete phrase: "at a table drinking coffee"."""
+    """Return whether an -ing form follows a complete phrase, as in "at a table drinking coffee"."""
     start = number - 1
     if start < 1 or not tags[start].startswith("NN") or words[start] in words_of("people"):
         return False
@@ -203,7 +203,7 @@ _LONE = ("person", "someone", "somebody", "everyone", "everybody")  # never modi
 
 
 def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop: int) -> None:
-    """Tag finite verbs that were mistagged as nouns: "a man checks out a car", "two women exercise"."""
+    """Tag finite verbs that were mistaken for nouns, as in "a man checks out a car" and "two women exercise"."""
     for number in range(start, stop):
         after = tags[number + 1] if number + 1 < stop else ""
         if tags[number] == "VBZ" and words[number] in words_of("noun_s") and after not in _OBJECTS:
@@ -225,7 +225,7 @@ def repair_finite_verbs(words: Sequence[str], tags: list[str], start: int, stop:
 
 
 def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) -> bool:
-    """Return whether a singular noun phrase ends at a plural noun: "a tan sports", not "a few kids"."""
+    """Return whether a singular noun phrase ends at a plural noun, as in "a tan sports" but not in "a few kids"."""
     first = last
     while first > 0 and tags[first].startswith(("NN", "JJ")):
         first -= 1
@@ -234,7 +234,7 @@ def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) ->
 
 
 def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str) -> str:
-    """Return the tag of a finite verb after its subject or a conjunction; "" for any other word."""
+    """Return the tag of a finite verb after its subject or a conjunction, or "" for any other word."""
     word, place = words[number], place_before(tags, number)
     before, held = (tags[place], words[place]) if place >= start else ("", "")
     people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
@@ -294,7 +294,7 @@ def _tag_after_subject(
     held: str,
     third: bool,
 ) -> str:
-    """Return the tag of a word after the subject `held`, whose tag is `before`; "" if the word is not its verb."""
+    """Return the tag of a verb after the subject `held`, whose tag is `before`, or "" if the word is not its verb."""
     word, tag, place = words[number], tags[number], place_before(tags, number)
     people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
     objects, base = after in _OBJECTS, is_verb_form(word, "VB")
@@ -322,7 +322,7 @@ def _tag_after_subject(
 
 
 def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str, before: str) -> bool:
-    """Return whether a past form mistagged as a participle is a finite verb: "the cat ambushed Jerry from behind"."""
+    """Return whether a past form tagged as a participle is a finite verb, as in "the cat ambushed Jerry"."""
     held = words[place_before(tags, number)]
     follows = words[number + 1] if number + 1 < len(words) else ""
     if follows == "by" or words[number] in ("called", "named", "titled", "entitled"):
@@ -334,5 +334,5 @@ def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int,
 
 
 def _goes_on(after: str) -> bool:
-    """Return whether the next tag is one that can follow a finite verb."""
+    """Return whether a finite verb can be followed by this tag."""
     return after in (*_OBJECTS, "", ".", ",", "CC", ":", "IN", "TO", "RB", "RP", "VBG", "CD", "WRB")
