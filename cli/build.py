@@ -1,4 +1,4 @@
-"""Commands whose options are fields of settings classes: `build-NAME` and `stressreel mine`."""
+"""Define the commands whose options come from settings classes: `build-NAME` and `stressreel mine`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..builders.base import Benchmark
 
 MOST_TABLES = 4
-"""Tables of an output that are counted one by one."""
+"""Maximum number of tables whose rows are reported one by one."""
 MINE_EXAMPLES = """
 
 \b
@@ -36,7 +36,7 @@ Examples:
 
 
 def build_command(name: str, program: str) -> click.Command:
-    """Return the command that builds a benchmark, under the name `program`."""
+    """Return the click command that builds a benchmark."""
     kind, text = build_options(name)
 
     def run(**values: Any) -> None:
@@ -56,7 +56,7 @@ def build_command(name: str, program: str) -> click.Command:
 
 
 def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
-    """Describe a finished output and how to load it."""
+    """Return a summary of a finished output, with the code that loads it."""
     rows = {name: sum(splits.values()) for name, splits in done["counts"].items()}
     skips = done["skips"]["count"]
     counted = [f"{count:,} {name}" for name, count in rows.items()]
@@ -87,42 +87,42 @@ def report(benchmark: Benchmark, out: Path, done: Mapping[str, Any]) -> str:
 
 
 class BuildGroup(click.Group):
-    """Group with one command per benchmark, each imported on use."""
+    """Click group with one command per benchmark, which is imported only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of the benchmarks."""
+        """Return the names of all benchmarks."""
         return benchmark_names()
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command of a benchmark; suggest the most similar name if it is unknown."""
+        """Look up the command of a benchmark, or suggest the most similar name if it is unknown."""
         names = benchmark_names()
         if args and args[0] not in names:
             near = difflib.get_close_matches(args[0].removeprefix("build-"), names, 1)
             hint = f"Did you mean {near[0]!r}? " if near else ""
-            raise click.UsageError(f"there is no benchmark {args[0]!r}. {hint}There are {', '.join(names)}.", ctx)
+            raise click.UsageError(f"unknown benchmark {args[0]!r}. {hint}Benchmarks: {', '.join(names)}.", ctx)
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of a benchmark, or None."""
+        """Return the command of a benchmark, or None if it is unknown."""
         return build_command(cmd_name, cmd_name) if cmd_name in benchmark_names() else None
 
 
 @click.group("build", cls=BuildGroup)
 def command() -> None:
-    """Build a benchmark: `stressreel build NAME …` is the same as `build-NAME …`."""
+    """Build a benchmark. `stressreel build NAME …` is the same as `build-NAME …`."""
 
 
 def mine_command() -> click.Command:
-    """Return the command `stressreel mine`."""
+    """Return the click command `stressreel mine`."""
     from ..api.mine import mine, run_mine
     from ..negatives.settings import MineSettings
 
     def run(**values: Any) -> int:
         settings = from_values(MineSettings, values)
         if settings.out is None:
-            raise UsageError("--out is missing: the file to write, .jsonl or .parquet.")
+            raise UsageError("--out is missing. Give a file to write, .jsonl or .parquet.")
         return show(lambda: run_mine(settings), {}, "text")
 
     return settings_command("mine", run, MineSettings, help=description(mine) + MINE_EXAMPLES)

@@ -1,6 +1,7 @@
-"""Shell completion of perturbations, tables and splits.
+"""Complete the names of perturbations, tables and splits in the shell.
 
-Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Completion must not fail or print.
+Click generates the scripts: `eval "$(_STRESSREEL_COMPLETE=bash_source stressreel)"`. Completion must never fail or
+print anything.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
-    """Complete the last of several comma-separated names."""
+    """Return a function that completes the last name in a comma-separated list."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
         *before, last = incomplete.split(",")
@@ -24,18 +25,18 @@ def complete_names(names: Callable[[], Sequence[str]]) -> Complete:
 
 
 def complete_tables(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a table in the given output."""
+    """Complete the name of a table in the output given on the command line."""
     return [name for name in _counts(ctx) if name.startswith(incomplete)]
 
 
 def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
-    """Complete the name of a split in the given output."""
+    """Complete the name of a split in the output given on the command line."""
     splits = dict.fromkeys(split for table in _counts(ctx).values() for split in table)
     return [split for split in (*splits, "all") if split.startswith(incomplete)]
 
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    """Return the row counts by table and split of the given output; empty if there is none."""
+    """Return the row counts of the output given on the command line, or {} if it cannot be read."""
     from ..core.documents import parse_json, read_own
 
     named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, if the last option has no value

@@ -1,4 +1,4 @@
-"""Generate click commands from API functions."""
+"""Generate click commands from the signatures and docstrings of API functions."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ class Command:
 
     Attributes:
         summary: Line in `stressreel --help`.
-        function: Name of the function, if it differs from that of the command.
+        function: Name of the API function, if it differs from that of the command.
         formats: Output formats besides text, from `FORMATS`.
-        examples: Command lines for the help.
+        examples: Command lines to show in the help.
         flags: Positional parameters that become options.
-        fixed: Arguments set by the command instead of options.
-        names: Option names that differ from the keywords.
-        given: Metavar of the remaining arguments, which are passed to `adapt` as `given`; "" if not allowed.
-        loose: Whether these arguments are optional and may include undeclared options.
-        adapt: Function that converts the values from click to arguments of the function.
-        help: Help text; by default the function's description.
-        subcommands: The commands of the group.
+        fixed: Arguments that the command sets, and for which it has no options.
+        names: Names of options that differ from their keywords.
+        given: Metavar of the remaining arguments, which `adapt` receives as `given`. "" if there are none.
+        loose: Whether the remaining arguments are optional and may include undeclared options.
+        adapt: Function that converts the values from click to arguments of the API function.
+        help: Help text; by default the description of the API function.
+        subcommands: The commands of a group.
     """
 
     summary: str = ""
@@ -55,7 +55,7 @@ class Command:
 
 
 def function_command(words: str, command: Command) -> click.Command:
-    """Return the command for an API function; positional parameters become arguments, and keywords become options."""
+    """Return a click command for an API function, whose keywords become options."""
     function = _api_function(command.function or re.sub("[ -]", "_", words))
     parameters = inspect.signature(function).parameters
     fields = []
@@ -114,7 +114,7 @@ def _api_function(name: str) -> Callable[..., Any]:
 def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int:
     """Call an API function, print its result, and return the exit code.
 
-    If the function has a parameter `each`, parts of the result are printed as they arrive.
+    If the function has a parameter `each`, parts of the result are printed as soon as they are known.
     """
     live = "each" in inspect.signature(function).parameters and form == "text"
     if live:
@@ -131,5 +131,4 @@ def show(function: Callable[..., Any], values: dict[str, Any], form: str) -> int
 
 
 def _in_flags(text: str, words: Mapping[str, str]) -> str:
-    """Replace parameter names in backticks by option names."""
     return re.sub(r"`(\w+)`", lambda match: words.get(match[1], match[0]), text)

@@ -1,4 +1,4 @@
-"""Entry points of `stressreel` and `build-NAME`, with exit codes and error messages."""
+"""Run `stressreel` and `build-NAME`, and turn exceptions into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def stressreel() -> None:
 
 
 def main() -> NoReturn:
-    """Run `stressreel`."""
+    """Run `stressreel` with the arguments of the process."""
     run(stressreel, "stressreel")
 
 
 def build() -> NoReturn:
-    """Run `build-NAME`, as named by the program."""
+    """Run `build-NAME`, where NAME comes from the name of the program."""
     name = Path(sys.argv[0]).stem
     run(load_command(name), name)
 
 
 def run(command: click.Command, name: str) -> NoReturn:
-    """Run a command and exit with its exit code."""
+    """Run a command, and exit with its exit code."""
     listen()
     own_process()
     gc.set_threshold(*GARBAGE)
@@ -58,10 +58,10 @@ def run(command: click.Command, name: str) -> NoReturn:
 
 
 def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
-    """Run a command and return its exit code: 0 done, 1 failed, 2 wrong usage, 130 interrupted.
+    """Run a command and return its exit code: 0 for success, 1 for failure, 2 for wrong usage, 130 if interrupted.
 
-    Wrong usage (unknown options or values, missing paths) is detected before any work. Errors are printed as one
-    paragraph on standard error; `--debug` adds the traceback.
+    Wrong usage (unknown options or values, missing paths) is detected before any work. An error is printed as one
+    paragraph on standard error, and `--debug` adds the traceback.
     """
     debug = "--debug" in arguments
     forget()
@@ -92,7 +92,7 @@ def _message(error: Exception) -> str:
     if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):
-        return "there is not enough memory for this input. Reduce the input, or add memory."
+        return "not enough memory for this input. Reduce the input, or use a machine with more memory."
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return (

@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 
 def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
-    """Build settings from the values that click passes to a command."""
+    """Create a settings object from the values that click passes to a command."""
     found = {}
     for each in options_of(settings):
         value = values["_".join(each.path)]
@@ -33,7 +33,7 @@ def from_values(settings: type[S], values: Mapping[str, Any]) -> S:
 
 
 def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], help: str) -> click.Command:
-    """Return a command whose options are the fields of settings classes."""
+    """Return a click command whose options are the fields of settings classes."""
     decorators: list[Callable[[Any], Any]] = []
     for each in (each for kind in settings for each in options_of(kind)):
         decorators.append(make_option(each))
@@ -45,7 +45,7 @@ def settings_command(name: str, run: Callable[..., Any], *settings: type[Any], h
 
 
 def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
-    """Join the words of `--splits UD PS`, of which click passes only the first as the option."""
+    """Add the words of `--splits UD PS` that click does not pass as values of the option."""
     if not more:
         return value
     if value == each.default:
@@ -60,7 +60,7 @@ def _extra_words(each: Field) -> str:
 def make_option(
     each: Field, help: str | None = None, complete: Callable[..., Any] | None = None
 ) -> Callable[[Any], Any]:
-    """Return the click option for a field."""
+    """Return the decorator that adds an option for a field to a click command."""
     option = each.option
     shown: dict[str, Any] = {"help": option.help if help is None else help, "show_default": True}
     if option.shown:
@@ -91,7 +91,7 @@ def make_option(
 
 
 def option_type(each: Field) -> Any:
-    """Return the click type of a field's value."""
+    """Return the click type that parses the value of an option."""
     option = each.option
     if option.read is not None:
         return Raw()
@@ -117,7 +117,7 @@ else:
 
 
 class Raw(_ParamType):
-    """A value to be parsed by the option's `read`."""
+    """Click type of values that the option's own `read` function parses."""
 
     name = "text"
 
@@ -127,7 +127,7 @@ class Raw(_ParamType):
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Set defaults from a YAML file, which flags override."""
+    """Use the options in a YAML file as defaults, which options on the command line override."""
     if path is None:
         return
     from ..core.documents import parse_yaml, read_text, shortened
@@ -148,16 +148,14 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
     values: dict[str, Any] = {}
     for key, value in content.items():
         if key not in named:
-            raise click.BadParameter(
-                f"{path}: there is no option {shortened(key)}. Allowed: {', '.join(sorted(named))}"
-            )
+            raise click.BadParameter(f"{path}: unknown option {shortened(key)}. Allowed: {', '.join(sorted(named))}")
         option, plain = named[key]
         values[str(option.name)] = _config_value(option, value, plain, f"{path}, {key}")
     ctx.default_map = {**(ctx.default_map or {}), **values}
 
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
-    """Check the type of a value in the YAML file, without implicit conversion."""
+    """Return a value from the YAML file if it has the type of its option. Types are never converted."""
     from ..core.documents import shortened
 
     if option.is_flag:

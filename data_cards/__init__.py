@@ -1,1 +1,1 @@
-"""Dataset cards, their figures, `croissant.json` and galleries."""
+"""Write dataset cards with figures, `croissant.json`, and galleries."""

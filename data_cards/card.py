@@ -1,6 +1,6 @@
-"""Write dataset cards: `README.md`, its figures and `croissant.json`.
+"""Write the dataset card of an output: `README.md`, its figures and `croissant.json`.
 
-Cards show stored results and counts; baselines that require scikit-learn or embeddings are part of `stressreel audit`.
+Cards show stored results and counts only. Baselines that need scikit-learn or embeddings are run by `stressreel audit`.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ Cell = Estimate | float | str | None
 
 @dataclass(frozen=True)
 class Card:
-    """A benchmark's contribution to its card.
+    """What a benchmark adds to the dataset card.
 
     Attributes:
-        template: Template that extends `base.md.j2`; None for `base.md.j2` itself.
+        template: Template that extends `base.md.j2`, or None to use `base.md.j2` itself.
         measure: Function that computes the counts shown in the card.
-        context: Function that returns additional template fields.
+        context: Function that returns additional fields of the template.
         front_matter: Function that returns additional fields of the YAML header.
-        figures: Functions that draw the PNG files, by file name.
+        figures: Function that draws the figures, and returns PNG files by name.
         biases: Function that describes measured biases in sentences, for `croissant.json`.
         notes: Descriptions of the counts from loading and planning.
     """
@@ -82,7 +82,7 @@ class Card:
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
     """Write `README.md`, `figures/*.png` and `croissant.json`, preserving the user's notes.
 
-    `output` must contain all shards, but `build.json` may be missing.
+    `output` must contain all shards, but its `build.json` may not exist yet.
     """
     measured = card.measure(output)
     for name, content in card.figures(output, measured).items():
@@ -97,7 +97,7 @@ def render_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -
 
 
 def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
-    """Return checks that README.md, figures and croissant.json match the output. Counts are computed once."""
+    """Return checks that README.md, the figures and croissant.json match the content of the output."""
     held: list[Any] = []
 
     def measured(output: FinishedOutput) -> Any:
@@ -115,7 +115,7 @@ def card_checks(configs: Sequence[Config], card: Card) -> dict[str, Check]:
 
 
 def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the figures that differ from new ones by more than the shading, which varies with matplotlib."""
+    """Yield the figures that differ from new ones by more than shading, which depends on matplotlib."""
     for name, content in figures.items():
         file = output.path / "figures" / name
         if not file.is_file() or file.stat().st_size > LARGEST_FIGURE:
@@ -125,7 +125,7 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
-    """Check that two PNG files have the same size and nearly the same pixels."""
+    """Return whether two PNG files have the same size and nearly the same pixels."""
     from matplotlib.image import imread
 
     if found[:HEAD] != drawn[:HEAD]:  # a different size, possibly too large to open
@@ -147,7 +147,6 @@ def _differing(output: FinishedOutput, name: str, render: Callable[[], str]) -> 
 
 
 def _head(output: FinishedOutput, card: Card) -> dict[str, Any]:
-    """Return the YAML header without the fields that describe tables."""
     return {
         "pretty_name": f"{output.info['builder']}, built with stressreel",
         **source_of(output.info).license,
@@ -178,7 +177,7 @@ def _render(output: FinishedOutput, configs: Sequence[Config], card: Card, measu
 
 
 def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -> dict[str, Any]:
-    """Return the fields common to all templates; benchmarks may override some."""
+    """Return the fields that all templates use. Benchmarks may override some of them."""
     info = output.info
     counted = {name: count for name, count in info["notes"].items() if isinstance(count, int)}
     return {
@@ -193,7 +192,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
 
 
 def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the YAML header fields that `datasets` and the Hub read: size, and shards of every config."""
+    """Return the fields of the YAML header that `datasets` and the Hub read: dataset size and shards."""
     counts = info["counts"]
     rows = max(sum(splits.values()) for splits in counts.values())
     return {
@@ -204,7 +203,7 @@ def hub_fields(configs: list[Config], info: Mapping[str, Any]) -> dict[str, Any]
 
 @cache
 def environment(folder: Path) -> Environment:
-    """Return the Jinja environment for the cards in a folder, in which undefined fields are errors."""
+    """Return the Jinja environment for the templates in a folder. Undefined fields are errors."""
     found = Environment(
         loader=FileSystemLoader([folder, HERE], encoding="utf-8"),
         undefined=StrictUndefined,
@@ -234,7 +233,7 @@ def _cell(text: object) -> str:
 
 
 def column_kind(column: Column) -> str:
-    """Format the type of a column."""
+    """Describe the type of a column, as in "list of string"."""
     if column.kind == "label":
         return "ClassLabel: " + ", ".join(f"{number} = {name}" for number, name in enumerate(column.names))
     names = {"strings": "list of string", "integers": "list of int32", "records": "list of rows", "video": "Video"}
@@ -242,7 +241,7 @@ def column_kind(column: Column) -> str:
 
 
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
-    """Format a table with one row per baseline and one column per score; `first` is the heading of the row names."""
+    """Format a table with one row per baseline and one column per score. `first` is its first heading."""
 
     def written(cell: Cell) -> str:
         if isinstance(cell, Estimate):
@@ -256,5 +255,5 @@ def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baselin
 
 
 def percent(share: float) -> str:
-    """Format a share as a percentage."""
+    """Format a share as a percentage with one decimal."""
     return f"{100 * share:.1f} %"

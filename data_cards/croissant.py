@@ -1,8 +1,8 @@
-"""Describe outputs in the Croissant format (`croissant.json`), for search engines and data loaders.
+"""Describe an output in the Croissant format (`croissant.json`), for search engines and data loaders.
 
-Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). URLs are relative, so that
-the file does not depend on its location. Fields unknown before publication are omitted: `url`, `creator` and
-`datePublished`.
+The format is Croissant 1.1 with its vocabulary for responsible AI (https://docs.mlcommons.org/croissant). URLs are
+relative, so that the file does not depend on its location. `url`, `creator` and `datePublished` are omitted, because
+they are unknown before publication.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FILE = "croissant.json"
 CONFORMS_TO = ("http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0")
 PARQUET = "application/x-parquet"  # mlcroissant's name for Parquet
 LICENSES = "https://choosealicense.com/licenses/"
-UNSAID = ("other", "unknown")  # Hub licences that identify no licence
+UNSAID = ("other", "unknown")  # values on the Hub that do not identify a licence
 TYPES = {
     "string": "sc:Text",
     "strings": "sc:Text",
@@ -37,13 +37,13 @@ TYPES = {
     "video": "sc:VideoObject",
 }
 CONTEXT = parse_json(read_own(Path(__file__).parent / "croissant_context.json"))
-"""The names that Croissant 1.1 defines, of which readers expect all."""
+"""All names that Croissant 1.1 defines. Loaders expect the complete list."""
 
 
 def render_croissant(
     output: FinishedOutput, configs: Sequence[Config], head: Mapping[str, Any], biases: Sequence[str]
 ) -> str:
-    """Return the text of `croissant.json`. All shards must exist, as they are hashed; unbuilt tables are omitted."""
+    """Return the text of `croissant.json`. All shards must exist, because the text contains their hashes."""
     info = output.info
     source = source_of(info)
     built = [config for config in configs if config.name in info["counts"]]
@@ -91,7 +91,6 @@ def _license(source: Source) -> str:
 
 
 def _responsibility(info: Mapping[str, Any], source: Source, biases: Sequence[str]) -> dict[str, Any]:
-    """Return the `rai:` fields with known values."""
     skips = info["skips"]
     reasons = ", ".join(f"{reason}: {count:,}" for reason, count in sorted(skips["by_reason"].items()))
     tools = ", ".join(f"{name} {version}" for name, version in info["tools"].items())
@@ -148,7 +147,7 @@ def _files(output: FinishedOutput, built: Sequence[Config]) -> list[dict[str, An
 
 
 def _record_set(config: Config) -> dict[str, Any]:
-    """Describe a table; its splits, which are encoded in the names of its shards, become a field."""
+    """Describe a table. Its split, which is part of the shard names, becomes a field."""
     split = {
         "@type": "cr:Field",
         "@id": f"{config.name}/split",

@@ -1,4 +1,4 @@
-"""Figures of audits, scores, model comparisons and text shifts, in the style of the cards."""
+"""Draw figures of audits, scores, model comparisons and text shifts, in the style of the cards."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _label(axes: Axes, text: str, right: float, place: float, size: int) -> None
 
 
 def audit_png(audits: Sequence[Titled]) -> bytes:
-    """Draw the best blind baselines of every audit with 95 % intervals (trained ones in orange), and chance level."""
+    """Draw the accuracies of the best blind baselines in each audit, with 95 % intervals and chance level."""
     rows = -(-len(audits) // AUDIT_COLUMNS)
     most = max(min(MOST_BASELINES, len(one.audit.figures)) for one in audits)
 
@@ -70,12 +70,12 @@ def audit_png(audits: Sequence[Titled]) -> bytes:
 
 
 def score_figures(scores: Scores) -> dict[str, bytes]:
-    """Return the figures drawn for every benchmark, by file name."""
+    """Return the figures that are drawn for every benchmark, by file name."""
     return {"scores.png": headline_png(scores)}
 
 
 def headline_png(scores: Scores) -> bytes:
-    """Draw the headline scores with intervals, and accuracy by type if available."""
+    """Draw the headline scores with their intervals, and the accuracy by type if it is available."""
     by_type = next((table for table in scores.tables if table.name == "by_type"), None)
     shown = of_best(scores.headline)
     title = "Scores, 95 % intervals" if any(not isnan(each.low) for each in shown.values()) else "Scores"
@@ -90,7 +90,7 @@ def headline_png(scores: Scores) -> bytes:
 
 
 def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Divide each score by its maximum, and add the divisor to its name: "A CIDEr / 10"."""
+    """Divide each score by its maximum, which is added to its name as in "A CIDEr / 10"."""
     found = {}
     for name, each in values.items():
         best = BEST.get(name.split()[-1], 1.0)
@@ -102,7 +102,7 @@ def of_best(values: Mapping[str, Estimate]) -> dict[str, Estimate]:
 
 
 def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
-    """Draw scores from 0 to 1 as bars with intervals."""
+    """Draw scores between 0 and 1 as bars, with their intervals."""
     places = range(len(values))
     axes.barh(places, [_or_zero(each.value) for each in values.values()], 0.7, color=BLUE)
     for place, each in zip(places, values.values(), strict=True):
@@ -117,7 +117,6 @@ def bars(axes: Axes, values: Mapping[str, Estimate], title: str) -> None:
 
 
 def _fine_grained(axes: Axes, table: Table) -> None:
-    """Draw Table 15: accuracy on V and V′ for each type and wording."""
     labels = list(dict.fromkeys(f"{row[1]} {row[2]}".removesuffix(" -") for row in table.rows))
     for number, (variant, colour) in enumerate((("V", BLUE), ("V′", ORANGE))):
         found = {f"{row[1]} {row[2]}".removesuffix(" -"): row[3] for row in table.rows if row[0] == variant}
@@ -132,7 +131,7 @@ def _fine_grained(axes: Axes, table: Table) -> None:
 
 
 def shares_png(table: Table) -> bytes:
-    """Draw each row as a stacked bar of shares."""
+    """Draw each row of a table as a stacked bar of shares."""
     kinds = table.headings[2:]
 
     def draw(figure: Figure) -> None:
@@ -162,15 +161,16 @@ def shares_png(table: Table) -> bytes:
 
 
 def models_png(table: ModelTable) -> bytes:
-    """Draw the scores of several models as grouped bars with standard deviations.
+    """Draw the scores of several models as grouped bars, with standard deviations.
 
     Raises:
-        UsageError: There are too many models for a figure.
+        UsageError: The table has too many scores and models for a figure.
     """
     count = len(table.scores) * len(table.models)
     if count > MOST_BARS:
         raise UsageError(
-            f"--figure: {count} bars do not fit into a figure, which has at most {MOST_BARS}. Select fewer with --only."
+            f"--figure: {count} bars are too many for a figure; the limit is {MOST_BARS}. Select fewer scores with "
+            "--only."
         )
     places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
     tops = [cell.mean + (0 if isnan(cell.std) else cell.std) for cell in table.cells.values() if cell]
@@ -199,10 +199,10 @@ def models_png(table: ModelTable) -> bytes:
 
 
 def against_png(table: ModelTable, score: str) -> bytes:
-    """Plot all other scores of the models against one score, as in Figures 2 and 12 of the robustness paper.
+    """Plot the scores of models against one of them, as in Figures 2 and 12 of the robustness paper.
 
     Raises:
-        UsageError: The score is unknown, or there are no other scores or too many.
+        UsageError: The score is unknown, or the number of other scores is 0 or too large.
     """
     others = [each for each in table.scores if each != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
@@ -244,10 +244,10 @@ def against_png(table: ModelTable, score: str) -> bytes:
 
 
 def perplexity_png(report: Mapping[str, Any]) -> bytes:
-    """Draw mean perplexities by perturbation, as in Figure 11 of the robustness paper.
+    """Draw the mean perplexity of each perturbation, as in Figure 11 of the robustness paper.
 
-    A mark shows the mean without captions above 500, whose share is printed next to the bar. Dashed lines show both
-    means for the originals. `report` must include perplexities.
+    A mark shows the mean without captions above 500, whose share is printed beside the bar. Dashed lines show both
+    means for the original captions. `report` must include perplexities.
     """
     shifts: Mapping[str, Mapping[str, Any]] = report["perturbations"]
     colours = {family: COLOURS[number % len(COLOURS)] for number, family in enumerate(report["families"])}
@@ -270,7 +270,7 @@ def perplexity_png(report: Mapping[str, Any]) -> bytes:
                 axes.axvline(originals[key], color=INK, linewidth=width, linestyle=(0, (4, 3)), label=label)
         axes.set_yticks(range(len(names)), names)
         axes.set_ylim(len(names) - 0.4, -0.6)
-        axes.set_title("Mean perplexity; mark: captions up to 500; number: share of the others")
+        axes.set_title("Mean perplexity (mark: mean of captions up to 500; number: share of captions above)")
         axes.legend(**BESIDE)
         _plain(axes, "x")
 

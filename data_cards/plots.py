@@ -1,4 +1,4 @@
-"""Style and helpers for figures, drawn off screen without global state so that they are reproducible."""
+"""Provide the style of figures, which are drawn off screen and without global state to be reproducible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _short(text: str, most: int = 52) -> str:
 
 
 def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Remove the frame, draw light grid lines, and label the count axis with whole numbers."""
+    """Remove the frame, draw light grid lines, and label the axis of counts with integers."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis
@@ -53,7 +53,6 @@ def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
 
 
 def _shares(axes: Axes, counted: Literal["x", "y"], top: float = 1.0) -> None:
-    """Scale an axis to scores from 0 to `top`."""
     from matplotlib.ticker import MaxNLocator
 
     _plain(axes, counted)

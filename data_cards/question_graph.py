@@ -1,4 +1,4 @@
-"""Draw a question's graph of sub-questions and its error path."""
+"""Draw the graph of a question's sub-questions, and the path along which a model's errors spread."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ FILLS = {RIGHT: "#dcefdc", WRONG: "#f6d3d6", UNKNOWN: "#f1f3f5", UNANSWERED: "#f
 PATH = "#c8385a"
 IN_A_ROW = 4
 LINE_IN, PAD_IN, GAP_IN = 0.155, 0.10, 0.55
-"""Height of a line of text, space around a text, and space between rows, in inches."""
+"""Height of a line of text, padding around it, and space between rows, in inches."""
 BETWEEN_IN, LANE_IN = 0.26, 0.08
-"""Between two boxes of a row, and between two lines there."""
+"""Distance between two boxes in a row, and between two lines that pass between them, in inches."""
 CROWDED = 0.02
-"""How far a line goes around others, in inches: so much for each, over the width of the gap."""
+"""Detour that a line accepts for each other line in a gap, divided by the width of the gap, in inches."""
 LETTER_IN = 0.078
 MOST_LETTERS = 160
 TOO_MANY = 60
-"""Questions that a picture can show."""
+"""Maximum number of questions in a picture."""
 Place = tuple[float, float, float]
-"""The middle, top and bottom of a box."""
+"""Horizontal centre, top and bottom of a box."""
 
 
 def question_graph_png(path: QuestionPath) -> bytes:
-    """Draw a question's graph as PNG: the question on top, sub-questions below, coloured by verdict.
+    """Draw the graph of a question as PNG, with sub-questions below the question and coloured by verdict.
 
-    The error path is red, and rules with contradicting answers are blue. Of graphs with more than 60 questions, only
+    The error path is red, and rules with contradicting answers are blue. Of a graph with more than 60 questions, only
     those nearest to the root are drawn.
     """
     rows, hidden = layers(path)
@@ -64,10 +64,10 @@ def question_graph_png(path: QuestionPath) -> bytes:
 
 
 def layers(path: QuestionPath) -> tuple[list[list[int]], int]:
-    """Arrange questions in rows, each below its parents and centred under them if possible.
+    """Arrange questions in rows, so that each is below its parents and, if possible, centred under them.
 
     Returns:
-        Positions of questions in `path.steps` by row, and the number of omitted questions.
+        Positions of questions in `path.steps` for each row, and the number of omitted questions.
     """
     last = len(path.steps) - 1
     parents: dict[int, list[int]] = {}
@@ -142,7 +142,7 @@ def routes(
 ) -> dict[tuple[int, int], list[tuple[float, float]]]:
     """Route lines from parents to children (`pairs`) around the boxes in the rows between them.
 
-    A line crosses each row vertically through a gap: the one nearest to the direct line, unless it is crowded. Lines
+    A line crosses each row vertically, through the gap nearest to the direct line unless that gap is crowded. Lines
     bend only between rows. `box_in` is the width of a box in inches.
     """
     level = {place: number for number, row in enumerate(rows) for place in row}
@@ -186,7 +186,7 @@ def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
 def _edges(
     axes: Axes, path: QuestionPath, rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> None:
-    """Draw arrows from parents to children, and the names of rules below each parent."""
+    """Draw arrows from parents to children, and the names of the rules below each parent."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

@@ -1,4 +1,4 @@
-"""Statistics used in cards."""
+"""Compute statistics that cards show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from math import fsum, sqrt
 
 @dataclass(frozen=True)
 class Distribution:
-    """Mean, population standard deviation, minimum and maximum of numbers."""
+    """The mean, population standard deviation, minimum and maximum of numbers."""
 
     count: int
     mean: float
@@ -26,7 +26,7 @@ class Distribution:
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Replace the names of non-zero counts by descriptions, ordered by `words`, then by name."""
+    """Replace the names of nonzero counts by descriptions, in the order of `words` and then of names."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
     return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}

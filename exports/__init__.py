@@ -1,1 +1,1 @@
-"""Exports of finished outputs: harness tasks, video files, released layouts, and the Hugging Face Hub."""
+"""Export finished outputs as harness tasks, video files or released layouts, and push them to the Hub."""

@@ -1,6 +1,6 @@
-"""Sample evenly spaced frames of a video as JPEG files, like `stressreel ask`.
+"""Sample evenly spaced frames of a video as JPEG files, as `stressreel ask` does.
 
-This file is copied unchanged next to tasks whose harness displays images. It requires PyAV and Pillow.
+This file is copied unchanged into task folders whose harness takes images. It requires only PyAV and Pillow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 QUALITY = 90
-FORMATS = (  # permitted formats: each is a single file, and none refers to another as playlists do
+FORMATS = (  # single-file formats; playlists, which refer to other files, are not permitted
     "mov,matroska,webm,avi,mpegts,mpeg,mpegvideo,ogg,flv,live_flv,asf,asf_o,rm,mxf,gxf,wtv,dv,nut,nuv,ivf,gif,apng,dhav,"
     "m4v,h261,h263,h264,hevc,vvc,av1,obu,evc,dirac,vc1,vc1test,cavsvideo,avs2,avs3,mjpeg,yuv4mpegpipe"
 )
@@ -28,7 +28,7 @@ GUARDS = {"format_whitelist": FORMATS, "protocol_whitelist": "file", "enable_dre
 
 @lru_cache(maxsize=32)  # questions about one video are consecutive
 def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]:
-    """Return the frames displayed in the middle of `count` equal parts of a video.
+    """Divide a video into `count` equal parts, and return the frame in the middle of each.
 
     Args:
         path: An MP4 file with one video track.
@@ -58,7 +58,7 @@ def sampled_frames(path: str | Path, count: int, size: int) -> tuple[bytes, ...]
 
 
 def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]:
-    """Return the start times of a video's frames in ascending order, and the end of the last one, in its time base."""
+    """Return the sorted start times of a video's frames and the end of the last one, in units of its time base."""
     packets = [
         packet for packet in container.demux(container.streams.video[0]) if packet.pts is not None and packet.size
     ]
@@ -71,7 +71,7 @@ def shown_times(container: av.container.InputContainer) -> tuple[list[int], int]
 
 
 def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, bytes]]:
-    """Decode a video and yield the frames at the given times as JPEG."""
+    """Decode a video, and yield the frames at the given times as JPEG."""
     stream = container.streams.video[0]
     stream.codec_context.thread_count = 1
     last = max(times)
@@ -83,7 +83,7 @@ def pictures(container: Any, times: set[int], size: int) -> Iterator[tuple[int, 
 
 
 def jpeg(picture: Image, size: int) -> bytes:
-    """Encode a picture as JPEG, with at most `size` pixels on its longer side."""
+    """Encode an image as JPEG, scaled down to at most `size` pixels on its longer side."""
     from PIL import Image as images
 
     width, height = picture.size

@@ -1,9 +1,9 @@
-"""Support exported tasks while a harness runs them: locate the output, copy its videos, judge answers.
+"""Give harnesses access to the videos of an output, and judge the answers of their models.
 
-`stressreel export` copies this file into every task folder, next to `answers.py` (the rules of `stressreel score`) and
-`output.json` (the location of the output). It requires neither stressreel nor a harness. Videos are copied from Parquet
-on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`), named by SHA-256. If
-the output contains no videos, `output.json` contains their paths.
+`stressreel export` copies this file into every task folder, together with `answers.py` (the rules of `stressreel
+score`) and `output.json` (the location of the output). It requires neither stressreel nor a harness. Each video is
+copied from Parquet on first use, one row group at a time, to `$XDG_CACHE_HOME/stressreel/videos` (default `~/.cache`)
+under its SHA-256. If the output contains no videos, `output.json` lists the paths of the source videos.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 
 @cache
 def output() -> dict[str, Any]:
-    """Return the location and fingerprint of the output."""
+    """Return the content of `output.json`, or raise FileNotFoundError if the output has been moved."""
     content: dict[str, Any] = json.loads((HERE / "output.json").read_text(encoding="utf-8"))
     if not Path(content["path"]).is_dir():
         raise FileNotFoundError(
@@ -36,7 +36,7 @@ def output() -> dict[str, Any]:
 
 @cache
 def rules() -> Any:
-    """Load the rules for parsing answers."""
+    """Import `answers.py`, which parses answers as `stressreel score` does."""
     spec = importlib.util.spec_from_file_location("stressreel_answers", HERE / "answers.py")
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(module)  # type: ignore[union-attr]
@@ -48,7 +48,7 @@ def rules() -> Any:
 
 @cache
 def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
-    """Map the key columns of a table to the locations of its videos."""
+    """Map the key columns of a table to the shard, row group and SHA-256 of its videos."""
     import pyarrow.parquet as pq
 
     found: dict[tuple[Any, ...], Place] = {}
@@ -64,12 +64,12 @@ def places(table: str, keys: tuple[str, ...]) -> dict[tuple[Any, ...], Place]:
 
 
 def cache_folder() -> Path:
-    """Return the folder for copied videos."""
+    """Return the folder to which videos are copied."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "stressreel" / "videos"
 
 
 def video_path(table: str, name: Mapping[str, Any]) -> str:
-    """Return the path of a video, copying its row group from the output if needed.
+    """Return the path of a video, after copying its row group from the output if necessary.
 
     Raises:
         FileNotFoundError: A source video no longer exists.
@@ -80,7 +80,7 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
         (video,) = name.values()
         if not Path(found[video]).is_file():
             raise FileNotFoundError(
-                f"there is no video {found[video]}. Export again, with the new location as --videos."
+                f"the video {found[video]} no longer exists. Export again, with its new folder as --videos."
             )
         return str(found[video])
     shard, group, sha256 = places(table, tuple(name))[tuple(name.values())]
@@ -91,7 +91,7 @@ def video_path(table: str, name: Mapping[str, Any]) -> str:
 
 
 def copy_videos(shard: str, group: int) -> None:
-    """Copy the videos of a row group to the cache; safe for concurrent processes."""
+    """Copy the videos of a row group to the cache. Several processes may do so at the same time."""
     import pyarrow.parquet as pq
 
     folder = cache_folder()
@@ -108,7 +108,7 @@ def copy_videos(shard: str, group: int) -> None:
                 f"a video in {shard} differs from the one that was built; run `stressreel verify` for details"
             )
         if b"\0" not in content[:64] or content.startswith((b"ffconcat", b"#EXTM3U")):
-            raise ValueError(f"a video in {shard} is a text file such as a playlist, which can name other files")
+            raise ValueError(f"a video in {shard} is a text file such as a playlist, which could refer to other files")
         handle, temporary = tempfile.mkstemp(dir=folder, suffix=".part")
         with os.fdopen(handle, "wb") as part:
             part.write(content)
@@ -119,7 +119,7 @@ def copy_videos(shard: str, group: int) -> None:
 
 
 def result(sample: Mapping[str, Any], target: str, response: str) -> dict[str, Any]:
-    """Judge the response to a sample with this metadata and correct answer (`target`)."""
+    """Judge the response to a sample, given the sample's metadata and correct answer (`target`)."""
     given = {"column": sample["column"], **sample["about"]}
     if sample["options"]:
         return judged(response, sample["options"], sample["right"], option_ids=sample["option_ids"], **given)
@@ -135,15 +135,15 @@ def judged(
     option_ids: Sequence[str] = (),
     **about: Any,
 ) -> dict[str, Any]:
-    """Judge the choice of an option.
+    """Judge whether a response chooses the correct option.
 
     Args:
         response: The model's response.
         options: The options.
-        right: Index of the correct option; -1 if unknown.
-        column: Predictions column for this answer.
-        option_ids: Ids of the options in predictions; if empty, the response itself is logged. With ids, responses that
-            match none of the options are logged as unreadable, because `score` also accepts texts of other options.
+        right: Index of the correct option, or -1 if unknown.
+        column: Column of the answer in predictions.
+        option_ids: Ids of the options in predictions. If empty, the response itself is logged. Otherwise, a response
+            that matches no option is logged as unreadable, because `score` also accepts texts of other options.
         about: Fields that identify the question.
     """
     pick = rules().read_answer(response, options)
@@ -161,10 +161,14 @@ def compared(
     column: str = "answer",
     **about: Any,
 ) -> dict[str, Any]:
-    """Compare a text with the correct one ("" if unknown). `stressreel score` may accept more forms.
+    """Compare a generated text with the correct one ("" if unknown). `stressreel score` may accept more forms.
 
-    `metrics` names the metrics for exact matches and for empty responses; `column` is the predictions column, and
-    `about` contains the fields that identify the question.
+    Args:
+        response: The model's response.
+        right: The correct text.
+        metrics: Names of the metrics for exact matches and for empty responses.
+        column: Column of the answer in predictions.
+        about: Fields that identify the question.
     """
     plain = rules().plain
     same, nothing = metrics
@@ -176,5 +180,5 @@ def compared(
 
 
 def logged(column: str, said: str, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the log entry with the prediction."""
+    """Return the part of a result that harnesses log and `stressreel score` reads."""
     return {"stressreel": {**about, column: said, "fingerprint": output()["fingerprint"]}}

@@ -1,6 +1,6 @@
-"""Export an output as tasks of inspect-ai: a folder for `inspect eval`.
+"""Export an output as a folder of tasks for `inspect eval`, the command of inspect-ai.
 
-https://inspect.aisi.org.uk; checked against version 0.3.285.
+See https://inspect.aisi.org.uk; checked against version 0.3.285.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ def {name}(frames: int = 16, size: int = 448, send: str = "frames") -> Task:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the task files, and the tasks' part of `output.json`; see `task_folder.write_tasks`.
+    """Return the files of the task folder, and the additional entries of `output.json`.
 
     Raises:
-        InputError: A name is not a Python identifier, or rows are missing.
+        InputError: A task name is not a Python identifier, or rows are missing.
     """
     names = [f"{group}_{task.name}" for task in tasks]
     if odd := [name for name in names if not name.isidentifier()]:

@@ -1,11 +1,12 @@
-"""Tasks for inspect-ai: `inspect eval tasks.py@NAME --model MODEL`.
+"""Run the questions of an output as inspect-ai tasks, with `inspect eval tasks.py@NAME --model MODEL`.
 
-`stressreel export inspect` writes this file as `tasks.py`, followed by one function per task, next to the samples
+`stressreel export inspect` writes this file as `tasks.py`, followed by one function per task, beside the samples
 (`NAME.jsonl`), `harness.py`, `frames.py`, `answers.py` and `output.json`. It requires inspect-ai with its dependencies
 anyio and numpy, and for videos pyarrow, av and pillow, but not stressreel.
 
-Task parameters, specified as `-T frames=8`: `frames`, the number of frames; `size`, the maximum length of their longer
-side in pixels, 0 to keep the size; `send`, "frames" or "video", which sends the file itself.
+Tasks have three parameters, which are given as in `-T frames=8`. `frames` is the number of frames, `size` is the
+maximum length of their longer side in pixels (0 keeps the original size), and `send` is "frames", or "video" to send
+the video file itself.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SENT = ("frames", "video")
 
 @cache
 def beside(name: str) -> Any:
-    """Load a file of this folder by path, since other task folders contain files of the same names."""
+    """Import a file of this folder by path, because other task folders contain files with the same names."""
     spec = importlib.util.spec_from_file_location(f"stressreel_{name}", HERE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(module)  # type: ignore[union-attr]
@@ -37,11 +38,11 @@ def beside(name: str) -> Any:
 
 
 def exported(name: str, frames: int, size: int, send: str) -> Task:
-    """Return a task of this folder; raise ValueError for an invalid parameter."""
+    """Return the inspect-ai task with this name, or raise ValueError if a parameter is invalid."""
     if send not in SENT:
-        raise ValueError(f"-T send={send!r}: give {' or '.join(SENT)}.")
+        raise ValueError(f"-T send={send!r}: expected {' or '.join(SENT)}.")
     if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
-        raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected whole numbers, frames 1 or more.")
+        raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected integers, with frames of at least 1.")
     about = beside("harness").output()["tasks"][name]
     return Task(
         dataset=json_dataset(str(HERE / f"{name}.jsonl"), name=name),
@@ -56,7 +57,7 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
 
 @solver
 def show(frames: int, size: int, send: str) -> Solver:
-    """Insert the video of a sample before its text."""
+    """Return a solver that inserts the video before the text of each sample."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
         parts = await anyio.to_thread.run_sync(partial(shown, state.metadata["video"], frames, size, send))
@@ -67,7 +68,7 @@ def show(frames: int, size: int, send: str) -> Solver:
 
 
 def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]:
-    """Return message parts that show a video, with embedded content, since inspect-ai accepts no paths from solvers."""
+    """Return message parts with the content of a video, since inspect-ai accepts no paths from solvers."""
     harness = beside("harness")
     path = harness.video_path(video["table"], video["key"])
     if send == "video":
@@ -78,13 +79,13 @@ def shown(video: dict[str, Any], frames: int, size: int, send: str) -> list[Any]
 
 
 def data_url(kind: str, content: bytes) -> str:
-    """Encode content as a data URL."""
+    """Encode bytes as a data URL of a MIME type."""
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 @scorer(metrics={"*": [mean()]})
 def judge() -> Scorer:
-    """Judge an answer by the rules of `stressreel score`, and log it for `score` under `stressreel`."""
+    """Return a scorer that judges answers as `stressreel score` does, and logs them for it under `stressreel`."""
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion

@@ -1,6 +1,6 @@
-"""Export an output as tasks of lmms-eval: a folder for its `--include_path`.
+"""Export an output as a folder of tasks for lmms-eval, which loads it with `--include_path`.
 
-https://github.com/EvolvingLMMs-Lab/lmms-eval; checked against version 0.7.3.
+See https://github.com/EvolvingLMMs-Lab/lmms-eval; checked against version 0.7.3.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ FUNCTIONS = {
     "doc_to_target": "target",
     "process_results": "results",
 }
-"""The functions of `lmms_eval_tasks.py` by the key of a task's YAML."""
+"""Keys of a task's YAML, with the functions of `lmms_eval_tasks.py` that they name."""
 HIGHER_IS_BETTER = {"accuracy": True, "unreadable": False, "exact": True, "empty": False}
 
 
 class Function(str):
-    """A name to be written after `!function` in YAML."""
+    """Name of a function, written after `!function` in YAML."""
 
 
 class TaskDumper(yaml.SafeDumper):
-    """YAML dumper that supports lmms-eval's `!function` tag."""
+    """YAML dumper that can write lmms-eval's `!function` tag."""
 
 
 TaskDumper.add_representer(Function, lambda dumper, value: dumper.represent_scalar("!function", str(value)))
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the task files; see `task_folder.write_tasks`."""
+    """Return the files of the task folder, and the additional entries of `output.json`."""
     metadata, wording = exported_by(output), prompts()
     names = [f"{group}_{task.name}" for task in tasks]
     files = {

@@ -1,4 +1,4 @@
-"""Export an output in the layout of a benchmark's published release, for its authors' programs."""
+"""Export an output in the file layout of a benchmark's published release, which its authors' programs read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..core.inside import inside
 
 
 def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
-    """Write files to a new or empty folder, atomically, and return their number.
+    """Write files to a new or empty folder, and return their number. The folder appears only when it is complete.
 
     Raises:
         InputError: The folder is not empty, or a file name is invalid.

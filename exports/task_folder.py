@@ -1,4 +1,4 @@
-"""Write task folders, with the parts common to all harnesses."""
+"""Write folders of tasks for evaluation harnesses, with the files that all harnesses share."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..evaluation.metrics import answers
 from ..evaluation.tasks import KINDS, Task, check_videos, letter, video_of
 
 HERE = Path(__file__).parent
-CHOICE_METRICS = ("accuracy", "unreadable")  # displayed by harnesses for a chosen option
-TEXT_METRICS = ("exact", "empty")  # displayed for a generated text
+CHOICE_METRICS = ("accuracy", "unreadable")  # shown by harnesses if the model chooses an option
+TEXT_METRICS = ("exact", "empty")  # shown if the model generates a text
 
 
 def write_tasks(
@@ -29,10 +29,16 @@ def write_tasks(
     *,
     force: bool = False,
 ) -> None:
-    """Write a folder of tasks.
+    """Write the task folder of an evaluation harness.
 
-    `task_files` returns the files for a harness, and additional entries of `output.json`, from the output, the tasks
-    and `group`, the prefix of task names. `videos` maps ids to files if the output contains no videos.
+    Args:
+        task_files: Function of the harness module that returns the files, and the additional entries of `output.json`.
+        output: The output to export.
+        tasks: The tasks.
+        folder: Folder to write.
+        group: Prefix of the task names.
+        videos: Paths of source videos by id, if the output contains no videos.
+        force: Whether to overwrite an earlier export.
 
     Raises:
         InputError: The folder contains other files, or there are no videos.
@@ -54,11 +60,11 @@ def write_tasks(
 
 
 def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-    """Yield the samples of a task, which are the same for all harnesses; raise InputError if rows are missing.
+    """Yield the samples of a task, which are the same for all harnesses. Raise InputError if rows are missing.
 
-    A sample has `id`, `input` (the question), `target` (the correct letter, "yes", "no" or text; "" if unknown) and
-    `metadata`, by which `harness.py` locates the video and judges a response. `prompt` contains texts to add before and
-    after the question; it is empty if the harness adds them.
+    A sample has `id`, `input` (the question), `target` (the correct letter, "yes", "no" or text, or "" if unknown) and
+    `metadata`, with which `harness.py` locates the video and judges a response. `prompt` contains the texts to add
+    before and after the question. It is empty if the harness adds them itself.
     """
     kind, left_out = KINDS[task.kind], frozenset(task.left_out)
     for doc in task.docs or output.whole(task.table, None, task.split):
@@ -85,12 +91,12 @@ def samples(output: FinishedOutput, task: Task, prompt: Mapping[str, str]) -> It
 
 
 def json_lines(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Serialize rows as JSON Lines."""
+    """Serialize rows as JSON lines, encoded as UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def exported_by(output: FinishedOutput) -> dict[str, Any]:
-    """Return metadata that identify an export; the version changes whenever the questions change."""
+    """Return metadata that identify the exported output. `version` changes whenever the questions change."""
     info = output.info
     return {
         "version": f"{info['dataset_version']}+{info['fingerprint'][:16]}",

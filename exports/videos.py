@@ -1,4 +1,4 @@
-"""Export an output as MP4 files or tar shards, and its other tables as JSON lines.
+"""Export the videos of an output as MP4 files or tar shards, and its other tables as JSON lines.
 
 `files`, for `load_dataset("videofolder")`:
 
@@ -46,7 +46,7 @@ from ..core.source import source_of
 from ..evaluation.tasks import without_videos
 
 METADATA = "metadata.jsonl"
-FILE_NAME = "file_name"  # the column by which VideoFolder locates the file of a row
+FILE_NAME = "file_name"  # column in which VideoFolder expects the file name
 CARD = "README.md"
 UNITS = {"kb": 10**3, "mb": 10**6, "gb": 10**9}
 SMALLEST = 10_240  # bytes; tar pads files to this
@@ -58,7 +58,7 @@ LISTS = {"strings": "string", "integers": "int32"}
 
 @dataclass(frozen=True)
 class ExportedSplit:
-    """One split of a table; `video` is the name of its video column, or ""."""
+    """A split of a table to export. `video` is the name of its video column, or "" if it has none."""
 
     config: Config
     split: str
@@ -67,11 +67,11 @@ class ExportedSplit:
 
     @property
     def name(self) -> str:
-        """`<table>/<split>`."""
+        """The path `<table>/<split>`."""
         return f"{self.config.name}/{self.split}"
 
     def json(self, row: Row, **first: str) -> str:
-        """Serialize a row without its video, after the values `first`, as a line of JSON with label names."""
+        """Serialize a row without its video as a line of JSON that starts with the values in `first`."""
         values = {
             column.name: column.names[row[column.name]]
             if column.kind == "label" and row[column.name] is not None
@@ -82,7 +82,7 @@ class ExportedSplit:
         return json.dumps({**first, **values}, ensure_ascii=False, allow_nan=False) + "\n"
 
     def video_bytes(self, row: Row) -> bytes:
-        """Return the video of a row; raise InputError if its SHA-256 does not match."""
+        """Return the video of a row, or raise InputError if it does not match its SHA-256."""
         content: bytes = row[self.video]["bytes"] or b""
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
             raise InputError(
@@ -93,7 +93,7 @@ class ExportedSplit:
 
 
 def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[ExportedSplit]:
-    """Return the splits of tables to export; tables of videos that lack the split are exported completely.
+    """Return the splits of all tables to export. Tables of videos without the requested split are exported completely.
 
     Raises:
         UsageError: The split does not exist.
@@ -119,7 +119,7 @@ def exported_splits(output: FinishedOutput, configs: Sequence[Config], split: st
 
 
 def video_tables(output: FinishedOutput, configs: Sequence[Config], split: str | None) -> list[str]:
-    """Return the names of the exported tables with videos."""
+    """Return the names of the exported tables that have videos."""
     return list(dict.fromkeys(part.config.name for part in exported_splits(output, configs, split) if part.video))
 
 
@@ -135,8 +135,8 @@ def _write_splits(
 ) -> int:
     """Write the splits of an export, and return the number of videos.
 
-    `write_videos` writes a split with videos and advances the progress; `names` returns the file names that are known
-    beforehand; `texts` contains other files by name.
+    `write_videos` writes a split with videos and advances the progress, `names` returns the file names that are known
+    in advance, and `texts` contains other files by name.
     """
     files: dict[str, Receipt] = {}
     add_names(files, texts or {})
@@ -175,10 +175,10 @@ def write_files(
     force: bool = False,
     progress: bool = False,
 ) -> tuple[int, int]:
-    """Write an output as MP4 files, keeping files of an earlier run with the same SHA-256.
+    """Write the videos of an output as MP4 files, keeping files of an earlier run that have the same SHA-256.
 
     Returns:
-        The number of videos, and of those already present.
+        The number of videos, and how many of them already existed.
 
     Raises:
         UsageError: The split does not exist.
@@ -218,7 +218,7 @@ def write_files(
 
 
 def byte_size(text: str) -> int:
-    """Parse a size such as 500MB (1 MB = 1,000,000 bytes); raise UsageError if it is invalid or too small."""
+    """Convert a size such as "500MB" to bytes (1 MB = 1,000,000 bytes), or raise UsageError if it is invalid."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMG]B)", text.strip(), re.IGNORECASE)
     size = int(float(match[1]) * UNITS[match[2].lower()]) if match else 0
     if size < SMALLEST:
@@ -236,12 +236,12 @@ def write_webdataset(
     force: bool = False,
     progress: bool = False,
 ) -> tuple[int, int, int]:
-    """Write an output as tar shards, keeping shards of an earlier run with the same SHA-256.
+    """Write the videos of an output as tar shards, keeping shards of an earlier run that have the same SHA-256.
 
     A shard has at most `shard_size` bytes, unless a single video is larger.
 
     Returns:
-        The numbers of videos, of shards, and of shards already present.
+        The number of videos, the number of shards, and how many shards already existed.
 
     Raises:
         UsageError, InputError, OutputError: As for `write_files`.
@@ -275,7 +275,7 @@ def write_webdataset(
 
 
 def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterator[Row]:
-    """Yield the rows of a split from number `start`, skipping the row groups before it."""
+    """Yield the rows of a split from row `start`, without reading the row groups before it."""
     passed = 0
     for path in output.shards(part.config.name, part.split):
         with open_shard(path) as file:
@@ -288,7 +288,7 @@ def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterat
 
 
 def _known_shard(place: ExportFolder, name: str) -> int:
-    """Keep a shard of an earlier run and return its row count, or 0 if it is incomplete."""
+    """Keep a shard of an earlier run, and return the number of its rows, or 0 if it is incomplete."""
     receipt, path = place.before.get(name, {}), place.place(name)
     rows = receipt.get("rows")
     if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):
@@ -300,7 +300,7 @@ def _known_shard(place: ExportFolder, name: str) -> int:
 def _write_shard(
     path: Path, part: ExportedSplit, first: Row, waiting: Iterator[Row], shard_size: int, shown: Progress
 ) -> tuple[int, Row | None]:
-    """Write rows until a shard is full; return their number, and the row that did not fit."""
+    """Write rows until a shard is full. Return how many were written, and the first row that did not fit."""
     row: Row | None = first
     rows, size = 0, 2 * BLOCK  # a tar file ends with two empty blocks
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
@@ -322,21 +322,22 @@ def _write_shard(
 
 
 def member_key(file: str) -> str:
-    """Return the key of a sample, derived from the file name of its video; raise InputError if it has none.
+    """Return the key of a WebDataset sample, derived from the file name of its video.
 
-    Characters other than ASCII letters, digits, "_", "-" and "~" are percent-encoded, since a dot would terminate the
-    key. Long keys end in a hash.
+    Characters other than ASCII letters, digits, "_", "-" and "~" are percent-encoded, since a dot would end the key.
+    Long keys are shortened and end in a hash. An invalid file name raises InputError.
     """
     if not isinstance(file, str) or not file.removesuffix(".mp4"):
-        raise InputError(f"{file!r} is not a valid name of a video. Run `stressreel verify` for details.")
+        raise InputError(f"{file!r} is not a valid video name. Run `stressreel verify` for details.")
     key = quote(file.removesuffix(".mp4"), safe="").replace(".", "%2E")
     return key if len(key) <= LONGEST_KEY else f"{key[: LONGEST_KEY - HASHED - 1]}-{sha256_text(key)[:HASHED]}"
 
 
 def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> str:
-    """Return `README.md` with the splits and column types for `load_dataset(DIR, TABLE)`.
+    """Return a `README.md` that declares splits and column types for `load_dataset(DIR, TABLE)`.
 
-    Without it, `datasets` infers types from the first five samples, and fails on columns that are null in these.
+    Without it, `datasets` infers the types from the first five samples, and fails on columns that are null in all of
+    them.
     """
     tables = {part.config.name: part.config for part in parts if part.video}
     source, info = source_of(output.info), output.info
@@ -379,7 +380,6 @@ def _webdataset_card(output: FinishedOutput, parts: Sequence[ExportedSplit]) -> 
 
 
 def _feature(column: Column) -> dict[str, Any]:
-    """Describe a column in the YAML syntax of `datasets`; labels are strings."""
     if column.kind == "records":
         return {"name": column.name, "list": [_feature(field) for field in column.fields]}
     if column.kind in LISTS:

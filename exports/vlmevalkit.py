@@ -1,6 +1,6 @@
-"""Export an output as datasets of VLMEvalKit: a folder with a runner.
+"""Export an output as datasets for VLMEvalKit, with a script that runs them.
 
-https://github.com/open-compass/VLMEvalKit; checked against ms-vlmeval 0.0.20.
+See https://github.com/open-compass/VLMEvalKit; checked against ms-vlmeval 0.0.20.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LONGEST_NAME = 100  # characters of a video's file name
 
 
 def video_name(video: dict[str, Any]) -> str:
-    """Return the file name of a video without `.mp4`: its key, with a hash if the key is no valid file name."""
+    """Return the file name of a video without `.mp4`. A key that is not a valid file name is hashed."""
     key = "-".join([video["table"], *map(str, video["key"].values())])
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", key)
     if plain == key and len(key) <= LONGEST_NAME:
@@ -37,10 +37,10 @@ def video_name(video: dict[str, Any]) -> str:
 
 
 def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """Return the task files, and the tasks' part of `output.json`; see `task_folder.write_tasks`.
+    """Return the files of the task folder, and the additional entries of `output.json`.
 
-    The TSV has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, options `A` to `E`)
-    and `sample`, JSON fields for locating the video and judging an answer.
+    The TSV of a task has the columns of VLMEvalKit (`index`, `video`, `question` with the prompt, `answer`, options `A`
+    to `E`), and `sample`, with JSON fields for locating the video and judging an answer.
     """
     files = {"run.py": (HERE / "vlmevalkit_tasks.py").read_bytes()}
     about: dict[str, Any] = {}

@@ -1,11 +1,11 @@
-"""Tasks for VLMEvalKit: `python run.py --model MODEL [--data NAME ...]`.
+"""Run the questions of an output in VLMEvalKit, with `python run.py --model MODEL [--data NAME ...]`.
 
-`stressreel export vlmevalkit` writes this file as `run.py`, next to the questions (`NAME.tsv`), `harness.py`,
+`stressreel export vlmevalkit` writes this file as `run.py`, beside the questions (`NAME.tsv`), `harness.py`,
 `answers.py` and `output.json`. VLMEvalKit has no hook for external datasets, so this file registers its class and then
-calls VLMEvalKit's own `run.py`, with all of its options. It requires VLMEvalKit and pyarrow. Without `--data`, it runs
+calls VLMEvalKit's own `run.py`, whose options it accepts. It requires VLMEvalKit and pyarrow. Without `--data`, it runs
 all tasks.
 
-For models that accept images, `--frames N` (default 16) or `--fps F` selects the frames. Models that accept video
+Models that accept images receive frames, selected by `--frames N` (default 16) or `--fps F`. Models that accept video
 receive the file.
 """
 
@@ -30,7 +30,7 @@ HERE = Path(__file__).resolve().parent
 
 @cache
 def harness() -> Any:
-    """Load `harness.py` by path, since other task folders contain files of the same name."""
+    """Import `harness.py` by path, since other task folders contain files with the same name."""
     spec = importlib.util.spec_from_file_location("stressreel_harness", HERE / "harness.py")
     module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
     spec.loader.exec_module(module)  # type: ignore[union-attr]
@@ -38,24 +38,24 @@ def harness() -> Any:
 
 
 class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
-    """A task with questions from a TSV and videos from the output."""
+    """VLMEvalKit dataset with questions from a TSV file and videos from the output."""
 
     TYPE = "Video-MCQ"
     frames, rate = 16, 0.0  # set by --frames and --fps
 
     def __init__(self, dataset: str, pack: bool = False, nframe: int = 0, fps: float = -1):
-        """Load a task; `--frames` and `--fps` apply unless VLMEvalKit's config specifies the frames."""
+        """Load a task. `--frames` and `--fps` apply unless VLMEvalKit's config selects the frames."""
         if nframe <= 0 and fps <= 0:
             nframe, fps = (0, self.rate) if self.rate else (self.frames, -1)
         super().__init__(dataset=dataset, pack=pack, nframe=nframe, fps=fps)
 
     @classmethod
     def supported_datasets(cls) -> list[str]:
-        """Return the names of the tasks in this folder."""
+        """Return the names of all tasks in this folder."""
         return list(harness().output()["tasks"])
 
     def prepare_dataset(self, dataset: str) -> dict[str, str]:
-        """Link or copy the videos of a task to one folder, as `<video>.mp4`."""
+        """Link or copy the videos of a task into one folder, as `<video>.mp4`."""
         root, table = HERE / "videos", HERE / f"{dataset}.tsv"
         root.mkdir(exist_ok=True)
         for name, sample in {row["video"]: json.loads(row["sample"]) for _, row in load(str(table)).iterrows()}.items():
@@ -68,7 +68,7 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
         return {"root": str(root), "data_file": str(table)}
 
     def build_prompt(self, line: Any, video_llm: bool = False) -> list[dict[str, str]]:
-        """Return the video or its frames, followed by the question."""
+        """Return the video or its frames as a message, followed by the question."""
         row = self.data.iloc[line] if isinstance(line, int) else line
         if video_llm:
             shown = [{"type": "video", "value": str(Path(self.data_root) / f"{row['video']}.mp4")}]
@@ -80,9 +80,9 @@ class StressreelVideo(VideoBaseDataset):  # type: ignore[misc]
 
     @classmethod
     def evaluate(cls, eval_file: str, **judge_kwargs: Any) -> dict[str, float]:
-        """Return the accuracy of a task, and the scores of the output once all of its tasks are answered.
+        """Return the accuracy of a task and, once all tasks have been answered, the scores of the output.
 
-        The latter require stressreel in this environment. Otherwise, run `stressreel score` on the same files.
+        The scores require stressreel in this environment. Otherwise, run `stressreel score` on the same files.
         """
         content = load(eval_file)  # a list for a JSON file, otherwise a table
         rows = content if isinstance(content, list) else content.to_dict("records")
@@ -101,7 +101,6 @@ def _judged(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scores(eval_file: Path) -> dict[str, float]:
-    """Score the output if stressreel is installed and the results of all tasks exist."""
     about = harness().output()
     own = max((name for name in about["tasks"] if eval_file.stem.endswith(f"_{name}")), key=len, default="")
     model = eval_file.stem.removesuffix(own)
@@ -124,7 +123,7 @@ def _scores(eval_file: Path) -> dict[str, float]:
 
 
 def register() -> None:
-    """Register the tasks with VLMEvalKit."""
+    """Register the tasks of this folder with VLMEvalKit."""
     from vlmeval import dataset
 
     dataset.DATASET_CLASSES.append(StressreelVideo)
@@ -132,7 +131,7 @@ def register() -> None:
 
 
 def main() -> None:
-    """Register the tasks, and run VLMEvalKit."""
+    """Register the tasks, and run VLMEvalKit on them."""
     parser = argparse.ArgumentParser(add_help=False)
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--frames", type=int, default=16)

@@ -1,1 +1,1 @@
-"""Web galleries of outputs: their content, and the page, styles and scripts that display it."""
+"""Generate web galleries that show the content of outputs."""

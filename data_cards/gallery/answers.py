@@ -1,7 +1,7 @@
-"""Load answers for a gallery from scores, a predictions file and an audit.
+"""Load the answers that a gallery shows, from scores, a predictions file or an audit.
 
 An audit is a JSON file with `audits`, a list of `{"config": table, "part": "answer" or "explanation", "choices": {…}}`.
-For each question id, `choices` lists `{"guesser": name, "choice": index of the option}`; joint baselines for answer and
+For each question id, `choices` lists `{"guesser": name, "choice": index of the option}`. Joint baselines for answer and
 explanation choose two indices. Other fields are ignored.
 """
 
@@ -42,12 +42,12 @@ class Answers:
 
     Attributes:
         predictions: The rows of a predictions file, or None.
-        config: The table of the predictions; None for the first table with questions.
+        config: The table to which the predictions belong, or None for the first table with questions.
         first: Index of the first option in numeric answers.
         guesses: Choices of blind baselines by question; see `read_guesses`.
-        scores: Content of the score page, or None.
+        scores: Content of the page with scores, or None.
         identity: All inputs that determine the content, for `output.json`.
-        remark: A note for the user, or "".
+        remark: A note to show to the user, or "".
     """
 
     predictions: Predictions | None = None
@@ -59,37 +59,41 @@ class Answers:
     remark: str = ""
 
     def guesses_on(self, config: str, name: str) -> Sequence[Mapping[str, Any]]:
-        """Return the choices of blind baselines for a question."""
+        """Return the choices of all blind baselines for a question."""
         return self.guesses.get(f"{config}/{name}") or self.guesses.get(name) or ()
 
     def on(self, config: str, tables: Sequence[str]) -> Predictions | None:
-        """Return the predictions if they belong to a table (by default, the first)."""
+        """Return the predictions if they belong to this table, or None. The default table is the first one."""
         return self.predictions if config == (self.config or (tables[0] if tables else "")) else None
 
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer with the index of the chosen option (None if unreadable), and the verdict "right" or "wrong"."""
+    """A model's answer, with the index of the chosen option (None if unreadable) and "right" or "wrong"."""
 
     text: str
     choice: int | None
     verdict: str
 
     def as_json(self) -> dict[str, Any]:
-        """Return the answer as expected by the views."""
+        """Return the answer in the form that the views expect."""
         return {"said": self.text, "choice": self.choice, "verdict": self.verdict}
 
 
 SILENT: dict[str, Any] = {"said": None, "choice": None, "verdict": ""}
-"""What views take where nothing was answered."""
+"""The form in which views expect a missing answer."""
 
 
 def judged(
     items: Items, predictions: Predictions | None, *, first: int = 0, answer: str | None = None
 ) -> dict[str, JudgedAnswer]:
-    """Judge the answers to multiple-choice questions, by id; unanswered questions are omitted.
+    """Judge the answers to multiple-choice questions, and return them by question id.
 
-    `first` is the index of the first option in numeric answers; `answer` overrides the usual column of answers.
+    Args:
+        items: The questions.
+        predictions: The answers, or None.
+        first: Index of the first option in numeric answers.
+        answer: Column with the answers, if it is not the usual one.
     """
     if predictions is None:
         return {}
@@ -106,7 +110,7 @@ def judged(
 
 
 def said_of(answers: Mapping[str, JudgedAnswer], name: str) -> dict[str, Any]:
-    """Return the answer to a question as expected by the views."""
+    """Return the answer to a question in the form that the views expect."""
     return answers[name].as_json() if name in answers else dict(SILENT)
 
 
@@ -119,13 +123,13 @@ def read_answers(
     first: int = 0,
     audit: Path | None = None,
 ) -> Answers:
-    """Load answers for a gallery.
+    """Load the answers that a gallery shows.
 
     Args:
-        output: The output to display.
-        scores: Folder of scores; the predictions are located next to it by name and SHA-256.
-        predictions: The predictions, if stored elsewhere or used without scores.
-        config: The table of the predictions.
+        output: The output to show.
+        scores: Folder of scores. Their predictions are located beside it, by name and SHA-256.
+        predictions: The predictions, if they are stored elsewhere or used without scores.
+        config: The table to which the predictions belong.
         first: Index of the first option in numeric answers.
         audit: An audit; see `read_guesses`.
 
@@ -154,7 +158,7 @@ def read_answers(
         predictions = predictions or _beside(folder, about["predictions"])
         if predictions.is_dir() and any(each.suffix in MATRICES for each in predictions.iterdir()):
             predictions = None
-            remark = "The scores are of similarities, which judge no single item: only tables are shown."
+            remark = "Similarities do not judge single items, so only the tables of scores are shown."
     rows = None
     if predictions is not None:
         rows = of_output(read_predictions(predictions, expected=output.num_rows), config, fingerprint)
@@ -167,20 +171,23 @@ def read_answers(
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
-    """Locate the predictions of scores next to their folder; raise InputError if they are missing or have changed."""
+    """Locate the predictions of a folder of scores. Raise InputError if they are missing or have changed."""
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
         raise InputError(
-            f"{folder} scores the predictions {name}, which are not next to it. Give them with --predictions."
+            f"{folder} scores the predictions {name}, which are not beside it. Give them with --predictions."
         )
     if path.is_file() and "sha256" in named and sha256_file(path) != named["sha256"]:
-        raise InputError(f"{path} has changed since {folder} was written. Score it again, or give --predictions.")
+        raise InputError(
+            f"{path} has changed since {folder} was written. Score it again, or give other predictions with "
+            "--predictions."
+        )
     return path
 
 
 def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """Return the choices in an audit (a file or the folder of `audit.json`).
+    """Return the choices of blind baselines in an audit.
 
     Returns:
         The choices `{"guesser", "choice", "asked": "answer" or "explanation"}` by question id, or by `<table>/<id>` if
@@ -216,7 +223,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
 
 
 def _guesses(given: Mapping[str, Any], asked: str) -> Iterator[dict[str, Any]]:
-    """Yield the choices of a baseline: two for joint baselines, none for -1."""
+    """Yield the choices of a baseline: two if it is a joint baseline, and none for -1."""
     choice = given["choice"]
     both = isinstance(choice, list) and len(choice) == 2
     for part, number in zip((ANSWER, EXPLANATION) if both else (asked,), choice if both else [choice], strict=True):

@@ -1,7 +1,7 @@
-"""Exhibits of a gallery, which benchmarks create from their rows.
+"""Define the exhibits of a gallery, which benchmarks create from their rows.
 
-A benchmark provides the content of each page (`Exhibit.content`) and selects one of the `VIEWS`, which are implemented
-by the scripts in this folder. Benchmarks without a `gallery` of their own use `generic.py`.
+A benchmark provides the content of each page (`Exhibit.content`) and selects one of the `VIEWS`, which scripts in this
+folder implement. Benchmarks without a `gallery` of their own use `generic.py`.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 from ...core.errors import InputError
 
 VIEWS = ("complement", "grid", "options", "graph", "question")
-"""The views, each of which `views_<name>.js` draws; the module's head says what content it takes."""
+"""Names of the views. `views_<name>.js` draws the view, and its head describes the content that it expects."""
 RIGHT, WRONG, CONTRADICTORY = "right", "wrong", "contradictory"
 
 
 @dataclass(frozen=True)
 class Film:
-    """A video of an exhibit, identified by table and SHA-256."""
+    """A video of an exhibit, identified by its table and SHA-256."""
 
     table: str
     sha256: str
@@ -27,7 +27,7 @@ class Film:
 
 @dataclass(frozen=True)
 class ExhibitQuestion:
-    """A question of an exhibit, with its value for each facet and the verdict on its answer, if any."""
+    """A question of an exhibit, with its value for each facet and the verdict on its answer (or "")."""
 
     text: str
     facets: Mapping[str, str] = field(default_factory=dict)
@@ -77,7 +77,8 @@ class Gallery:
         count: Total number of exhibits.
         exhibits: Function that yields the exhibits at the given positions, in order.
         noun: Noun for an exhibit, such as "pair".
-        facets, asked_facets: Filters of exhibits, and of their questions.
+        facets: Filters of exhibits.
+        asked_facets: Filters of the questions of exhibits.
     """
 
     count: int
@@ -88,14 +89,14 @@ class Gallery:
 
 
 def spread(count: int, limit: int | None) -> range | list[int]:
-    """Return at most `limit` evenly spaced positions: floor(k count / limit)."""
+    """Return at most `limit` evenly spaced positions, at floor(k * count / limit)."""
     if limit is None or limit >= count:
         return range(count)
     return [number * count // limit for number in range(limit)]
 
 
 def distinct(exhibits: Iterator[Exhibit]) -> Iterator[Exhibit]:
-    """Yield exhibits; raise InputError for duplicate ids."""
+    """Yield exhibits, or raise InputError if two have the same id."""
     seen = set[str]()
     for exhibit in exhibits:
         if exhibit.id in seen:

@@ -1,4 +1,4 @@
-"""The default gallery, with one page per item."""
+"""Build the default gallery, which has one page per question."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ReadItems = Callable[[FinishedOutput, str, str], Items]
 def item_gallery(
     output: FinishedOutput, read_items: ReadItems, tables: Sequence[str], configs: Sequence[Config], answers: Answers
 ) -> Gallery:
-    """Return a gallery of the items in all tables with questions, with videos from the first table that has any."""
+    """Return a gallery of the questions in all tables, with videos from the first table that has any."""
     parts = [(table, split, read_items(output, table, split)) for table in tables for split in output.splits(table)]
     starts = [0, *accumulate(len(items.ids) for _, _, items in parts)]
     several = len(tables) > 1
@@ -60,7 +60,6 @@ def item_gallery(
 
 
 def _films(output: FinishedOutput, configs: Sequence[Config]) -> dict[str, Film]:
-    """Map the first column of the video table to its videos."""
     for config in configs:
         names = {column.name for column in config.columns}
         if any(column.kind == "video" for column in config.columns) and "sha256" in names:

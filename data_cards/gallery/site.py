@@ -1,7 +1,7 @@
-"""Generate the files of a gallery except its videos: page, styles, scripts, and data.
+"""Generate the page, styles, scripts and data files of a gallery.
 
-Data files are scripts that call a function with JSON, because `fetch` does not work on `file://`. All files are
-reproducible for the same output and options.
+Data files are scripts that call a function with JSON, because `fetch` does not work on `file://`. The same output and
+options yield the same files.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 PAGE = "index.html"
 INDEX = "data/index.js"
 IN_A_FILE = 20
-"""Exhibits in one file of data: what a page loads with its own."""
+"""Number of exhibits in one data file, which are loaded together."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,10 @@ class About:
     """Description of a gallery.
 
     Attributes:
-        title, summary: Title and one-line description of the output.
-        version, fingerprint: Version and fingerprint of the output.
+        title: Title of the output.
+        summary: One-line description of the output.
+        version: Version of the dataset.
+        fingerprint: Fingerprint of the output.
         embed: "none", "thumbnails" or "videos".
         total: Total number of exhibits in the output.
         scores: Scores of a model, from `score_page`, or None.
@@ -50,7 +52,7 @@ class About:
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:
-    """Describe restrictions on sharing a gallery with its videos (`pictures`) or texts; "" if there are none."""
+    """Describe the restrictions on sharing a gallery with videos (`pictures`) or texts, or return ""."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
         return f"{what} are from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."
@@ -60,13 +62,13 @@ def licence_notice(source: Source, *, pictures: bool) -> str:
 
 
 def static_files() -> dict[str, bytes]:
-    """Return the styles and scripts."""
+    """Return the styles, scripts and icons, which are the same in every gallery."""
     files = sorted(path for path in HERE.iterdir() if path.suffix in (".css", ".js", ".svg"))
     return {f"gallery/{path.name}": path.read_bytes() for path in files}
 
 
 def page(about: About) -> bytes:
-    """Return the HTML page, which scripts fill with content."""
+    """Return the HTML page, whose content is filled in by scripts."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -92,7 +94,7 @@ def page(about: About) -> bytes:
 
 
 def data_names(count: int) -> list[str]:
-    """Return the names of the data files for a number of exhibits."""
+    """Return the names of the data files for this number of exhibits."""
     return [INDEX, *(_part(number) for number in range(-(-count // IN_A_FILE)))]
 
 
@@ -120,9 +122,9 @@ def _script(function: str, value: Any) -> bytes:
 def _index(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the data for listing, searching and filtering exhibits.
+    """Return the data with which exhibits are listed, searched and filtered.
 
-    An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`; a kind is `[value of each
+    An exhibit is `[id, title, picture, values of each facet, kinds of questions, words]`. A kind is `[value of each
     facet of questions, or -1, verdict]`. Values and kinds are indices.
     """
     values: dict[str, dict[Any, int]] = {facet.name: {} for facet in gallery.facets}
@@ -165,14 +167,14 @@ def _facet(facet: Facet, numbers: Mapping[str, int]) -> dict[str, Any]:
 
 
 def search_words(texts: Iterable[str]) -> str:
-    """Return distinct words in lower case without accents, as expected by `search.js`."""
+    """Return the distinct words of texts, in lower case and without accents, as `search.js` expects."""
     plain = unicodedata.normalize("NFKD", " ".join(texts).lower())
     words = "".join(letter for letter in plain if not unicodedata.category(letter).startswith("M")).split()
     return " ".join(dict.fromkeys(filter(None, (word.strip('.,;:!?"“”()[]') for word in words))))
 
 
 def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the content of `scores.json` for a gallery.
+    """Convert the content of `scores.json` to the form that a gallery shows.
 
     Raises:
         LookupError, TypeError, ValueError, AttributeError: The file is damaged.
@@ -196,7 +198,6 @@ def score_page(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    """Convert a cell to a text, a number, null, or [value, low, high]."""
     if isinstance(value, dict):
         return [None if each is None else float(each) for each in (value["value"], value["low"], value["high"])]
     return value if value is None or isinstance(value, int | float) else str(value)

@@ -1,4 +1,4 @@
-"""Write a gallery as a folder for browsers, which works offline and on any web server.
+"""Write a gallery as a folder that browsers open from disk or from any web server.
 
 DIR/index.html                  the page
 DIR/gallery/                    styles and scripts
@@ -37,7 +37,7 @@ SUFFIXES = (".mp4", ".webm", ".mov", ".mkv", ".m4v", ".avi", ".ogv")
 
 @dataclass(frozen=True)
 class StoredVideo:
-    """Location of a video in the shards of an output, and its file suffix."""
+    """The location of a video in the shards of an output, and the suffix of its file name."""
 
     sha256: str
     shard: Path
@@ -48,7 +48,7 @@ class StoredVideo:
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """Numbers of exhibits shown, of all exhibits, of videos, and of exhibits with answers of a model."""
+    """How many exhibits are shown, exist in total, and are answered by a model, and how many videos they have."""
 
     shown: int
     total: int
@@ -68,14 +68,22 @@ def write_gallery(
     force: bool = False,
     progress: bool = False,
 ) -> WrittenGallery:
-    """Write a gallery; videos from an earlier run with the same SHA-256 are kept.
+    """Write a gallery, keeping videos of an earlier run that have the same SHA-256.
 
-    With `limit`, exhibits are evenly spaced. `given` contains other values that determine the content, such as the hash
-    of predictions.
+    Args:
+        output: The output to show.
+        gallery: The content.
+        about: Description of the gallery.
+        folder: Folder to write.
+        split: Show only this split.
+        limit: Show at most this many exhibits, evenly spaced.
+        given: Other values that determine the content, such as the hash of predictions.
+        force: Whether to overwrite an earlier gallery.
+        progress: Whether to show progress.
 
     Raises:
-        InputError, OutputError: As for `export_folder.open_folder`; or there are no exhibits, or a video is damaged or
-            missing.
+        InputError, OutputError: As for `export_folder.open_folder`. InputError also if there are no exhibits, or a
+            video is damaged or missing.
     """
     kept = {**identity(output, "gallery", split), "limit": limit, "embed": about.embed, **(given or {})}
     exhibits = list(distinct(gallery.exhibits(_places(gallery, split, limit, answered=about.answered))))
@@ -83,7 +91,9 @@ def write_gallery(
         what = [f" of split {split}"] if split is not None else []
         if about.answered:
             what.append(" that the predictions answer")
-        raise InputError(f"{output.path} has no {gallery.noun}{''.join(what)}. Give another --split or other answers.")
+        raise InputError(
+            f"{output.path} has no {gallery.noun}{''.join(what)}. Give another --split or other predictions."
+        )
     place = open_folder(folder, kept, force=force)
     stored = [] if about.embed == "none" else list(_stored(output, exhibits))
     static = static_files()
@@ -106,7 +116,7 @@ def write_gallery(
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
-    """Return the positions of the exhibits to show; with answers, only of those answered."""
+    """Return the positions of the exhibits to show. With answers, only those that are answered are shown."""
     if split is None and not answered:
         return spread(gallery.count, limit)
     places = [
@@ -127,7 +137,6 @@ def _thumb(sha256: str) -> str:
 
 
 def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[StoredVideo]:
-    """Locate the videos of exhibits in the shards; duplicates are omitted."""
     wanted: dict[str, set[str]] = {}
     for exhibit in exhibits:
         for film in exhibit.films:
@@ -149,13 +158,13 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
                             )
         if left:
             raise InputError(
-                f"table {table} lacks {len(left)} videos of its rows. Run `stressreel verify` for details."
+                f"table {table} lacks the videos of {len(left)} rows. Run `stressreel verify` for details."
             )
         seen |= hashes
 
 
 def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
-    """Yield videos with their content, one row group at a time, after checking the SHA-256."""
+    """Yield the videos of one row group after another, after checking their SHA-256."""
     groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
@@ -173,7 +182,7 @@ def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, byte
 
 
 def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
-    """Write a video and its middle frame, and return the data for playing it."""
+    """Write a video and its middle frame, and return the data with which the page plays it."""
     path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)
@@ -194,7 +203,7 @@ def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, video
 
 
 def described(index: FrameIndex) -> dict[str, Any]:
-    """Return the frame count and times of a video, starting at time 0 of the file.
+    """Return the frame count and the frame times of a video, in seconds from the start of the file.
 
     Returns:
         `frames`, `seconds` (end of the last frame), and either `times`, the start of each frame, or for a constant
@@ -209,7 +218,6 @@ def described(index: FrameIndex) -> dict[str, Any]:
 
 
 def _middle(index: FrameIndex) -> tuple[bytes, tuple[int, int]]:
-    """Return the middle frame as a small JPEG, and the (width, height) of the video."""
     from PIL import Image
 
     (frame,) = decode_at(index, [index.num_frames // 2])

@@ -1,1 +1,1 @@
-"""Publish an output on the Hugging Face Hub: licence check, signature, files, and one commit."""
+"""Publish an output on the Hugging Face Hub, after checking its licence and signature."""

@@ -1,7 +1,7 @@
-"""Send requests to the Hugging Face Hub, and translate its errors.
+"""Send requests to the Hugging Face Hub, and explain its errors.
 
-`with_retries` retries requests that `huggingface_hub` sends only once. A commit is never retried blindly, because its
-response may have been lost (`push.py`).
+`with_retries` repeats requests that `huggingface_hub` sends only once. Commits are not repeated in this way, because a
+commit may have succeeded although its response was lost (see `push.py`).
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 DATASET = "dataset"
 WAITS_S = (1.0, 2.0, 4.0, 8.0)
-"""Seconds between the attempts of one request."""
+"""Seconds to wait between attempts."""
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file of a repository.
+    """A file in a repository.
 
     Attributes:
-        blob: Git's SHA-1 of the file or its pointer.
-        sha256: None for small files.
+        blob: SHA-1 that Git computes of the file, or of its pointer.
+        sha256: SHA-256 of a large file; None for small files.
     """
 
     size: int
@@ -45,14 +45,14 @@ class RemoteFile:
     sha256: str | None
 
     def holds(self, file: HashedFile) -> bool:
-        """Check whether the content equals that of a local file."""
+        """Return whether the content is equal to that of a local file."""
         known = self.blob == file.blob if self.sha256 is None else self.sha256 == file.sha256
         return known and self.size == file.size
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The files of a repository at a commit, by path."""
+    """The files of a repository at a certain commit, by path."""
 
     commit: str
     private: bool
@@ -60,7 +60,7 @@ class Snapshot:
 
 
 def hub() -> HfApi:
-    """Return a client that uses the token of Hugging Face's own tools; raise HubError if there is none."""
+    """Return a client with the token that `hf auth login` has stored, or raise HubError if there is none."""
     from huggingface_hub import HfApi, get_token
     from huggingface_hub.utils import disable_progress_bars  # type: ignore[attr-defined]
 
@@ -75,7 +75,7 @@ def hub() -> HfApi:
 
 
 def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapshot | None:
-    """Return the files of a repository at a revision (default: head of main), or None if it does not exist."""
+    """Return the files of a repository at a revision (default: main), or None if it does not exist."""
     from huggingface_hub.errors import RepositoryNotFoundError
     from huggingface_hub.hf_api import RepoFile
 
@@ -95,7 +95,7 @@ def read_snapshot(api: HfApi, name: str, revision: str | None = None) -> Snapsho
 
 
 def create(api: HfApi, name: str, *, public: bool) -> None:
-    """Create a dataset repository; raise HubError if a repository of another type has the same name."""
+    """Create a dataset repository. Raise HubError if a model or space has the same name."""
     with translated_errors(name):
         for other in ("model", "space"):
             if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
@@ -107,14 +107,14 @@ def create(api: HfApi, name: str, *, public: bool) -> None:
 
 
 def tags(api: HfApi, name: str) -> dict[str, str]:
-    """Return the commits of a repository's tags."""
+    """Return the commit of each tag in a repository."""
     with translated_errors(name):
         refs = with_retries(lambda: api.list_repo_refs(name, repo_type=DATASET))
     return {ref.name: ref.target_commit for ref in refs.tags}
 
 
 def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None:
-    """Return `build.json` of a repository at a commit, or None if it is missing or invalid."""
+    """Return the content of `build.json` at a commit, or None if it is missing or invalid."""
     there = snapshot.files.get(BUILD)
     if there is None or there.size > LARGEST_OWN:
         return None
@@ -130,7 +130,7 @@ def build_at(api: HfApi, name: str, snapshot: Snapshot) -> dict[str, Any] | None
 
 
 def with_retries(call: Callable[[], T]) -> T:
-    """Call the Hub, retrying transient failures after 1, 2, 4 and 8 seconds."""
+    """Call a function that sends a request, and retry it up to four times if it fails temporarily."""
     for wait in WAITS_S:
         try:
             return call()
@@ -149,12 +149,12 @@ def hub_exceptions() -> tuple[type[BaseException], ...]:
 
 
 def status(error: BaseException) -> int | None:
-    """Return the HTTP status of an error, or None without a response."""
+    """Return the HTTP status of an error, or None if the server did not respond."""
     return getattr(getattr(error, "response", None), "status_code", None)
 
 
 def is_transient(error: BaseException) -> bool:
-    """Check whether a failure may be temporary: the Hub is busy, failing or unreachable."""
+    """Return whether a failure may be temporary because the Hub is busy, failing or unreachable."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     code = status(error)
@@ -165,7 +165,7 @@ def is_transient(error: BaseException) -> bool:
 
 @contextmanager
 def translated_errors(name: str) -> Iterator[None]:
-    """Convert exceptions of `huggingface_hub` in a `with` block to HubError."""
+    """Raise HubError instead of exceptions of `huggingface_hub` in a `with` block."""
     try:
         yield
     except HubError:
@@ -175,7 +175,7 @@ def translated_errors(name: str) -> Iterator[None]:
 
 
 def hub_error(error: BaseException, name: str) -> HubError:
-    """Return a HubError that explains a failed request, with advice."""
+    """Return a HubError that explains why a request failed, and what to do."""
     from huggingface_hub import constants
     from huggingface_hub.errors import OfflineModeIsEnabled, RepositoryNotFoundError
 

@@ -1,4 +1,4 @@
-"""The published files of an output: tables, card, `build.json`, signature and licence."""
+"""List the files of an output that are published, and compute their hashes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ...evaluation.metrics.text_shift import FILE as TEXT_SHIFT
 
 @dataclass(frozen=True)
 class File:
-    """A file of an output; `name` is its path relative to the output and in the repository."""
+    """A file of an output. `name` is its path relative to the output, and also in the repository."""
 
     name: str
     path: Path
@@ -28,14 +28,14 @@ class File:
 
 @dataclass(frozen=True)
 class HashedFile(File):
-    """A file with hexadecimal hashes: SHA-256 (used by the Hub for large files) and Git's SHA-1 (for small ones)."""
+    """A file with the hashes by which the Hub identifies it: SHA-256 for large files, Git's SHA-1 for others."""
 
     sha256: str
     blob: str
 
 
 def files_of(output: FinishedOutput) -> list[File]:
-    """Return the published files of an output, sorted by name; raise InputError if one is missing."""
+    """Return the files of an output to publish, sorted by name. Raise InputError if one is missing."""
     names = own_names(output)
     missing = [name for name in names if not (output.path / name).is_file()]
     if missing:
@@ -44,7 +44,7 @@ def files_of(output: FinishedOutput) -> list[File]:
 
 
 def hashed(file: File) -> HashedFile:
-    """Compute the hashes of a file."""
+    """Compute the SHA-256 and Git's SHA-1 of a file."""
     with open(file.path, "rb") as handle:
         blob = hashlib.sha1(b"blob %d\0" % file.size, usedforsecurity=False)
         while chunk := handle.read(1 << 20):
@@ -53,7 +53,7 @@ def hashed(file: File) -> HashedFile:
 
 
 def is_pushed(name: str, tables: Collection[str]) -> bool:
-    """Check whether a file name can come from a push of an output with these tables."""
+    """Return whether a file may come from a push of an output with these tables."""
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")

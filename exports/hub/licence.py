@@ -1,4 +1,4 @@
-"""Check whether an output may be published, given the licence of its source and the user's confirmation."""
+"""Decide whether an output may be published, given the licence of its source and the user's confirmation."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ SHOWN = 5
 
 @dataclass(frozen=True)
 class Target:
-    """Destination of a push: "ORG/NAME", the tag, and whether the repository may be public."""
+    """The repository ("ORG/NAME") and tag to push to, and whether the repository may be public."""
 
     name: str
     tag: str
@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """The repository before a push (None if it does not exist), its tables, and the commit of the tag, if any."""
+    """The repository before a push (None if it is new), its tables, and the commit with the tag, if any."""
 
     snapshot: Snapshot | None = None
     tables: frozenset[str] = frozenset()
@@ -61,7 +61,7 @@ class RemoteState:
 
 @dataclass(frozen=True)
 class Changes:
-    """Files that a commit adds or replaces, and files of an earlier push that it deletes."""
+    """The files that a commit adds or replaces, and the files of an earlier push that it deletes."""
 
     add: tuple[HashedFile, ...]
     delete: tuple[str, ...]
@@ -72,16 +72,17 @@ class Changes:
 
 @dataclass(frozen=True)
 class Pushed:
-    """Result of a push.
+    """The result of a push.
 
     Attributes:
         url: Page of the dataset.
         commit: The commit that contains the output.
         made: Whether this push created the commit.
-        added, deleted: Number of files sent and deleted.
+        added: Number of files sent.
+        deleted: Number of files deleted.
         kept: Other files that remain in the repository.
         private: Whether the repository is private.
-        tagged: Commit of the tag, which is older if the same content was pushed before.
+        tagged: Commit of the tag. It is older than `commit` if the same content was pushed before.
     """
 
     url: str
@@ -95,7 +96,7 @@ class Pushed:
 
 
 def check_names(target: Target) -> None:
-    """Raise UsageError if the name of the repository or the tag is invalid."""
+    """Raise UsageError if the name of the repository or of the tag is invalid."""
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
@@ -103,15 +104,20 @@ def check_names(target: Target) -> None:
             "dataset, in letters and digits, with '-', '_' and '.' between them."
         )
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
-        raise UsageError(f"--tag {shortened(target.tag)}: letters, digits, '.', '-', '_' and '+', such as v1.0.0.")
+        raise UsageError(f"--tag {shortened(target.tag)} may contain only letters, digits and '.-_+', as in v1.0.0.")
 
 
 def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
-    """Return the state of a repository, after checking that the push is allowed; `info` is the content of `build.json`.
+    """Read the state of a repository, and check that pushing to it is allowed.
+
+    Args:
+        api: Client of the Hub.
+        target: The repository and tag.
+        info: The content of `build.json`.
 
     Raises:
-        HubError: The repository is unexpectedly public, contains other files, or has the tag for other content; or the
-            Hub fails.
+        HubError: The repository is public although `target` does not allow it, contains other files, or has the tag on
+            other content. Also raised if the Hub fails.
     """
     snapshot = read_snapshot(api, target.name)
     if snapshot is None:
@@ -123,7 +129,7 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     if earlier is None and others:
         raise HubError(
             f"{target.name} contains files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
-            "They were left unchanged. Give the name of a new or empty repository."
+            "They are unchanged. Give the name of a new or empty repository."
         )
     tagged = tags(api, target.name).get(target.tag)
     if tagged is not None:
@@ -151,12 +157,12 @@ def push(
 ) -> Pushed:
     """Upload the files of an output in one commit, and tag it.
 
-    Only changed files are sent, and files uploaded by an interrupted push are not sent again. The commit specifies its
-    parent: if others have pushed in the meantime, it is recreated on top of theirs, unless they changed files of the
-    output. Finally, every file is checked against its hash on the Hub.
+    Only changed files are sent, and files that an interrupted push has uploaded are not sent again. The commit names
+    its parent. If someone else has pushed in the meantime, it is created again on top of theirs, unless they changed
+    files of the output. Finally, the hash of every file on the Hub is checked.
 
     Raises:
-        HubError: As for `inspect`; or others pushed in the meantime, or a file does not match after the push.
+        HubError: As for `inspect`. Also raised if others pushed in the meantime, or if a file differs after the push.
     """
     if found.snapshot is None:
         create(api, target.name, public=target.public)
@@ -183,7 +189,7 @@ def push(
 
 
 def changes_to(snapshot: Snapshot, files: Iterable[HashedFile], tables: frozenset[str]) -> Changes:
-    """Return the changes that make a repository contain this output and nothing of an earlier one."""
+    """Return the changes after which a repository contains this output and no files of an earlier one."""
     wanted = {file.name: file for file in files}
     there = snapshot.files
     add = [file for name, file in wanted.items() if name not in there or not there[name].holds(file)]
@@ -202,8 +208,8 @@ def _commit(
 ) -> Snapshot:
     """Create the commit, and return the state of the repository afterwards.
 
-    After a failure, the repository is read before the commit is retried, in case the commit succeeded and its response
-    was lost.
+    After a failure, the repository is read before the commit is retried, because the commit may have succeeded although
+    its response was lost.
     """
     from huggingface_hub import CommitOperationDelete
 
@@ -250,7 +256,7 @@ def _commit(
 
 
 def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) -> list[CommitOperationAdd]:
-    """Upload large files one by one, so that finished ones are kept; small ones are sent with the commit."""
+    """Upload large files one by one, so that finished ones are kept. Small files are sent with the commit."""
     from huggingface_hub import CommitOperationAdd
 
     additions = []
@@ -278,7 +284,7 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
 
 
 def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, tables: frozenset[str]) -> Snapshot:
-    """Return the repository at a commit; raise HubError if a file differs from the local one."""
+    """Return the repository at a commit, or raise HubError if a file differs from the local one."""
     snapshot = read_snapshot(api, name, commit)
     if snapshot is None:
         raise HubError(f"{name} was pushed but no longer exists.")
@@ -300,7 +306,7 @@ def _existing(api: HfApi, name: str) -> Snapshot:
 
 
 def _tag(api: HfApi, target: Target, commit: str) -> str:
-    """Tag a commit, and return the tagged commit."""
+    """Tag a commit, and return the commit that has the tag."""
     with translated_errors(target.name):
         with_retries(
             lambda: api.create_tag(target.name, tag=target.tag, revision=commit, repo_type=DATASET, exist_ok=True)

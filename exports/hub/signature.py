@@ -1,4 +1,4 @@
-"""Sign outputs and verify signatures: `model.sig`, a Sigstore bundle, with the package model-signing."""
+"""Create and verify `model.sig`, a Sigstore bundle that signs the files of an output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` creates it"
 
 @dataclass(frozen=True)
 class Signer:
-    """A private key (PEM file; None for a keyless identity), its password file, and its certificate chain."""
+    """The private key to sign with (None for a keyless identity), its password file, and its certificate chain."""
 
     key: Path | None
     password: Path | None = None
@@ -73,7 +73,7 @@ class Signer:
 
 
 def sign(output: FinishedOutput, config: Any) -> int:
-    """Sign all published files of an output, replacing an earlier signature, and return their number.
+    """Sign all published files of an output, and return their number. An earlier signature is replaced.
 
     Raises:
         InputError: The folder contains other files, or signing fails.
@@ -96,9 +96,12 @@ def sign(output: FinishedOutput, config: Any) -> int:
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Return a check that an output is signed with a key or certificate (`given`, a PEM file), or by an identity.
+    """Return a check that an output is signed with a certain key or certificate, or by a certain identity.
 
-    `issuer` is the provider that certifies the identity.
+    Args:
+        given: PEM file of the key or certificate, or None for an identity.
+        identity: The identity, such as an e-mail address.
+        issuer: The provider that certifies the identity.
 
     Raises:
         MissingExtraError: model-signing is not installed.
@@ -157,7 +160,7 @@ def _problems(output: FinishedOutput, config: Any, wanted: str, name: str) -> It
 
 
 def stated(file: Path) -> tuple[str, Mapping[str, str]]:
-    """Return the kind of a signature and the SHA-256 that it records for each file, without verifying it."""
+    """Return the kind of a signature, and the SHA-256 of every file that it covers, without verifying it."""
     bundle = parse_json(read_own(file))
     made = next((words for key, words in KINDS.items() if key in bundle["verificationMaterial"]), "something else")
     payload = parse_json(base64.b64decode(bundle["dsseEnvelope"]["payload"], validate=True).decode())
@@ -165,7 +168,7 @@ def stated(file: Path) -> tuple[str, Mapping[str, str]]:
 
 
 def check_signature(output: FinishedOutput) -> None:
-    """Raise InputError if an output's signature does not match its files; the signer is not verified."""
+    """Raise InputError if the files of an output do not match its signature. The signer is not verified."""
     file = output.path / SIGNATURE
     if not file.is_file():
         return
@@ -180,7 +183,7 @@ def check_signature(output: FinishedOutput) -> None:
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
-    """Yield the files of an output that differ from those recorded in a signature."""
+    """Yield a line for each file of an output that differs from those covered by a signature."""
     left_out = (SIGNATURE, *_unsigned(signed))
     found = {name for name in output.files() if not lies_in(name, left_out)}
     for name in sorted(found | signed.keys()):
@@ -193,7 +196,7 @@ def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool
 
 
 def _unsigned(signed: Mapping[str, str]) -> list[str]:
-    """Return the names in `BESIDE` that were not signed; model-signing's own command signs them if they exist."""
+    """Return the names in `BESIDE` that are not signed. model-signing's own command signs them if they exist."""
     return [each for each in BESIDE if not any(lies_in(name, [each]) for name in signed)]
 
 

@@ -53,7 +53,7 @@ def test_tables_and_splits_of_an_output(built: Path, tmp_path: Path) -> None:
         ("verfy", "Did you mean `stressreel verify`?"),
         ("zzz", "lists them"),
         ("build calvi", "Did you mean 'clavi'?"),
-        ("build zzz", "There are causal"),
+        ("build zzz", "Benchmarks: causal"),
         ("build perturbed --captions FILE --dry-run --perturbations typos", "Use it with --text-pert"),
         ("build perturbed --captions FILE --dry-run --perturbations typo", "Did you mean 'typos', a text"),
         (

@@ -69,7 +69,7 @@ def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
     ):
         refuses(run("stressreel", "table", *given), says, code=2)
     many = [f"{number}={one}" for number in range(40)]
-    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars do not fit", code=2)
+    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars are too many", code=2)
     assert not (tmp_path / "x.png").exists()
 
 

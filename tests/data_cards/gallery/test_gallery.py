@@ -148,7 +148,7 @@ def test_scores_show_with_the_answers_beside_them(built: Path, tmp_path: Path) -
     answers.write_text(answers.read_text() + "\n")
     refuses(write(built, tmp_path / "h", "--scores", scores), "has changed since")
     answers.unlink()
-    refuses(write(built, tmp_path / "h", "--scores", scores), "not next to it", "--predictions")
+    refuses(write(built, tmp_path / "h", "--scores", scores), "not beside it", "--predictions")
     about = json.loads((scores / "scores.json").read_text())
     about["output"]["fingerprint"] = "0" * 64
     (scores / "scores.json").write_text(json.dumps(about))
