@@ -34,7 +34,7 @@ def test_two_gerunds() -> None:
 
 
 def test_an_unknown_gerund_is_refused() -> None:
-    with pytest.raises(InputError, match="no tenses of 'juggling'"):
+    with pytest.raises(InputError, match="no tenses for 'juggling'"):
         load_frames().tense("juggling apples", past=True)
 
 
