@@ -1,6 +1,6 @@
-"""Benchmarks by name, imported on first use.
+"""Find benchmarks by name, and import them on first use.
 
-Other packages register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
+Other packages can register benchmarks in the entry-point group `stressreel.benchmarks`, as name = "module:BENCHMARK".
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ GROUP = "stressreel.benchmarks"
 
 
 def benchmark_names() -> list[str]:
-    """Return the names of all benchmarks, including those of installed packages, sorted."""
+    """Return the sorted names of all benchmarks, including those that other installed packages provide."""
     return sorted({*BENCHMARKS, *_installed()})
 
 
-@cache  # scanning all installed packages is slow
+@cache  # it takes long to search all installed packages
 def _installed() -> dict[str, str]:
-    """Return the entry points of installed benchmarks by name; the first of equal names is used."""
+    """Return the entry points of installed benchmarks by name. If a name occurs twice, the first is used."""
     return {point.name: point.value for point in reversed([*entry_points(group=GROUP)])}
 
 
 @cache
 def load_benchmark(name: str) -> Benchmark:
-    """Import a benchmark.
+    """Import a benchmark by name.
 
     Raises:
         InputError: The name is unknown, or its package cannot be imported.
@@ -49,13 +49,13 @@ def load_benchmark(name: str) -> Benchmark:
     if target is None:
         near = difflib.get_close_matches(name, benchmark_names(), 1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"there is no benchmark {name!r}.{hint} Benchmarks: {', '.join(benchmark_names())}.")
+        raise InputError(f"unknown benchmark {name!r}.{hint} Benchmarks: {', '.join(benchmark_names())}.")
     module, _, attribute = target.partition(":")
     try:
         found: Benchmark = getattr(importlib.import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise InputError(
-            f"benchmark {name!r} cannot be loaded from {target}: {error}. Install its package again, or remove it."
+            f"benchmark {name!r} cannot be loaded from {target}: {error}. Reinstall its package, or uninstall it."
         ) from error
     if found.name != name:
         raise InputError(f"{target} is named {found.name!r}, but its entry point {name!r}. The two names must match.")
@@ -63,7 +63,7 @@ def load_benchmark(name: str) -> Benchmark:
 
 
 def build_options(name: str) -> tuple[type[BuildSettings], str]:
-    """Return the settings class and help of a build command, without importing the code of our own benchmarks."""
+    """Return the settings class and the help text of a build command, without importing a built-in benchmark."""
     if name not in BENCHMARKS:
         benchmark = load_benchmark(name)
         return benchmark.settings, benchmark.description
@@ -72,7 +72,7 @@ def build_options(name: str) -> tuple[type[BuildSettings], str]:
 
 
 def benchmark_of(output: FinishedOutput) -> Benchmark:
-    """Import the benchmark of an output; raise InputError if it is not installed."""
+    """Import the benchmark that built an output. Raise InputError if it is not installed."""
     name = output.info["builder"]
     if name not in benchmark_names():
         raise InputError(

@@ -1,7 +1,7 @@
-"""The interface of a benchmark.
+"""Define the interface that every benchmark implements.
 
-Commands, verification, cards, scores, exports and probes receive a `Benchmark` as an argument; none depends on a
-specific one. A benchmark is a folder of `builders/`, or a package with an entry point in the group
+Commands, verification, cards, scores, exports and probes receive a `Benchmark` as an argument, and none depends on a
+specific one. A benchmark is a folder in `builders/`, or a package with an entry point in the group
 `stressreel.benchmarks`.
 """
 
@@ -39,14 +39,14 @@ Info = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Prepared:
-    """A planned build with loaded annotations.
+    """A planned build whose annotations have been loaded.
 
     Attributes:
         builder: Renders the units and generates their rows.
         describe: Returns the text of a dry run, except sizes and times.
         estimate: Estimates size, time and disk space, given the number of workers and whether to encode a few frames;
             None if no videos are rendered.
-        recorded: Values for underspecified options in the recorded command.
+        recorded: Values to record in the command for options that the user did not fully specify.
         warnings: Warnings to print before work starts.
         searched: Returns the folders searched for source videos; see `video.source_files.searched`.
         chosen: Choices that depend on floating-point rounding.
@@ -63,15 +63,15 @@ class Prepared:
 
 
 class Prepare(Protocol):
-    """Load the annotations and plan a build."""
+    """Function that loads the annotations and plans a build."""
 
     def __call__(self, settings: Any, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-        """Return a planned build; with `dry_run`, nothing may be downloaded or paid for."""
+        """Plan a build. With `dry_run`, nothing may be downloaded or paid for."""
 
 
 @dataclass(frozen=True)
 class Benchmark:
-    """A benchmark; optional parts are None, empty or have a default.
+    """A benchmark. Optional parts are None, are empty or have a default.
 
     Attributes:
         name: Name, as in `stressreel build NAME`, `build-NAME` and `build.json`.
@@ -83,26 +83,26 @@ class Benchmark:
         items: Returns the items of a table and split: question, video, options, correct answer.
         question_tables: Returns the tables with questions, the default first.
         decide: Resolves settings, such as families of names, into those stored in the plan, without reading files.
-        derived: Yields the rows that can be derived from other rows, in the order of their tables and with storage
-            values of the derived columns only, and a line per contradiction that concerns no single column.
-        shown: Yields the videos that show frames of other videos, with their order.
-        card: Returns the benchmark's part of the card.
-        scoring: Returns the scoring of predictions; default: accuracy on the items.
-        choices: Returns the multiple-choice questions of a table and split for an audit, once per set of options;
-            default: the items.
-        tasks: Returns the tasks of a split for evaluation harnesses; default: one derived from the items.
-        clips: Returns the source of frames for an output without videos, given questions and a folder of source videos.
-        complements: Returns the complement pairs of questions in a split.
+        derived: Yields the rows that can be derived from other rows, in the order of their tables. Only derived columns
+            are included, with their storage values. Contradictions that concern no single column are yielded as text.
+        shown: Yields the videos that show frames of other videos, and the order of these frames.
+        card: Returns the benchmark's part of the dataset card.
+        scoring: Returns how predictions are scored; by default, by the accuracy on the items.
+        choices: Returns the multiple-choice questions of a table and split for an audit, once for each set of options;
+            by default, the items.
+        tasks: Returns the tasks of a split for evaluation harnesses; by default, one task made from the items.
+        clips: Returns a source of frames if the output has no videos, given questions and a folder of source videos.
+        complements: Returns the complement pairs among the questions of a split.
         references: Returns the rows of a table with the reference texts of open questions, and their splits.
-        written_table: Table whose open questions harnesses ask for free text.
-        gallery: Returns the pages of a gallery for an output and answers to it; default: one page per item.
+        written_table: Table with open questions, which harnesses answer in free text.
+        gallery: Returns the pages of a gallery for an output and answers to it; by default, one page per item.
         layout: Yields the files of a split, by name, in the layout of the authors' release.
-        public: Returns, given `build.json`, the parts of tables that a split with withheld answers shows, the table of
-            questions first; other tables are omitted.
+        public: Returns, given `build.json`, the columns of each table that are published if answers are withheld, the
+            table of questions first. Other tables are omitted.
         captions: Returns the names of the tables with perturbed captions, given `build.json`.
         sample: Options that build the built-in sample.
         drawn_sample: Name of the built-in sample (in `samples.SAMPLES`) that these options use.
-        result_table: Table, besides the first, whose loading code the build prints.
+        result_table: Table, besides the first, for which the build prints how to load it.
     """
 
     name: str
@@ -133,11 +133,11 @@ class Benchmark:
     result_table: str = ""
 
     def tables(self, output: FinishedOutput) -> list[Config]:
-        """Return the tables of an output."""
+        """Return the tables that an output contains."""
         return [config for config in self.configs(output.info) if config.name in output.info["counts"]]
 
     @property
     def program(self) -> str:
-        """The build command; only stressreel's own benchmarks have a separate program."""
+        """Return the build command. Only the built-in benchmarks have a program of their own."""
         own = self.settings.__module__.startswith(__name__.rpartition(".")[0])
         return f"build-{self.name}" if own else f"stressreel build {self.name}"

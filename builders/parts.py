@@ -1,4 +1,4 @@
-"""Apply a benchmark to an output, with defaults for optional parts."""
+"""Apply the parts of a benchmark to an output, with defaults for parts that the benchmark does not define."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def choices_of_output(output: FinishedOutput, config: str, split: str) -> list[B
 
 
 def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOptions) -> dict[str, Check]:
-    """Return all checks that apply to an output, inexpensive ones first.
+    """Return all checks that apply to an output, the inexpensive ones first.
 
-    Checks that only read rows are omitted if the output can be built again from `sources`.
+    Checks that only read rows are omitted if the output can be rebuilt from `sources`.
     """
     from ..data_cards.card import card_checks
     from .runtime.decoded import check_decord
@@ -98,7 +98,7 @@ def checks_for(output: FinishedOutput, sources: Sources | None, again: RebuildOp
 
 
 def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Check]:
-    """Return the check of derived rows, which requires the version of stressreel that built the output."""
+    """Return the check of derived rows. It requires the version of stressreel that built the output."""
     from .runtime.derived import check_derived
 
     def check(output: FinishedOutput) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def own_checks(benchmark: Benchmark, configs: Sequence[Config]) -> dict[str, Che
 
 
 def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int) -> dict[str, Check]:
-    """Return the checks that decode embedded videos."""
+    """Return the checks that decode the embedded videos."""
     from .runtime.decoded import check_decoded, check_shown
 
     checks: dict[str, Check] = {"decoded": lambda output: check_decoded(output, configs, workers)}
@@ -124,7 +124,7 @@ def decoded_checks(benchmark: Benchmark, configs: Sequence[Config], workers: int
 def rebuild_checks(
     output: FinishedOutput, benchmark: Benchmark, sources: Sources, again: RebuildOptions
 ) -> dict[str, Check]:
-    """Return the checks that repeat a build, or one check that reports why this is impossible."""
+    """Return the checks that repeat the build or, if it cannot be repeated, one check that reports why."""
     from .rebuilt import prepare_again
     from .runtime.rebuild import Rebuild
 
@@ -140,7 +140,7 @@ def rebuild_checks(
 
 @dataclass(frozen=True)
 class ScoredTable:
-    """Scores, with the figures of the benchmark as PNG by file name, or None if it has no figures."""
+    """Scores, and any figures that the benchmark draws of them, as PNG by file name."""
 
     scores: Scores
     config: str
@@ -154,7 +154,7 @@ def score_output(
     split: str | None,
     options: ScoreOptions,
 ) -> ScoredTable:
-    """Score predictions, or similarities, on an output; see `evaluation.metrics.scoring.score`."""
+    """Score predictions or similarities on an output; see `evaluation.metrics.scoring.score`."""
     from ..evaluation.metrics.inputs import choose_config
     from ..evaluation.metrics.scoring import score
 
@@ -168,14 +168,14 @@ def score_output(
 
 
 def measure_of(name: str, cells: Sequence[str]) -> Measure:
-    """Return the function that computes the scores from the means of a tally's cells."""
+    """Return a function that computes the scores from the mean of each cell of a tally."""
     from ..evaluation.metrics import open_ended
 
     return open_ended.measure if name == open_ended.NAME else scoring_of(load_benchmark(name)).measure(cells)
 
 
 def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
-    """Return the rows of a table with open questions, with their correct texts.
+    """Return the rows of a table with open questions and their correct texts.
 
     Raises:
         InputError: The benchmark has no open questions.
@@ -195,7 +195,7 @@ def open_rows(output: FinishedOutput, config: str | None) -> OpenRows:
 
 
 def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card:
-    """Return the card of a benchmark; by default its summary, and no statistics if answers are withheld."""
+    """Return the benchmark's part of the card: by default its summary, and no statistics if answers are withheld."""
     from ..data_cards.card import Card
 
     if info and info.get("withheld"):
@@ -208,7 +208,7 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
 
 
 def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:
-    """Return the scoring of a benchmark, by default accuracy."""
+    """Return how a benchmark scores predictions. The default is accuracy."""
     from ..evaluation.metrics.scoring import accuracy_scoring
 
     return benchmark.scoring() if benchmark.scoring else accuracy_scoring(benchmark.items)
@@ -225,7 +225,7 @@ def tasks_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) ->
 
 
 def gallery_of(benchmark: Benchmark, output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return the gallery of an output, by default one page per item."""
+    """Return the gallery of an output. By default, it has one page per item."""
     from ..data_cards.gallery.generic import item_gallery
 
     refuse_withheld(output)
@@ -251,12 +251,12 @@ def layout_of(benchmark: Benchmark, output: FinishedOutput, split: str | None) -
     chosen = choose_split(output, table, split)
     splits = output.splits(table)
     if chosen == ALL and len(splits) > 1:
-        raise UsageError(f"a published layout contains one split. Choose it with --split: {', '.join(splits)}.")
+        raise UsageError(f"the published layout holds a single split. Choose one with --split: {', '.join(splits)}.")
     return benchmark.layout(output, splits[0] if chosen == ALL else chosen)
 
 
 def explain_answer(output: FinishedOutput, predictions: Predictions, question: str) -> Explanation:
-    """Explain the answer to one question of an output.
+    """Explain how the answer to one question was scored.
 
     Raises:
         InputError: The question does not exist.

@@ -1,4 +1,4 @@
-"""Prepare a build again, from the recorded settings of its output and the available inputs."""
+"""Prepare the build of an output again, from its recorded settings and the inputs that are available."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ SAMPLE = "sample"
 
 @dataclass(frozen=True)
 class Sources:
-    """Inputs available for building an output again.
+    """The inputs that are available for building an output again.
 
     Attributes:
         folders: Folders to search for annotations and videos, in order.
         videos: Folder of the videos, if known.
-        given: Build options by keyword, whose files are not searched for.
+        given: Build options by keyword. Files named here are not searched for.
     """
 
     folders: Sequence[Path] = ()
@@ -54,8 +54,8 @@ def prepare_again(
     """Prepare the build of an output again.
 
     Returns:
-        The results of `prepare` and `opening`, or a `NotChecked` if an input is not available, or a message if the
-        record is invalid.
+        The results of `prepare` and `opening`; a `NotChecked` if an input is not available; or a message if the record
+        is invalid.
 
     Raises:
         UsageError: An option is unknown, or its value is not allowed.
@@ -95,7 +95,7 @@ def prepare_again(
 
 
 def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Validate build options given as keywords; raise UsageError if an option or its value is invalid."""
+    """Validate build options given as keywords. Raise UsageError if an option or its value is invalid."""
     options = {each.keyword: each for each in options_of(benchmark.settings)}
     values = {}
     for name, value in given.items():
@@ -112,7 +112,7 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
-    """Return the value of an option for the new build: the recorded value, or the located path."""
+    """Return the value of an option for the new build: the recorded value or, for files, the path found."""
     option = each.option
     if option.record == "never" and each.kind == "path":
         return sources.videos
@@ -131,7 +131,7 @@ def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> 
 
 
 def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterable[str]) -> Path | None:
-    """Locate a file by name, or a folder by its input files."""
+    """Find a file by its name, or a folder by the input files it contains."""
     if option.found_by == ITSELF:
         return next(iter(folders), None)
     by_name = option.found_by in ("", NAME)

@@ -1,4 +1,4 @@
-"""Locate and check the source videos of a build; shared by builders that render videos."""
+"""Find and check the source videos of a build, for all builders that render videos."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .runtime.missing import first_of
 
 
 def describe_found(needed: Collection[str], found: Collection[str], searched: Callable[[], Sequence[str]]) -> list[str]:
-    """Describe how many source videos were found, which are missing, and where they were searched for."""
+    """Describe how many source videos were found, which ones are missing, and which folders were searched."""
     lines = [f"  source videos found: {len(found):,} of {len(needed):,}"]
     if missing := sorted(set(needed) - set(found)):
         lines.append(f"    missing: {first_of(missing)}")
@@ -23,16 +23,16 @@ def describe_found(needed: Collection[str], found: Collection[str], searched: Ca
 
 
 class SourceVideos:
-    """Base of builders that render source videos; `videos` contains the path of each video by id."""
+    """Base class of builders that render source videos. `videos` contains the path of each video by id."""
 
     videos: Mapping[str, str]
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether a unit has a source video to render."""
+        """Return whether a unit has a source video that must be rendered."""
         return bool(unit.source_id)
 
     def source(self, unit: Unit) -> Path:
-        """Return the source video of a unit as a local file, copied once from object storage.
+        """Return the source video of a unit as a local file. Videos in object storage are copied once.
 
         Raises:
             InputError: The video cannot be copied. This ends the build, as the video itself may be intact.
@@ -40,7 +40,7 @@ class SourceVideos:
         return local_copy(Path(self.videos[unit.source_id]))
 
     def part(self, unit: Unit, file: str) -> tuple[Builder, Unit]:
-        """Return the unit itself, as its files are rendered together."""
+        """Return the unit itself, since all its files are rendered together."""
         return self, unit  # type: ignore[return-value]
 
     def missing(self, unit: Unit) -> Skip | None:
@@ -49,7 +49,7 @@ class SourceVideos:
         if path is None:
             return Skip(unit.id, unit.source_id, "missing_video", f"there is no file {unit.source_id}.mp4")
         if address(path):
-            return None  # listed in the store; errors appear when it is copied
+            return None  # the store lists it, so any error appears when it is copied
         try:
             check_opens(Path(path))
         except VideoError as error:
@@ -57,7 +57,7 @@ class SourceVideos:
         return None
 
     def stamp(self, unit: Unit) -> str:
-        """Return the size and modification time of a unit's source file, or "" if it does not exist."""
+        """Return the size and modification time of a unit's source file as text, or "" if it does not exist."""
         path = self.videos.get(unit.source_id)
         if not path:
             return ""

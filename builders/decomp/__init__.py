@@ -1,1 +1,1 @@
-"""AGQA-Decomp: compositional questions decomposed into graphs of sub-questions."""
+"""AGQA-Decomp: compositional questions that are decomposed into graphs of sub-questions."""

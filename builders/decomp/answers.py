@@ -1,7 +1,8 @@
-"""Answer all questions about a video: by AGQA, by the scene graph, and by inference from other answers.
+"""Answer all questions about a video, from AGQA, from the scene graph, and by inference from other answers.
 
-The answers of children follow logically from that of their parent (AGQA-Decomp, Gandhi et al. 2022, Tables 2 and 5).
-Answers that contradict each other are not used. `docs/decomp.md` lists our choices where the papers leave a case open.
+The answer to a question constrains the answers to its children, and vice versa (AGQA-Decomp, Gandhi et al. 2022, Tables
+2 and 5). Answers that contradict each other are discarded. `docs/decomp.md` lists our choices where the papers leave a
+case open.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from .programs.questions import VIDEO, Action, Object, Question, Window, notatio
 
 ROOT, GRAPH = "root", "graph"
 _NOWHERE = ("empty_window", "no_such_action")
-Implied = tuple[int, str, str]  # node, answer, and the rule that implies it
+Implied = tuple[int, str, str]  # question, answer, and the rule that implies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +41,10 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class VideoAnswers:
-    """Answers to all questions about one video.
+    """The answers to all questions about one video.
 
     Attributes:
-        sources: Source of each answer: "root", "graph" or the rule that implies it.
+        sources: Where each answer comes from: "root", "graph" or the rule that implies it.
         conflicts: Contradictions, in the order of the questions' notation.
         recomputed: The graph's answers to roots, which keep their own answers.
     """
@@ -56,14 +57,14 @@ class VideoAnswers:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """Questions whose answers depend on each other by a rule: the parent, followed by its children."""
+    """A parent question and its children, whose answers depend on each other by a rule."""
 
     rule: str
     nodes: tuple[int, ...]
 
 
 def answer_all(steps: Sequence[Step], given: Mapping[Question, str], graph: SceneGraph | None) -> VideoAnswers:
-    """Answer the questions of all graphs of one video, merging equal questions.
+    """Answer the questions in all graphs of one video. Equal questions are answered once.
 
     Inference proceeds in rounds that derive all consequences of the known answers at once, so the order of questions
     has no effect. AGQA's answers to the roots (`given`, in lower case) are kept even if others contradict them.
@@ -111,7 +112,7 @@ class _Inference:
         return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
-        """Register the rules by which a question depends on others."""
+        """Register the rules that relate a question to others."""
         for rule, children in step.rules:
             link = _Link(rule, (number, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
@@ -126,7 +127,7 @@ class _Inference:
                 self.referring[thing].append(number)
 
     def look_up(self, number: int, question: Question) -> None:
-        """Record AGQA's answer to a root, or the graph's answer."""
+        """Record AGQA's answer if the question is a root, or else the graph's answer."""
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
@@ -145,7 +146,7 @@ class _Inference:
                 self.conflicts.append(Conflict(question, "recomputed", (ROOT, GRAPH), (own, found.value)))
 
     def accept(self, implied: set[Implied]) -> list[int]:
-        """Record inferred answers; return the newly answered questions."""
+        """Record inferred answers, and return the questions that they newly answer."""
         changed = []
         contradicted = set()
         for number, value, rule in sorted(implied):
@@ -171,14 +172,14 @@ class _Inference:
         return [number for number in changed if self.values[number] is not None]
 
     def is_open(self, number: int) -> bool:
-        """Return whether incomplete annotations leave the answer open, so that "no" cannot be inferred either."""
+        """Return whether annotations are too incomplete to infer the answer "no"."""
         asked = isinstance(
             self.steps[number].question, ask.ObjectExists | ask.RelationExists | ask.Interaction | ask.ActionHappens
         )
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def implied(self, number: int) -> Iterator[Implied]:
-        """Yield all consequences of an answer, given the other known answers."""
+        """Yield everything that an answer implies, given the other known answers."""
         question = self.steps[number].question
         value = self.values[number]
         if value is None:
@@ -189,7 +190,7 @@ class _Inference:
             yield from _LINKS[link.rule](self, link)
 
     def implied_by_name(self, question: Question, value: str) -> Iterator[Implied]:
-        """Yield the consequences of an answer that names an object or action."""
+        """Yield what is implied by an answer that names an object or action."""
         therefore: list[Question] = []
         match question:
             case ask.ObjectsOf(relation, window) | ask.EdgeObject(_, relation, window):
@@ -211,7 +212,7 @@ class _Inference:
                 yield self.numbers[each], YES, "answer"
 
     def implied_by_reference(self, node: int, reference: ask.Reference, value: str) -> Iterator[Implied]:
-        """Yield the consequences of resolving the reference in a question to an object."""
+        """Yield what is implied by knowing which object a reference in a question stands for."""
         question = self.steps[node].question
         if not isinstance(question, ask.Interaction | ask.ObjectExists):
             return
@@ -227,7 +228,7 @@ class _Inference:
         yield from _same(self, link)
 
     def name_of(self, part: Object | Action) -> str | None:
-        """Return the name of an object or action; for a reference, the answer to its question, if known."""
+        """Return the name of an object or action. For a reference, return the answer to its question, if known."""
         if isinstance(part, str):
             return part
         number = None if isinstance(part, ask.ToAction) else self.numbers.get(part)
@@ -238,7 +239,7 @@ class _Inference:
 
 
 def _options(question: Question) -> tuple[Question, ...]:
-    """Return the questions whose answers are the options of a choice."""
+    """Return the questions whose answers are the options of a choice question."""
     match question:
         case ask.ObjectChoose(first, second) | ask.ActionEquals(_, ask.LengthChoose(_, first, second)):
             options = (first, second)

@@ -1,4 +1,4 @@
-"""Pair videos in which a question has different answers, so that its text does not reveal the answer.
+"""Pair videos for which a question has different answers, so that its text does not reveal the answer.
 
 AGQA removes frequent answers (Grunde-McLaughlin et al. 2021, section 3.5). Here every question with two possible
 answers is asked about two videos of a split that differ in the answer, so that a question-only model is correct half of
@@ -24,7 +24,7 @@ TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question about one video, with its answer."""
+    """A question about one video, and its answer."""
 
     video_id: str
     question: Question
@@ -33,7 +33,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, eq=False)
 class Partners:
-    """Index of the videos of a split by their actions, objects and relations.
+    """An index of the videos in a split by their actions, objects and relations.
 
     Attributes:
         having: Numbers of the videos that contain an element, ascending.
@@ -46,7 +46,7 @@ class Partners:
     seed: int
 
     def candidates(self, number: int, question: Question, free: int) -> Iterator[int]:
-        """Yield other videos that contain everything a question mentions, starting at a random position.
+        """Yield other videos that contain everything a question mentions, starting at a random one.
 
         `free` is a bit mask of the videos that may receive another question.
         """
@@ -68,15 +68,15 @@ class Partners:
     def pair(
         self, number: int, asked: AskedQuestion, others: Iterable[int]
     ) -> tuple[AskedQuestion, AskedQuestion] | None:
-        """Return a question for two videos in which it has different answers, or None.
+        """Return a question that has different answers for two videos, or None if there is none.
 
-        At most `TRIES` of the candidate videos `others` are tried. A question for an object becomes a choice between
-        the two videos' answers.
+        At most `TRIES` of the candidate videos `others` are tried. A question that asks for an object becomes a choice
+        between the two videos' answers.
         """
         question, answer = asked.question, asked.answer
         for other in islice(others, TRIES):
             if self.views[other].answer(question).value == answer:
-                continue  # the common case, decided without the rules
+                continue  # the common case, which can be decided without the rules
             contrary = judge(self.views[other], question)
             if contrary is None:
                 continue
@@ -89,7 +89,7 @@ class Partners:
         return None
 
     def choice(self, question: ask.Reference, one: str, other: str) -> ask.ObjectChoose:
-        """Return a choice between two objects, in an order that is independent of the video."""
+        """Return a choice between two objects, in an order that does not depend on the video."""
         options = sorted((one, other))
         if digest_for(self.seed, "decomp", "options", *options, notation(question))[0] % 2:
             options.reverse()
@@ -97,7 +97,7 @@ class Partners:
 
 
 def partners_of(views: Sequence[View], seed: int) -> Partners:
-    """Index the videos of a split."""
+    """Index the videos of a split by what they contain."""
     having: dict[Need, list[int]] = defaultdict(list)
     for number, view in enumerate(views):
         for phrase in view.single:
@@ -113,10 +113,10 @@ def partners_of(views: Sequence[View], seed: int) -> Partners:
 def thin(
     asked: Iterable[AskedQuestion], group: Callable[[AskedQuestion], Hashable], seed: int, most: str = "second"
 ) -> list[AskedQuestion]:
-    """Remove open questions until no answer in a group is more frequent than allowed, preserving their order.
+    """Remove open questions until no answer in a group is more frequent than allowed. The order is preserved.
 
-    The maximum frequency, `most`, is that of the "second" most frequent or of the "middle" answer in the group. Groups
-    with a single answer are removed, as the question reveals it.
+    An answer may be as frequent as the "second" most frequent or the "middle" answer in its group, as chosen by `most`.
+    Groups with a single answer are removed, as the question reveals it.
     """
     questions = list(asked)
     groups: dict[Hashable, dict[str, list[AskedQuestion]]] = defaultdict(lambda: defaultdict(list))
@@ -137,7 +137,7 @@ def thin(
 
 
 def content_of(asked: AskedQuestion) -> Hashable:
-    """Return the part of an open question that reveals most about the answer."""
+    """Return the part of an open question that reveals most about its answer."""
     match asked.question:
         case ask.ObjectsOf(relation) | ask.EdgeObject(_, relation):
             return type(asked.question), relation

@@ -1,4 +1,4 @@
-"""Register AGQA-Decomp as a benchmark."""
+"""Define AGQA-Decomp as a benchmark."""
 
 from __future__ import annotations
 

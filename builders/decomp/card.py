@@ -1,4 +1,4 @@
-"""Prepare the fields of the card of question graphs; its text is in `card.md.j2`."""
+"""Fill in the dataset card of question graphs, whose text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ NOTES = {
 
 
 def card() -> Card:
-    """Return the card of question graphs."""
+    """Return the benchmark's part of the card."""
     template = Path(__file__).parent / "card.md.j2"
     return Card(template, measure_decomp, context, front_matter, biases=biases, notes=NOTES)
 
 
 def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
-    """Describe the best blind baseline for every template."""
+    """Describe the best blind baseline for each template."""
     found = []
     for template, shares in measured.blind.items():
         best = max(shares, key=lambda name: shares[name])
@@ -56,7 +56,7 @@ def biases(output: FinishedOutput, measured: DecompStatistics) -> list[str]:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the benchmark-specific fields of the YAML header."""
+    """Return the fields of the YAML header that are specific to this benchmark."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -66,7 +66,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: DecompStatistics) -> dict[str, Any]:
-    """Return the fields of the card template."""
+    """Return the values for the card template."""
     info = output.info
     return {
         "stats": measured,

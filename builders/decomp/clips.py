@@ -1,4 +1,4 @@
-"""Locate the videos of question graphs, which are not part of the dataset."""
+"""Find the videos of question graphs, which are not part of the dataset."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ from ...evaluation.models.questions import Question
 
 
 def clips(output: FinishedOutput, questions: Sequence[Question], folder: Path) -> FolderClips:
-    """Locate the videos that the questions refer to in a Charades folder."""
+    """Find the videos that the questions refer to in a folder of Charades videos."""
     return clips_in_folder(questions, folder, CHARADES.video_folders)

@@ -1,8 +1,8 @@
-"""Decide whether a missing annotation means "no".
+"""Decide whether a missing annotation means that the answer is "no".
 
 AGQA's graphs and those of animated videos are complete. Charades annotates actions; Action Genome adds the objects that
-the person touches and their relative positions. Neither excludes the presence of an object, as unused objects were not
-annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
+the person touches and their relative positions. Neither rules out that another object is present, as unused objects
+were not annotated. A relation is also not denied during an action that implies or resembles it (`doubtful` in
 `agqa_making.yaml`: throwing a pillow implies holding it). Annotated times may be off by a second.
 """
 
@@ -24,7 +24,7 @@ COMPLETE = ("agqa", "drawn")
 
 
 class Denials:
-    """Which relations and actions a graph denies, with cached look-ups."""
+    """Decides which relations and actions are denied by a scene graph, and caches look-ups."""
 
     def __init__(
         self, graph: SceneGraph, relations: Mapping[str, Mapping[str, Frames]], held: Mapping[str, Frames]
@@ -44,10 +44,10 @@ class Denials:
         self._widened: dict[Frames, Frames] = {}
 
     def allow(self, relation: str | None, thing: str | None, frames: Frames) -> bool:
-        """Return whether a missing annotation means that a relation or object is absent.
+        """Return whether a relation or an object that is not annotated can be assumed to be absent.
 
-        `relation` is None for the presence of an object; `thing` is None for all objects and `ANYTHING` for an unnamed
-        one.
+        If `relation` is None, the presence of the object is meant. `thing` is None for all objects and `ANYTHING` for
+        an unnamed one.
         """
         if self.complete:
             return True
@@ -67,19 +67,19 @@ class Denials:
         return bool(objects.get(named)) or not (held or any(objects.get(name) for name in alike))
 
     def allow_action(self, phrase: str, frames: Frames) -> bool:
-        """Return whether an unannotated action without an object does not happen."""
+        """Return whether an action without an object can be assumed not to happen because it is not annotated."""
         others = load_rules().doubtful_actions.get(phrase, frozenset())
         part = self.widened(frames)
         return self.complete or not any(bits & part for verb in others for bits in self.done.get(verb, {}).values())
 
     def are_looked_for(self, relation: str) -> bool:
-        """Return whether annotators looked for a relation."""
+        """Return whether annotators looked for this relation."""
         if self.complete or relation in _charades_verbs():
             return True
         return self.graph.provenance == "action_genome" and load_agqa().relation(relation).family != "verb"
 
     def widened(self, frames: Frames) -> Frames:
-        """Add all frames within the time margin of the given ones."""
+        """Add all frames that are within the time margin of the given frames."""
         found = self._widened.get(frames)
         if found is None:
             found, left = 0, frames
@@ -92,16 +92,16 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """Frames within the time margin of each frame."""
+        """Return the frames that are within the time margin of each frame."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 
     def likely(self, relation: str, part: Frames, thing: str | None = None, besides: str = "") -> bool:
-        """Return whether other annotations make an unannotated relation likely in a part of the video.
+        """Return whether other annotations make it likely that an unannotated relation holds in a part of the video.
 
-        Opening a bag implies holding it, but opening a door does not. Therefore only objects count to which some action
-        has the relation, and objects that look similar. If `thing` is set, only this object and similar ones count;
-        `besides` is an object that does not count.
+        Opening a bag implies holding it, but opening a door does not. Therefore only objects count that are the object
+        of an action with this relation, and objects that look similar. If `thing` is set, only this object and similar
+        ones count; `besides` is an object that does not count.
         """
         rules = load_rules()
         others = rules.doubtful.get(relation, frozenset())
@@ -120,7 +120,7 @@ class Denials:
 
 @cache
 def objects_of(relation: str) -> frozenset[str]:
-    """Return the objects to which actions have a relation, similar ones and `ANYTHING`, or an empty set."""
+    """Return the objects that actions relate to in this way, similar objects, and `ANYTHING`. The set may be empty."""
     known, alike = load_agqa().actions.values(), load_rules().alike
     found = {words.object for words in known if words.verb == relation and words.object and not words.loose}
     return frozenset(found).union({ANYTHING}, *(alike[name] for name in found)) if found else frozenset()

@@ -1,4 +1,4 @@
-"""Verify question graphs: recompute what the roots' programs determine, and find contradictions."""
+"""Verify question graphs by recomputing what the roots' programs determine, and by finding contradictions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from .tables import GRAPHS, QUESTIONS
 from .video_graphs import Root, graphs_of
 from .video_rows import VideoRows, by_video
 
-ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # not determined by programs
-ROOTS_OWN = ("question", "novel_composition", "more_steps")  # determined by the source
+ANSWERED = ("answer", "reason", "decided_by", "recomputed")  # programs do not determine these
+ROOTS_OWN = ("question", "novel_composition", "more_steps")  # the source determines these
 SOURCES = ("", GRAPH, ROOT, "published", "same", "answer", "only object")
 CONFLICT, NOT_PUBLISHED = "conflict", "not_published"
 IMPLYING = ("Interaction", "After", "Before", "While")  # rules with any number of children
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Recompute all graphs from the roots' programs; check only the shape of published graphs."""
+    """Recompute all graphs from the programs of their roots. Published graphs are only checked for their shape."""
     settings = settings_of(output.info)
     making = MakingOptions(seed=settings.seed) if settings.collection == "charades" else None
     annotated = making is not None or any(name.endswith(".pkl") for name in output.info["inputs"])
@@ -65,7 +65,7 @@ def _root(row: Row) -> Root:
 def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated: bool) -> Row:
     """Return the columns of a question's row that can be recomputed.
 
-    `making` contains the limits used to generate the roots, which affect wording and flags; `annotated` is true if
+    `making` contains the limits used to generate the roots, which affect wording and flags. `annotated` is true if
     scene graphs determine the answers.
     """
     unknown = [*(ANSWERED if annotated else ()), *(ROOTS_OWN if row["is_root"] else ())]
@@ -81,7 +81,7 @@ def expected_of(row: Row, split: str, making: MakingOptions | None, *, annotated
 
 
 def wrongly_answered(row: Row) -> Iterator[str]:
-    """Yield inconsistencies between an answer, its reason, its source and the options."""
+    """Yield contradictions between an answer, its reason, its source and the options."""
     answer, reason, source, options = row["answer"], row["reason"], row["decided_by"], row["options"]
     if (answer is None) != bool(reason) or (reason and reason not in REASONS and reason != NOT_PUBLISHED):
         yield f"the answer is {answer!r}, the reason {reason!r}"
@@ -93,7 +93,7 @@ def wrongly_answered(row: Row) -> Iterator[str]:
 
 
 def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
-    """Yield defects of a graph in its nodes, the order of children, depth or template."""
+    """Yield everything that is wrong with a graph's nodes, order of children, depth or template."""
     try:
         check_graph(question_graph_from_row(graph), {key: node_from_row(row) for key, row in video.questions.items()})
     except InputError as error:
@@ -109,7 +109,7 @@ def misshapen(graph: Row, video: VideoRows) -> Iterator[str]:
 def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
     """Yield the questions whose answers contradict those of their children.
 
-    With `given`, the roots are AGQA's, which may contradict each other.
+    With `given`, the roots come from AGQA and may contradict each other.
     """
     for graph in video.graphs:
         nodes = [video.questions.get(key) for key in graph["nodes"]]
@@ -117,7 +117,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
             places = [edge["parent"], *edge["children"]]
             parent, *children = (nodes[place] if place < len(nodes) else None for place in places)
             if parent is None or None in children:
-                continue  # the graph differs from that of its root's program, which is reported
+                continue  # the graph differs from that of its root's program, which is reported elsewhere
             if given and parent["is_root"]:
                 children = [row | {"answer": None} if row and row["is_root"] else row for row in children]
             if problem := contradiction(edge["rule"], parent, [row for row in children if row]):
@@ -125,7 +125,7 @@ def contradictions(video: VideoRows, *, given: bool) -> Iterator[str]:
 
 
 def contradiction(rule: str, parent: Row, children: Sequence[Row]) -> str:
-    """Describe the contradiction between the answers of a parent and its ordered children, or return ""."""
+    """Describe how the answer of a parent contradicts those of its children, or return ""."""
     answer, answers = parent["answer"], [row["answer"] for row in children]
     if answer is None or (len(children) != 2 - (rule in ("First", "Last")) and rule not in IMPLYING):
         return ""

@@ -1,4 +1,4 @@
-"""Derive the scene graphs of animated videos from the animation."""
+"""Derive scene graphs of the animated sample videos from their animation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...templates.agqa import load_agqa
 
 
 def drawn_graph(video: SampleVideo) -> SceneGraph:
-    """Return the scene graph of a sample video, with a frame every half second; it is complete."""
+    """Return the complete scene graph of a sample video, with a frame every half second."""
     words, times = load_agqa().by_class, frame_times(video.length_s)
     spans = []
     for cue in video.actions:
@@ -45,7 +45,7 @@ def drawn_graph(video: SampleVideo) -> SceneGraph:
 
 
 def _facts(video: SampleVideo, times: tuple[float, ...]) -> Iterator[tuple[str, str, int]]:
-    """Yield further facts as relation, object and frame number."""
+    """Yield additional relations as triples of relation, object and frame number."""
     table = _table()
     for number, time in enumerate(times):
         for name in sorted(held_at(video.actions, time)):

@@ -1,8 +1,8 @@
-"""Decide which questions may be asked about a video, by AGQA's rules and ours for incomplete annotations.
+"""Decide which questions may be asked about a video, using AGQA's rules and our own for incomplete annotations.
 
 As in Grunde-McLaughlin et al. 2021 (supplement) and the benchmark's generator, a question is dropped if its answer is
-ambiguous, depends on times that are too close, is obvious, or is contained in the question. For the answer "no", a
-missing annotation is not sufficient: there must be no similar-looking object, and no action that implies the relation.
+ambiguous, depends on times that are too close, is obvious, or is contained in the question. A missing annotation alone
+does not justify the answer "no": there must also be no similar-looking object, and no action that implies the relation.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WINDOW_STEPS = {"video": 0, "before": 2, "after": 2, "while": 2, "between": 3}
 
 
 def judge(view: View, question: Question) -> str | None:
-    """Return the answer to a question (see `graph_answers`), or None if there is none or a rule drops the question."""
+    """Return the answer to a question (see `graph_answers`), or None if it has no answer or a rule drops it."""
     value = view.answer(question).value
     if value is None or steps_of(question) > MOST_STEPS:
         return None
@@ -45,7 +45,7 @@ def judge(view: View, question: Question) -> str | None:
 
 @lru_cache(maxsize=1 << 14)
 def steps_of(question: Question) -> int:
-    """Count reasoning steps as AGQA does: those of the template, the window and the references."""
+    """Count reasoning steps like AGQA: those of the template, the window and the references."""
     window = window_of(question)
     actions = (*actions_in(question), *window.actions)
     references = sum(not isinstance(thing, str) for thing in objects_in(question))
@@ -61,10 +61,10 @@ class _Judge:
         rule = _RULES.get(type(question))
         return rule is not None and rule(self, question, value)
 
-    # Parts of questions.
+    # --- parts of questions
 
     def may_ask_object(self, thing: Object, relation: str, window: Window) -> str | None:
-        """Return the name of an object, or None if questions may not ask about it."""
+        """Return the name of an object, or None if questions must not ask about it."""
         name = self.view.thing(thing)
         if name is None or name in self.rules.unasked_objects or name not in load_agqa().objects:
             return None
@@ -76,7 +76,7 @@ class _Judge:
         return None if name in self.things_of(window) else name
 
     def sure_reference(self, thing: ask.Reference) -> bool:
-        """Return whether people would identify the same object."""
+        """Return whether everyone would take a reference to mean the same object."""
         part = self.view.part(VIDEO)
         if part is None or thing.relation == INTERACTING:
             return False
@@ -92,16 +92,16 @@ class _Judge:
         return [words for words in map(self.words, window.actions) if words]
 
     def things_of(self, window: Window) -> set[str]:
-        """Return the objects of the actions that delimit a window, which would reveal the answer."""
+        """Return the objects of the actions that delimit a window, as they would reveal the answer."""
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
     def may_ask_relation(self, relation: str, window: Window) -> bool:
-        """Return whether questions may ask about a relation in a part of the video."""
+        """Return whether questions may ask about a relation in this part of the video."""
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
             return False
         return relation not in {words.verb for words in self.done_in(window)}
 
-    # Questions about objects and relations.
+    # --- questions about objects and relations
 
     def keeps_relation(self, question: ask.RelationExists, value: str) -> bool:
         relation, window = question.relation, question.window
@@ -126,7 +126,7 @@ class _Judge:
         return self.view.missing(name, part[1], window == VIDEO)
 
     def may_interact(self, question: ask.Interaction) -> str | None:
-        """Return the object of a relation, or None if questions may not ask about it."""
+        """Return the object of a relation, or None if questions must not ask about it."""
         name = self.may_ask_object(question.object, question.relation, question.window)
         if question.relation in self.rules.unasked_relations or (question.relation, name) in self.rules.obvious:
             return None
@@ -193,7 +193,7 @@ class _Judge:
             return True
         return not self.view.graph.contacts.get(wrong, 0) & part[1]
 
-    # Questions about actions.
+    # --- questions about actions
 
     def keeps_actions_in(self, question: ask.ActionsIn, value: str) -> bool:
         window = question.window
@@ -266,7 +266,7 @@ class _Judge:
         return bool(found & part[0]) and not found & ~part[1] and self.clear_elsewhere(question, side)
 
     def clear_elsewhere(self, question: ask.OrderChoose, side: Window) -> bool:
-        """Return whether the relation or action is also certainly absent on the other side of the action."""
+        """Return whether the relation or action is also certain not to happen on the other side of the action."""
         other = Window("after" if side.word == "before" else "before", side.actions)
         asked = question.asked
         if isinstance(asked, ask.Interaction):
@@ -295,7 +295,7 @@ _RULES: Mapping[type, Callable[[_Judge, Any, str], bool]] = {
 
 @cache
 def _relations_to_one_object() -> frozenset[str]:
-    """Return the relations that only one object can have, so that they reveal the answer."""
+    """Return the relations that only a single object can have, so that they reveal the answer."""
     things: dict[str, set[str]] = {}
     for words in load_agqa().actions.values():
         if words.verb and words.object and not words.loose:

@@ -1,4 +1,4 @@
-"""Show each root question and its sub-questions on a gallery page."""
+"""Lay out gallery pages that show each root question with its sub-questions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Answer questions from a video's scene graph.
+"""Answer questions from the scene graph of a video.
 
-The rules are those of AGQA 2.0 (Grunde-McLaughlin et al. 2021, section 3 and the templates in the supplement): parts of
-the video are sets of annotated frames, and a question without a unique answer has none. `docs/decomp.md` lists our
+The rules are those of AGQA 2.0 (Grunde-McLaughlin et al. 2021, section 3 and the templates in the supplement). Parts of
+the video are sets of annotated frames, and a question whose answer is not unique has none. `docs/decomp.md` lists our
 choices where the paper leaves a case open.
 """
 
@@ -51,7 +51,7 @@ YES, NO = "yes", "no"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a question.
+    """The answer to a question, or the reason why there is none.
 
     Attributes:
         value: "yes" or "no", "before" or "after", an object, or the phrase of an action; None if unknown.
@@ -63,22 +63,22 @@ class Answer:
 
 
 def answer(question: Question, graph: SceneGraph) -> Answer:
-    """Answer a question; `denials.Denials` decides whether a missing annotation means "no"."""
+    """Answer a question. `denials.Denials` decides whether a missing annotation means "no"."""
     return GraphEvaluator(graph).answer(question)
 
 
 class _UndecidedError(Exception):
-    """The graph does not determine the answer."""
+    """The graph does not determine an answer."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
 
 
 class GraphEvaluator:
-    """Answer questions about one graph, with cached answers."""
+    """Answers questions about one scene graph, and caches the answers."""
 
     def __init__(self, graph: SceneGraph) -> None:
-        """Index a video's graph."""
+        """Index the graph."""
         self.graph = graph
         self.all: Frames = (1 << len(graph.times)) - 1
         self.words = load_agqa()
@@ -97,7 +97,7 @@ class GraphEvaluator:
         self.frames: dict[Window, tuple[Frames, ...] | str] = {}
 
     def answer(self, question: Question) -> Answer:
-        """Return the answer to a question."""
+        """Return the cached or newly computed answer to a question."""
         found = self.answers.get(question)
         if found is None:
             try:
@@ -113,10 +113,10 @@ class GraphEvaluator:
             raise _UndecidedError(found.reason)
         return found.value
 
-    # Parts of questions.
+    # --- parts of questions
 
     def _resolve(self, thing: Object) -> str:
-        """Return the name of an object given by name or reference."""
+        """Return the name of an object that is given by name or by reference."""
         if isinstance(thing, str):
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
@@ -127,13 +127,13 @@ class GraphEvaluator:
         return found
 
     def _relation(self, relation: str) -> Mapping[str, Frames]:
-        """Return the frames in which each object has the relation."""
+        """Return the frames in which each object has this relation."""
         if relation not in self.relations and relation not in self.words.relations:
             raise _UndecidedError("unknown_word")
         return self.relations.get(relation, {})
 
     def _phrases(self, action: Action) -> list[str]:
-        """Return the annotated phrases of an action: one, or all that match if its object was replaced."""
+        """Return the annotated phrase of an action, or all phrases that match if its object was replaced."""
         match action:
             case ask.ExtremeAction():
                 found = self.answer(action).value
@@ -164,7 +164,7 @@ class GraphEvaluator:
         return None
 
     def _instances(self, action: Action) -> list[ActionSpan]:
-        """Return all instances of an action by start; raise an error if there are none."""
+        """Return all occurrences of an action, sorted by start. Raise _UndecidedError if there are none."""
         if isinstance(action, str) and action in self.spans:
             found = self.spans[action]
         else:
@@ -180,7 +180,7 @@ class GraphEvaluator:
         return found[0]
 
     def _windows(self, window: Window) -> tuple[Frames, ...]:
-        """Return the frames of a part of the video, as several sets if it is ambiguous."""
+        """Return the frames in a part of the video. If the part is ambiguous, return several sets."""
         found = self.frames.get(window)
         if found is None:
             try:
@@ -214,16 +214,16 @@ class GraphEvaluator:
         return (self.all,)
 
     def _over(self, window: Window, judge: Callable[[Frames], str]) -> str:
-        """Judge a part of the video; all interpretations of the part must have the same result."""
+        """Judge a part of the video. All interpretations of an ambiguous part must give the same result."""
         first, *others = [judge(frames) for frames in self._windows(window)]
         if any(other != first for other in others):
             raise _UndecidedError("several_instances")
         return first
 
-    # Yes/no questions.
+    # --- yes/no questions
 
     def denied(self, relation: str | None, thing: str | None, frames: Frames) -> str:
-        """Return "no" if `Denials` allows it; every "no" of a graph is produced here."""
+        """Return "no" if `Denials` allows it. This is the only place where a "no" from a graph is produced."""
         if not self.denials.allow(relation, thing, frames):
             raise _UndecidedError("not_annotated")
         return NO
@@ -267,10 +267,10 @@ class GraphEvaluator:
             raise _UndecidedError(first.reason or second.reason)
         return found
 
-    # Questions for objects.
+    # --- questions that ask for an object
 
     def _having(self, relation: str, part: Frames) -> set[str]:
-        """Return the objects that have a relation in some frame.
+        """Return the objects that have a relation in any of the frames.
 
         "Putting something on a table" does not name the object, so the relation may hold to any object.
         """
@@ -280,7 +280,7 @@ class GraphEvaluator:
         return found
 
     def _looked_for(self, relation: str) -> Mapping[str, Frames]:
-        """Return the frames in which each object has a relation that annotators looked for."""
+        """Return the frames in which each object has a relation, provided that annotators looked for it."""
         objects = self._relation(relation)
         if relation != INTERACTING and not self.denials.are_looked_for(relation):
             raise _UndecidedError("not_annotated")
@@ -329,7 +329,7 @@ class GraphEvaluator:
             return judge({self._decided(asked)})
         return self._over(asked.window, lambda part: judge(self._having(asked.relation, part)))
 
-    # Questions for actions.
+    # --- questions that ask for an action
 
     def _others(self, window: Window, part: Frames) -> list[ActionSpan]:
         """Return the actions in a part of the video, except those that delimit it."""
@@ -358,7 +358,7 @@ class GraphEvaluator:
         return self._over(question.window, judge)
 
     def _is_within(self, window: Window, moment: float) -> bool:
-        """Return whether a time in seconds lies in a part of the video."""
+        """Return whether a time in seconds lies in this part of the video."""
         each = [self._instances(action) for action in window.actions]
         match window.word:
             case "before":
@@ -439,7 +439,7 @@ _BY_TYPE: Mapping[type, Callable[[GraphEvaluator, Any], str]] = {
 
 
 def verdict(true: bool) -> str:
-    """Return "yes" or "no"."""
+    """Return "yes" if true, else "no"."""
     return YES if true else NO
 
 
@@ -451,12 +451,12 @@ def _union(sets: Iterable[Frames]) -> Frames:
 
 
 def _below(frames: Frames) -> Frames:
-    """Return the frames before the first of a set."""
+    """Return the frames before the first frame in a set."""
     return (frames & -frames) - 1 if frames else 0
 
 
 def _until(frames: Frames) -> Frames:
-    """Return the frames up to and including the last of a set."""
+    """Return the frames up to and including the last frame in a set."""
     return (1 << frames.bit_length()) - 1
 
 
@@ -465,12 +465,12 @@ def _top(frames: Frames) -> Frames:
 
 
 def _range(frames: Frames) -> Frames:
-    """Return the frames from the first to the last of a set."""
+    """Return all frames from the first to the last in a set."""
     return _until(frames) & ~_below(frames)
 
 
 def _run(frames: Frames, last: bool) -> Frames:
-    """Return the first or last run of consecutive frames in a set."""
+    """Return the first or the last run of consecutive frames in a set."""
     if last:
         top = frames.bit_length()
         gap = (((1 << top) - 1) & ~frames).bit_length()  # frames below it belong to other runs
@@ -486,7 +486,7 @@ def _single_name(found: set[str], what: str) -> str:
 
 
 def _least(measures: Mapping[str, float], margin: float) -> str:
-    """Return the name with the smallest measure if it is smaller than all others by more than the margin."""
+    """Return the name whose measure is below all others by more than the margin, else raise _UndecidedError."""
     if not measures:
         raise _UndecidedError("no_action")
     (least, found), *others = sorted((measure, phrase) for phrase, measure in measures.items())
@@ -496,7 +496,7 @@ def _least(measures: Mapping[str, float], margin: float) -> str:
 
 
 def conjunction(word: str, first: str | None, second: str | None) -> str | None:
-    """Combine two answers by "and" or "but not" (xor); return None if they do not determine the result."""
+    """Combine two answers by "and" or "but not" (xor). Return None if they do not determine the result."""
     refuses = NO if word == "and" else YES
     if first == NO or second == refuses:
         return NO

@@ -19,12 +19,12 @@ from .programs.questions import Question, template_of
 from .video_graphs import BEFORE_AFTER, canonical_id, natural_order, options_of
 from .video_rows import by_video
 
-DEEPEST = 100  # consecutive rules; published graphs have about ten
+DEEPEST = 100  # maximum number of consecutive rules; published graphs have about ten
 
 
 @dataclass(frozen=True)
 class PublishedGraphs:
-    """Published graphs of a video, to be converted to rows.
+    """The published graphs of a video, which are to be converted to rows.
 
     Attributes:
         hierarchies: The graphs of its roots.
@@ -36,7 +36,7 @@ class PublishedGraphs:
     isolated: Sequence[Mapping[str, Any]] = ()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of config `questions`: every key once, children before parents.
+        """Yield the rows of config `questions`. Each key occurs once, and children come before parents.
 
         A root that is also a child in another graph is yielded with its own graph.
         """
@@ -51,7 +51,7 @@ class PublishedGraphs:
                     yield self._row(node, found if is_root else None)
 
     def _ordered(self) -> list[Hierarchy]:
-        """Return all graphs by root id; isolated roots become graphs of one question."""
+        """Return all graphs sorted by root id. Isolated roots become graphs of one question."""
         programs = {node.key: node.program for found in self.hierarchies for node in found.nodes.values()}
         graphs = {found.nodes[found.text].key: found for found in self.hierarchies}
         for row in self.isolated:
@@ -64,7 +64,7 @@ class PublishedGraphs:
         kind = load_agqa().kinds.get(node.kind)
         if kind is None:
             raise InputError(
-                f"{self.video_id}: {node.key} is of kind {node.kind!r}, which does not exist in AGQA-Decomp."
+                f"{self.video_id}: {node.key} has the category {node.kind!r}, which does not exist in AGQA-Decomp."
             )
         old = root.old_program if root else ""
         asked = _question(old)
@@ -114,7 +114,7 @@ class PublishedGraphs:
 
 
 def depth_of(count: int, edges: Iterable[Row]) -> int:
-    """Return the number of rules on the longest path down from the last of `count` nodes."""
+    """Return the number of rules on the longest path down from the root, which is the last of `count` nodes."""
     depths = [0] * count
     for edge in sorted(edges, key=lambda edge: edge["parent"]):
         parent = edge["parent"]
@@ -123,7 +123,7 @@ def depth_of(count: int, edges: Iterable[Row]) -> int:
 
 
 def _question(program: str) -> Question | None:
-    """Parse a program; return None if it is invalid, as published graphs are not validated."""
+    """Parse a program, or return None if it is invalid. Published graphs are not validated."""
     try:
         return parse_program(program) if program else None
     except InputError:
@@ -131,7 +131,7 @@ def _question(program: str) -> Question | None:
 
 
 def order_of(found: Hierarchy) -> list[str]:
-    """Return the questions of a published graph, children before parents, the root last.
+    """Sort the questions of a published graph so that children come before parents and the root is last.
 
     Raises:
         InputError: The graph is cyclic or excessively deep.
@@ -162,13 +162,13 @@ def order_of(found: Hierarchy) -> list[str]:
 
 
 def published_layout(output: FinishedOutput, split: str) -> Iterator[tuple[str, bytes]]:
-    """Yield the graphs of a split in the layout of AGQA-Decomp, for the authors' scorer.
+    """Yield the graphs of a split in the layout of AGQA-Decomp, for use with the authors' scorer.
 
     Yields:
         File names and contents: `<video>.json` for each video, then `isolated.json`.
 
     Raises:
-        InputError: Rows are missing, or two questions of a graph have the same text, which must be unique here.
+        InputError: Rows are missing, or two questions in a graph have the same text, which must be unique here.
     """
     isolated: list[Row] = []
     for video in by_video(output, split, whole=True):

@@ -1,4 +1,4 @@
-"""Load a collection's questions and annotations, and plan a build of question graphs."""
+"""Load questions and annotations from their sources, and plan a build of question graphs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .tables import decomp_configs
 
 USUAL_RATE = 30.0  # frames per second of most Charades videos
 EVERY = 4  # maximum number of questions per template and video
-AMONG = 200  # minimum number of videos for balancing, as few videos rarely differ in an answer
+AMONG = 200  # minimum number of videos for balancing; if there are fewer, they rarely differ in an answer
 TABLES = ("agqa", "agqa_drawn", "agqa_frames", "agqa_ids", "agqa_making")
 REMEDIES = {
     "intervals_of_classes_left_out": "",
@@ -52,7 +52,7 @@ REMEDIES = {
 
 @dataclass(frozen=True)
 class Collection:
-    """Loaded annotations of a collection.
+    """The questions and annotations that were loaded for a build.
 
     Attributes:
         source: Source of the videos and questions.
@@ -72,10 +72,10 @@ class Collection:
 
 
 def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
-    """Load questions and annotations, and plan a build; `settings` must be returned by `decided`.
+    """Load questions and annotations, and plan a build. `settings` must have been returned by `decided`.
 
     Raises:
-        UsageError: The collection does not have the requested split.
+        UsageError: The dataset does not have the requested split.
         InputError: A file is missing or malformed.
     """
     found = _READERS[settings.collection](settings)
@@ -103,7 +103,7 @@ def read_inputs(settings: DecompSettings) -> tuple[Plan, Collection]:
 
 
 def _unit(video_id: str, split: str, payload: Mapping[str, Any], settings: DecompSettings, cost: float) -> Unit:
-    """Return the unit of a video; only embedded videos have a source video."""
+    """Return the unit of a video. It has a source video only if videos are embedded."""
     return Unit(video_id, split, video_id if settings.embed == "yes" else "", dict(payload), cost)
 
 

@@ -1,4 +1,4 @@
-"""Represent answered questions with two possible answers as items."""
+"""Turn answered questions with two possible answers into items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COLUMNS = ("key", "video_id", "question", "answer", "options", "banned")
 def items(output: FinishedOutput, config: str, split: str) -> Items:
     """Return the questions of a split that have two possible answers.
 
-    Predictions for open questions are ignored here; only `stressreel score` scores them.
+    Predictions for open questions are ignored here. Only `stressreel score` scores them.
     """
     rows, _ = read_columns(output, config, COLUMNS, split)
     withheld = bool(output.withheld)
@@ -44,7 +44,7 @@ def items(output: FinishedOutput, config: str, split: str) -> Items:
 
 
 def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuestion]:
-    """Return the questions of a split with two possible answers, with their kinds."""
+    """Return the questions of a split with two possible answers, each with its category."""
     columns, _ = read_columns(output, config, ("key", "kind"), split)
     kind_of = dict(zip(columns["key"], columns["kind"], strict=True))
     found = items(output, config, split)

@@ -1,7 +1,7 @@
-"""Generate and balance compositional questions about annotated videos (AGQA's 27 templates).
+"""Generate and balance compositional questions about annotated videos, using AGQA's 27 templates.
 
-Questions are assigned to videos in rotation, so that all have about the same number. Every random choice has its own
-key, so the wording of a question is independent of the order and number of videos.
+Videos take turns to receive questions, so that all have about the same number. Every random choice has its own key, so
+the wording of a question does not depend on the order or number of videos.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ PROPOSALS = 12
 
 @dataclass(frozen=True, slots=True)
 class MakingOptions:
-    """Limits for the generated questions.
+    """Limits on the questions that are generated.
 
     Attributes:
         per_video: Maximum number of questions per video.
@@ -58,14 +58,14 @@ class MakingOptions:
     paired: bool = True
 
     def flags(self, question: Question) -> tuple[bool, bool]:
-        """Return whether a question has a held-out composition, and whether it has more steps than `train` allows."""
+        """Return whether a question has a held-out composition, and whether it needs more steps than `train` allows."""
         parts = compositions_of(question)
         return any(is_held_out(each, self.held_out, self.seed) for each in parts), steps_of(question) > self.train_steps
 
 
 @dataclass(frozen=True)
 class MadeQuestions:
-    """Questions of a split.
+    """The questions generated for a split.
 
     Attributes:
         questions: Questions by video; within a video, in the order of templates.
@@ -80,7 +80,8 @@ class MadeQuestions:
 def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) -> MadeQuestions:
     """Generate and balance the questions of a split.
 
-    Compositions and steps are only held out of "train". The order of videos only affects the order of the result.
+    Compositions and steps are held out only from "train". The order of the videos affects nothing but the order of the
+    result.
     """
     ordered = sorted(graphs, key=lambda graph: digest_for(making.seed, "decomp", "order", graph.video_id))
     maker = _Maker(split, partners_of([view_of(graph) for graph in ordered], making.seed), making)
@@ -92,7 +93,7 @@ def make_split(split: str, graphs: Sequence[SceneGraph], making: MakingOptions) 
         maker.make_open(maker.answered([template for template in TEMPLATES if template in NAME_TEMPLATES]))
         maker.make_alone()
     asked, lost = maker.asked, maker.lost
-    del maker  # frees its large cached look-ups before the questions are worded
+    del maker  # free its large cached look-ups before the questions are worded
     questions = {}
     for graph in graphs:
         found = [_root(each, split, making) for each in asked.pop(graph.video_id).values()]
@@ -107,7 +108,7 @@ class _Maker:
         self.numbers = {view.graph.video_id: number for number, view in enumerate(partners.views)}
         self.asked: dict[str, dict[Question, AskedQuestion]] = {video_id: {} for video_id in self.numbers}
         self.counts: Counter[tuple[str, str]] = Counter()
-        # Bit masks of the videos that may receive another question, and another of a template.
+        # Bit masks of the videos that may receive another question, overall and for a template.
         self.all = self.room = (1 << len(self.numbers)) - 1
         self.room_for = dict.fromkeys(TEMPLATES, self.room)
         self.lost: Counter[str] = Counter()
@@ -126,15 +127,15 @@ class _Maker:
             self.room_for[template] &= ~(1 << self.numbers[name])
 
     def allowed(self, question: Question) -> bool:
-        """Return whether the split may contain a question; count it if not."""
+        """Return whether the split may contain a question, and count the question if not."""
         held_out = self.split == "train" and any(self.making.flags(question))
         self.lost["held_out"] += held_out
         return not held_out
 
     def answered(self, templates: Sequence[str]) -> dict[str, list[list[AskedQuestion]]]:
-        """Propose questions and return those that may be asked about each video, by template and video.
+        """Propose questions, and return those that may be asked about each video, by template and video.
 
-        This is most of the work. It uses the view of one video at a time, whose cached look-ups are then discarded.
+        Most of the work happens here. Views are used one video at a time, and their cached look-ups are then discarded.
         """
         found: dict[str, list[list[AskedQuestion]]] = {template: [] for template in templates}
         for kept in self.partners.views:
@@ -151,7 +152,7 @@ class _Maker:
         return found
 
     def make_open(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Generate open questions; groups are thinned until no answer is more frequent than others."""
+        """Generate open questions, and thin each group until no answer is more frequent than the others."""
         for template, found in answered.items():
             pool = [
                 asked
@@ -170,7 +171,7 @@ class _Maker:
                     self.lost["over_most_per_video"] += 1
 
     def make_pairs(self, answered: Mapping[str, Sequence[Sequence[AskedQuestion]]]) -> None:
-        """Generate questions with two possible answers, each about two videos, one question per video in rotation."""
+        """Generate questions with two possible answers, each about two videos. Videos take turns to get one."""
         waiting = {template: [iter(each) for each in found] for template, found in answered.items()}
         for _ in range(self.making.per_template):
             for number, view in enumerate(self.partners.views):
@@ -199,7 +200,7 @@ class _Maker:
                 return
 
     def make_alone(self) -> None:
-        """Generate questions with two possible answers, equally many of each in every template."""
+        """Generate questions with two possible answers, with equally many of each answer in every template."""
 
         def digest(asked: AskedQuestion) -> bytes:
             return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
@@ -219,7 +220,7 @@ class _Maker:
                             self.lost["over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
-        """Yield the questions of a template for each video, from those proposed for all videos."""
+        """For each video, yield the questions of a template that were proposed for any video."""
         drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()
@@ -235,7 +236,7 @@ class _Maker:
                     yield asked
 
     def choices(self, number: int, template: str) -> Iterator[Question]:
-        """Yield the proposed questions of a template; for object choices, choices between two videos' answers."""
+        """Yield the proposed questions of a template. Object choices are between the answers for two videos."""
         views = self.partners.views
         for question in Proposer(views[number], self.making.seed).propose(template, PROPOSALS):
             if template_of(question) == template:
@@ -249,13 +250,13 @@ class _Maker:
                     yield self.partners.choice(question, answer, contrary)  # type: ignore[arg-type]
 
     def side(self, asked: AskedQuestion) -> Hashable:
-        """Return which of two answers is correct: "yes" or "no", "before" or "after", the first or second option."""
+        """Return which of the two answers is correct, such as "yes", "before" or the first option."""
         options = [getattr(asked.question, name, None) for name in ("first", "second")]
         return options.index(asked.answer) if asked.answer in options else asked.answer
 
 
 def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
-    """Return a worded question whose key is that of the video until it is numbered."""
+    """Return a worded question. Its key is that of the video until questions are numbered."""
     name, question = asked.video_id, asked.question
     text = word_root(question, name, notation(question), seed=making.seed)
     novel, more = (split != "train" and flag for flag in making.flags(question))
@@ -266,7 +267,8 @@ def _root(asked: AskedQuestion, split: str, making: MakingOptions) -> Root:
 def is_held_out(composition: Composition, share: float, seed: int) -> bool:
     """Return whether a composition is excluded from `train`.
 
-    AGQA 2.0 selects the excluded compositions (Grunde-McLaughlin et al. 2021, section 3.6); here they are sampled.
+    In AGQA 2.0, the excluded compositions are selected (Grunde-McLaughlin et al. 2021, section 3.6); here they are
+    sampled.
     """
     drawn = int.from_bytes(digest_for(seed, "decomp", "novel", *composition)[:8], "big")
     return drawn < share * 2**64

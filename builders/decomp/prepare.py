@@ -1,4 +1,4 @@
-"""Prepare a build of question graphs: load the inputs, plan, and locate the videos."""
+"""Prepare a build of question graphs: load the inputs, plan the build, and find the videos."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .settings import DecompSettings, decided
 
 
 def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Load or generate the questions, plan the build and locate the videos.
+    """Load or generate the questions, plan the build and find the videos.
 
     Raises:
         UsageError: Options are incompatible.
@@ -33,7 +33,7 @@ def prepare(settings: DecompSettings, *, dry_run: bool = False, progress: bool =
         return searched(places, collection.source.video_folders)
 
     def describe() -> str:
-        """Return the text of a dry run, which requires decomposing every question."""
+        """Return the text of a dry run. This requires decomposing every question."""
         lines = ["Plan (nothing was written):"]
         width = max(map(len, [*plan.splits, "all"])) + 1
         roots, below = Counter[str](), Counter[str]()

@@ -1,6 +1,6 @@
-"""Propose questions about a video from its scene graph; `drop_rules` decides which may be asked.
+"""Propose questions about a video from its scene graph. `drop_rules` then decides which of them may be asked.
 
-Yes/no questions are proposed with the answer "yes"; `balance` finds another video with the answer "no".
+Yes/no questions are proposed with the answer "yes". `balance` finds another video with the answer "no".
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Item = TypeVar("Item")
 
 
 class Proposer:
-    """Sample questions about one video, with cached candidates."""
+    """Samples questions about one video, and caches the candidates."""
 
     def __init__(self, view: View, seed: int) -> None:
-        """Index a video; `seed` is the seed of the dataset."""
+        """Index what the video contains. `seed` is the seed of the dataset."""
         self.view, self.seed = view, seed
         self.rng = rng_for(seed)
         self.actions = list(view.single)
@@ -47,21 +47,21 @@ class Proposer:
         self.references: dict[tuple[str, str], list[ask.Reference]] = {}
 
     def propose(self, template: str, count: int) -> list[Question]:
-        """Sample up to `count` different questions of a template; for object choices, the question about the object."""
+        """Sample up to `count` different questions of a template. For object choices, sample open questions instead."""
         rekey(self.rng, self.seed, "decomp", "propose", self.view.graph.video_id, template)
         make = _MAKERS[template]
         drawn = [make(self) for _ in range(count)]
         return [question for question in dict.fromkeys(drawn) if question is not None]
 
     def pick(self, items: Sequence[Item]) -> Item | None:
-        """Return a random item, or None if there are none."""
+        """Return a random item, or None if there are no items."""
         return items[int(self.rng.integers(len(items)))] if items else None
 
     def happens(self, share: float) -> bool:
-        """Return True with the given probability."""
+        """Return True with probability `share`."""
         return bool(self.rng.random() < share)
 
-    # Parts of questions.
+    # --- parts of questions
 
     def window(self, *words: str) -> Window:
         """Sample a part of the video."""
@@ -75,7 +75,7 @@ class Proposer:
         return self.part("between", *pair) if pair else VIDEO
 
     def part(self, word: str, *actions: Action) -> Window:
-        """Return a part of the video; equal parts are the same object, because they are often looked up."""
+        """Return a part of the video. Equal parts are the same object, because they are often looked up."""
         found = self.windows.get((word, actions))
         if found is None:
             found = self.windows[word, actions] = Window(word, actions)  # type: ignore[arg-type]
@@ -83,14 +83,14 @@ class Proposer:
 
     @cached_property
     def apart(self) -> list[tuple[str, str]]:
-        """Ordered pairs of actions at least three seconds apart."""
+        """Return the ordered pairs of actions that are at least three seconds apart."""
         spans = self.view.single
         return [
             (one, other) for one in self.actions for other in self.actions if spans[one].end + 3 <= spans[other].start
         ]
 
     def action(self) -> Action | None:
-        """Sample an action, given by name or reference."""
+        """Sample an action, identified by name or by reference."""
         phrase = self.pick(self.actions)
         if phrase is None or not self.happens(INDIRECT_ACTION):
             return phrase
@@ -106,13 +106,13 @@ class Proposer:
         return self.pick(indirect) or phrase
 
     def thing(self, name: str, relation: str, window: Window) -> Object:
-        """Return an object's name, or a reference to it by another relation."""
+        """Return the name of an object, or a reference to it by another relation."""
         if window == VIDEO or not self.happens(INDIRECT_OBJECT):
             return name
         return self.reference(name, relation) or name
 
     def reference(self, name: str, relation: str) -> ask.Reference | None:
-        """Sample a question whose answer is the object, based on a different relation."""
+        """Sample a question whose answer is the object, using a different relation."""
         found = self.references.get((name, relation))
         if found is None:
             found = self.references[name, relation] = self._references(name, relation)
@@ -130,7 +130,7 @@ class Proposer:
         return [each for each in asked if self.view.answer(each).value == name]
 
     def held_in(self, window: Window) -> list[tuple[str, str]]:
-        """Return relations with their objects in a part of the video."""
+        """Return the relations and their objects that hold in a part of the video."""
         found = self.held.get(window)
         if found is None:
             part = self.view.part(window)
@@ -140,16 +140,16 @@ class Proposer:
             self.held[window] = found
         return found
 
-    # Templates.
+    # --- templates
 
     def exists(self) -> Question | None:
-        """Ask about the existence of an object that the person touches."""
+        """Ask whether an object that the person touches exists."""
         window = self.window()
         name = self.pick(sorted(self.view.having(INTERACTING, (self.view.part(window) or (0, 0))[0])))
         return ask.Interaction(INTERACTING, self.thing(name, INTERACTING, window), window) if name else None
 
     def relation_exists(self) -> Question | None:
-        """Ask about the existence of a relation that holds."""
+        """Ask whether a relation holds that does hold."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return ask.RelationExists(held[0], window) if held else None
@@ -161,7 +161,7 @@ class Proposer:
         return ask.Interaction(held[0], self.thing(held[1], held[0], window), window) if held else None
 
     def both(self, word: Conjunction) -> Question | None:
-        """Ask about two interactions; for "but not", the second may or may not hold."""
+        """Ask about two interactions. For "but not", the second may or may not hold."""
         first = self.interaction()
         second = self.interaction(first.window) if first and word == "and" else None
         if first and word == "xor":
@@ -171,13 +171,13 @@ class Proposer:
         return ask.Both(word, first, second) if first and second and first != second else None
 
     def objects_of(self) -> ask.ObjectsOf | None:
-        """Ask which object has a relation."""
+        """Ask which object has a given relation."""
         window = self.window()
         held = self.pick(self.held_in(window))
         return ask.ObjectsOf(held[0], window) if held else None
 
     def edge_object(self, edge: FirstOrLast) -> ask.EdgeObject | None:
-        """Ask which object has a relation first or last."""
+        """Ask which object has a given relation first or last."""
         if not self.changing:
             return None
         window = self.window(*_EDGE_WINDOWS[edge])
@@ -185,7 +185,7 @@ class Proposer:
         return ask.EdgeObject(edge, relation, window) if relation else None
 
     def equals(self, edge: FirstOrLast) -> Question | None:
-        """Ask whether the correct object is the first or last one."""
+        """Ask whether an object, which is the correct answer, comes first or last."""
         asked = self.edge_object(edge)
         right = self.view.answer(asked).value if asked else None
         return ask.ObjectEquals(right, asked) if asked and right else None
@@ -217,7 +217,7 @@ class Proposer:
         return self.actions[first], self.actions[second]
 
     def order(self, what: str) -> Question | None:
-        """Ask whether an event is before or after an action."""
+        """Ask whether an event happens before or after an action."""
         if what == "action":
             pair = self.pair()
             return ask.OrderChoose(ask.ActionHappens(pair[0]), pair[1]) if pair else None

@@ -1,4 +1,4 @@
-"""Read the questions and annotations of a unit."""
+"""Read the questions and annotations of one video, from a unit or from the dataset's files."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from .video_graphs import DecomposedVideo, Root, graphs_of
 
 @dataclass(frozen=True)
 class MadeReader:
-    """Read generated questions and the scene graph stored in the unit."""
+    """Reads generated questions and the scene graph that are stored in the unit itself."""
 
     wording: Wording
 
     def read(self, unit: Unit) -> DecomposedVideo:
-        """Return the questions and graphs of a unit's video."""
+        """Return the questions of a video and their graphs."""
         roots = [Root(**row, question=parse_program(row["program"])) for row in unit.payload["roots"]]
         return graphs_of(unit.id, roots, graph_from_json(unit.id, unit.payload["graph"]), self.wording)
 
 
 def root_as_json(root: Root) -> dict[str, Any]:
-    """Return the part of a root that is stored in a unit's payload."""
+    """Return the part of a root question that is stored in the payload of a unit."""
     return {each.name: getattr(root, each.name) for each in fields(Root) if each.name != "question"}
 
 
 @dataclass(frozen=True)
 class AgqaReader:
-    """Read AGQA questions at the file positions stored in the unit.
+    """Reads AGQA questions from their files, at the positions stored in the unit.
 
     Attributes:
         files: File of each split.
@@ -52,7 +52,7 @@ class AgqaReader:
     wording: Wording
 
     def read(self, unit: Unit) -> DecomposedVideo:
-        """Return the questions and graphs of a unit's video."""
+        """Return the questions of a video and their graphs."""
         spans = [(begin, end) for begin, end in unit.payload["spans"]]
         rows = read_rows(Path(self.files[unit.split]), spans, self.stamps[unit.split])
         graphs, roots = self.graphs.get(unit.split), [root_of_row(row) for row in rows]
@@ -60,7 +60,7 @@ class AgqaReader:
 
 
 def root_of_row(row: QuestionRow) -> Root:
-    """Convert a row of AGQA to a root; raise InputError if the program cannot be parsed."""
+    """Convert a row of AGQA to a root question. Raise InputError if its program cannot be parsed."""
     try:
         question = parse_program(row.program)
     except InputError as error:
@@ -73,12 +73,12 @@ def root_of_row(row: QuestionRow) -> Root:
 
 @dataclass(frozen=True)
 class PublishedReader:
-    """Read published hierarchies; `files` are those of the videos, by split and id."""
+    """Reads published hierarchies. `files` are those of the videos, by split and id."""
 
     files: Mapping[str, str]
 
     def read(self, unit: Unit) -> PublishedGraphs:
-        """Return the questions and graphs of a unit's video."""
+        """Return the published graphs of a video."""
         path = self.files.get(f"{unit.split}/{unit.id}")
         return PublishedGraphs(unit.id, list(read_hierarchies(Path(path))) if path else [], unit.payload["isolated"])
 

@@ -1,4 +1,4 @@
-"""Generate the rows of a video's questions and graphs, and copy the video unchanged."""
+"""Generate the rows for a video's questions and graphs, and copy the video without re-encoding it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from .tables import GRAPHS, QUESTIONS, VIDEOS
 
 @dataclass(frozen=True)
 class DecompBuilder(SourceVideos):
-    """Build the question graphs of a plan; `videos` contains the path of each video by id."""
+    """Builds the question graphs of a plan. `videos` contains the path of each video by id."""
 
     settings: DecompSettings
     reader: Reader
     videos: Mapping[str, str] = field(default_factory=dict)
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether videos are embedded."""
+        """Return whether the videos are embedded in the output."""
         return self.settings.embed == "yes"
 
     def render(self, unit: Unit, folder: Path) -> Facts:
-        """Copy and measure the video; see `core.plan.Builder`."""
+        """Copy the video and measure its size and length; see `core.plan.Builder`."""
         path = self.source(unit)
         file = folder / f"video{path.suffix}"
         facts = with_index(path, shape_of)
@@ -43,7 +43,7 @@ class DecompBuilder(SourceVideos):
         return {**with_index(path, shape_of), "sha256": UNSEEN, "files": {f"video{path.suffix}": UNSEEN}}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the questions of a video, their graphs and, if embedded, the video."""
+        """Yield the questions of a video, their graphs and, if videos are embedded, the video."""
         found = self.reader.read(unit)
         yield from ((QUESTIONS.name, row) for row in found.rows())
         yield from ((GRAPHS.name, row) for row in found.graphs())

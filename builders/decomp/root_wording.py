@@ -1,6 +1,6 @@
-"""Word generated questions in natural past-tense English, with several wordings per template.
+"""Word generated questions in natural past-tense English, choosing among several wordings for each template.
 
-The wordings are data (`templates/agqa_frames.yaml`), sampled with a key that is independent of the answer.
+The wordings are data (`templates/agqa_frames.yaml`). The key for sampling them does not depend on the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FRONTED = 0.3
 
 
 def word_root(question: Question, *key: Key, seed: int = 0) -> str:
-    """Return the text of a question of one of AGQA's templates; raise KeyError if it has no template."""
+    """Word a question that has one of AGQA's templates. Raise KeyError if it has none."""
     return _Writer(rng_for(seed, "decomp", "wording", *key)).root(question)
 
 

@@ -1,4 +1,4 @@
-"""Score answers to question graphs: accuracy, composition and consistency."""
+"""Score answers to question graphs by accuracy, composition and consistency."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ...evaluation.metrics.scores import Scores
 from ...evaluation.metrics.scoring import BenchmarkScoring, Explanation
 from .video_rows import VideoRows, by_video
 
-SHOWN = 5  # unreadable answers listed in scores.json
+SHOWN = 5  # maximum number of unreadable answers listed in scores.json
 
 
 def scoring() -> BenchmarkScoring:
-    """Return the scoring of predictions on question graphs."""
+    """Define how predictions on question graphs are scored."""
     return BenchmarkScoring(answers=score_answers, measure=measure, released=True, explain=explain)
 
 
@@ -46,7 +46,7 @@ def question_graph_from_row(row: Row) -> QuestionGraph:
 
 
 def graphs_of_video(rows: VideoRows) -> VideoGraphs:
-    """Convert a video's rows to its graphs."""
+    """Convert the rows of a video to its question graphs."""
     nodes = {key: node_from_row(row) for key, row in rows.questions.items()}
     return VideoGraphs(rows.video_id, nodes, [question_graph_from_row(row) for row in rows.graphs])
 
@@ -57,7 +57,7 @@ def read_graphs(output: FinishedOutput, split: str) -> Iterator[VideoGraphs]:
 
 
 def matched(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> MatchedPredictions:
-    """Return the predictions for the scored questions.
+    """Match predictions with the scored questions.
 
     Raises:
         InputError: A question has no prediction, and `options.partial` is not set.
@@ -73,7 +73,7 @@ def matched(output: FinishedOutput, config: str, predictions: Predictions, optio
 
 
 def score_answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
-    """Score answers to the questions of an output; questions of excluded categories need no prediction.
+    """Score answers to the questions of an output. Questions of excluded categories need no prediction.
 
     Two constant baselines, "yes" and the most frequent answer to each category, are also scored, since a constant
     answer rarely contradicts itself.
@@ -112,7 +112,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tuple[str, ...]:
-    """Return the notes printed below the scores."""
+    """Return the notes to print below the scores."""
     found = [f"{asked.graphs:,} graphs; {asked.isolated:,} roots that no rule decomposes count for accuracy only."]
     if left_out:
         found.append(
@@ -128,7 +128,7 @@ def notes(asked: AnswerCounts, left_out: Sequence[str], *, released: bool) -> tu
 
 
 def explain(output: FinishedOutput, question: str, predictions: Predictions) -> Explanation:
-    """Explain the answer to a root: correctly answered sub-questions, and contradictions between answers.
+    """Show which sub-questions of a root were answered correctly, and which answers contradict each other.
 
     Raises:
         InputError: No root has this key.

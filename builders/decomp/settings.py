@@ -1,4 +1,4 @@
-"""Define the options of a build of question graphs."""
+"""Define the options for building question graphs."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def of_charades(settings: Any) -> bool:
 
 
 def of_programs(settings: Any) -> bool:
-    """Return whether questions are decomposed here rather than published as graphs."""
+    """Return whether stressreel decomposes the questions, instead of using published graphs."""
     return settings.release_hierarchies is None
 
 
 def of_agqa(settings: Any) -> bool:
-    """Return whether the questions are AGQA's."""
+    """Return whether the questions come from AGQA."""
     return settings.agqa is not None
 
 
 def folder_or_file(given: Path, folder: str) -> str:
-    """Return a path for the recorded command: a file by its name, a folder by its content."""
+    """Return a path as recorded in the command, where a file is found by its name and a folder by what it contains."""
     return folder if given.is_dir() or given.name == folder else given.name
 
 
 @dataclass(frozen=True, kw_only=True)
 class DecompSettings(BuildSettings):
-    """Options of a build of question graphs; `decided` sets `collection` (one of `COLLECTIONS`) and `embed`."""
+    """Options for building question graphs. `decided` sets `collection` (one of `COLLECTIONS`) and `embed`."""
 
     charades: str | None = option(
         None,
@@ -109,7 +109,7 @@ def decided(settings: DecompSettings) -> DecompSettings:
     """Set the collection, and whether videos are embedded.
 
     Raises:
-        UsageError: None or several collections are specified.
+        UsageError: No collection is specified, or more than one.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:
@@ -123,7 +123,7 @@ def decided(settings: DecompSettings) -> DecompSettings:
 
 
 def settings_of(info: Mapping[str, Any]) -> DecompSettings:
-    """Return the settings of a finished build, given its `build.json`."""
+    """Return the settings with which an output was built, given its `build.json`."""
     return read_settings(DecompSettings, info["settings"])
 
 

@@ -1,4 +1,4 @@
-"""Compute statistics for the card of question graphs."""
+"""Compute the statistics on the card of question graphs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from .video_rows import by_video
 
 TRAIN, TEST = "train", "test"
 PAPER_MEAN = 11.49
-MOST_READ = 20_000  # maximum training questions of blind baselines, and maximum test questions
+MOST_READ = 20_000  # maximum number of questions for training blind baselines, and for testing them
 SHOWN_CONSTANTS = {"commonest": "the most common answer to the kind"}
 CONSTANT_SCORES = ("accuracy", "CA", "IC (defined)")
 
 
 @dataclass
 class KindCounts:
-    """Counts of a question category: all questions, roots, answered ones, and answers "yes" and "no"."""
+    """Numbers of questions in a category: all, roots, answered ones, and those with the answer "yes" or "no"."""
 
     group: str
     banned: bool
@@ -37,20 +37,20 @@ class KindCounts:
 
 @dataclass
 class TemplateCounts:
-    """Number of a template's roots, and of all their sub-questions."""
+    """The number of roots of a template, and of all their sub-questions."""
 
     roots: int = 0
     sub_questions: int = 0
 
     @property
     def mean(self) -> float:
-        """Sub-questions per root."""
+        """Return the average number of sub-questions per root."""
         return self.sub_questions / self.roots
 
 
 @dataclass
 class DecompStatistics:
-    """Statistics for the card.
+    """All statistics on the card.
 
     Attributes:
         kinds: Counts by category, most frequent first.
@@ -81,7 +81,7 @@ class DecompStatistics:
 
     @property
     def constant_groups(self) -> tuple[str, ...]:
-        """Groups of yes/no questions that all have the same correct answer."""
+        """Return the groups of yes/no questions that all have the same correct answer."""
         given = {group: [kind for kind in self.kinds.values() if kind.group == group] for group in SCORED_GROUPS}
         return tuple(
             group for group, kinds in given.items() if any(kind.yes for kind in kinds) != any(kind.no for kind in kinds)
@@ -89,12 +89,12 @@ class DecompStatistics:
 
     @property
     def graphs(self) -> int:
-        """Number of roots."""
+        """Return the number of roots."""
         return sum(template.roots for template in self.templates.values())
 
 
 def measure_decomp(output: FinishedOutput) -> DecompStatistics:
-    """Compute all statistics for the card."""
+    """Compute all statistics on the card."""
     found = DecompStatistics()
     recomputed = differing = 0
     for video in by_video(output):
@@ -129,7 +129,7 @@ def measure_decomp(output: FinishedOutput) -> DecompStatistics:
 
 
 def _blind(output: FinishedOutput, asked: Counter[str]) -> dict[str, dict[str, float]]:
-    """Train blind baselines on the roots of train; return their accuracies on those of test."""
+    """Train blind baselines on the roots of train, and return their accuracies on those of test."""
     splits = output.splits(QUESTIONS.name)
     if TRAIN not in splits or TEST not in splits:
         return {}

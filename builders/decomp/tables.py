@@ -1,4 +1,4 @@
-"""Define the tables of question graphs."""
+"""Define the tables that contain question graphs."""
 
 from __future__ import annotations
 
@@ -96,10 +96,10 @@ PUBLIC = {
 
 
 def decomp_configs(settings: DecompSettings) -> tuple[Config, ...]:
-    """Return the tables of a build."""
+    """Return the tables of a build with these settings."""
     return (QUESTIONS, GRAPHS, VIDEOS) if settings.embed == "yes" else (QUESTIONS, GRAPHS)
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a finished build."""
+    """Return the tables of a finished output."""
     return decomp_configs(settings_of(info))

@@ -1,4 +1,4 @@
-"""Represent question graphs as tasks: all scored questions, with yes/no questions in a separate task."""
+"""Turn question graphs into tasks for evaluation harnesses, with an additional task for the yes/no questions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ COLUMNS = ("key", "video_id", "question", "answer", "kind")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return tasks with all questions of a split except those of excluded categories.
+    """Return tasks with all questions of a split, except those of excluded categories.
 
-    Options are not listed, as choices name them in their text and answers are scored by their words.
+    Options are not listed, as a choice question names them in its text and answers are scored by their words.
 
     Raises:
         UsageError: The split does not exist.

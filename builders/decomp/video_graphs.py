@@ -1,4 +1,4 @@
-"""Decompose the questions of a video; sub-questions are shared within a video, but never between videos."""
+"""Decompose the questions about a video. Sub-questions are shared within a video, but never between videos."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 @dataclass(frozen=True)
 class Root:
-    """A question of the source.
+    """A question of the dataset, which is the root of a graph.
 
     Attributes:
         key: Id of the question.
@@ -44,13 +44,13 @@ class Root:
 
 
 def natural_order(key: str) -> tuple[str | int, ...]:
-    """Return a sorting key for ids that compares numbers by value."""
+    """Return a sorting key by which numbers inside ids are compared by value."""
     return tuple(int(part) if part.isdigit() else part for part in _NUMBERS.split(key))
 
 
 @dataclass(frozen=True)
 class DecomposedVideo:
-    """Graphs of a video; `keys` contains the key of every question, which is that in the first graph containing it."""
+    """The question graphs of a video. The key of a question is the one it has in the first graph that contains it."""
 
     video_id: str
     roots: tuple[Root, ...]
@@ -60,10 +60,10 @@ class DecomposedVideo:
     wording: Wording = "ours"
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of config `questions`: the new questions of each graph, children before parents."""
+        """Yield the rows of config `questions`: for each graph, the questions not yielded before, children first."""
         first = {root.question: root for root in reversed(self.roots)}
         sources = dict(self.answers.sources)
-        for conflict in reversed(self.answers.conflicts):  # only the first conflict about a question is reported
+        for conflict in reversed(self.answers.conflicts):  # report only the first conflict about each question
             claims = zip(conflict.sources, conflict.values, strict=True)
             sources[conflict.question] = ", ".join(f"{source} {value}" for source, value in claims)
         seen: set[Question] = set()
@@ -115,12 +115,12 @@ class DecomposedVideo:
 
 
 def canonical_id(video_id: str, program: str) -> str:
-    """Return a hash of a question's meaning in a video, equal for roots with the same program."""
+    """Hash the meaning of a question about a video. Roots with the same program have the same hash."""
     return hashlib.sha256(f"{video_id}\0{program}".encode()).hexdigest()[:16]
 
 
 def options_of(question: Question, answer: str) -> tuple[str, ...]:
-    """Return the two possible answers to a question, yes and no or those named in its text; empty if there are others.
+    """Return the two possible answers to a question: yes and no, or those named in its text. Otherwise return ().
 
     `answer` is the answer type of the category: "yes/no", "choice", "object" or "action".
     """
@@ -138,7 +138,7 @@ def options_of(question: Question, answer: str) -> tuple[str, ...]:
 def graphs_of(
     video_id: str, roots: Sequence[Root], graph: SceneGraph | None, wording: Wording = "ours"
 ) -> DecomposedVideo:
-    """Decompose a video's questions and answer all sub-questions.
+    """Decompose all questions about a video, and answer their sub-questions.
 
     A sub-question that is also a root of the video is stored once, as that root. If two roots have the same meaning
     (AGQA has five such pairs in test), both keep their rows.

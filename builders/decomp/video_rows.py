@@ -13,7 +13,7 @@ from .tables import GRAPHS, QUESTIONS
 
 @dataclass(frozen=True)
 class VideoRows:
-    """The rows of a video."""
+    """All rows about one video."""
 
     video_id: str
     questions: Mapping[str, Row]
@@ -21,9 +21,9 @@ class VideoRows:
 
 
 def by_video(output: FinishedOutput, split: str | None = None, *, whole: bool = False) -> Iterator[VideoRows]:
-    """Yield the rows of each video; both tables must contain them contiguously, in the same order of videos.
+    """Yield the rows of each video. In both tables, they must be contiguous and the videos in the same order.
 
-    `split` None selects all splits. With `whole`, missing rows are an error.
+    If `split` is None, all splits are read. With `whole`, missing rows are an error.
     """
     read = output.whole if whole else output.rows
     for name in [split] if split else output.splits(QUESTIONS.name):

@@ -1,4 +1,4 @@
-"""View a scene graph with a margin for inaccurate times, to generate questions.
+"""Evaluate a scene graph with a margin for inaccurate times, to generate reliable questions.
 
 Annotated times are off by about a second. Every part of the video is therefore evaluated twice: a second shorter at
 both ends, and a second longer. A question is generated only if both give the same answer.
@@ -23,11 +23,11 @@ SureAndPossible = tuple[Frames, Frames]
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A graph with cached look-ups.
+    """A scene graph with cached look-ups.
 
     Attributes:
         single: Actions that happen once and may delimit a part of the video, by phrase.
-        phrases: Number of instances of each action, by phrase.
+        phrases: Number of occurrences of each action, by phrase.
         parts: Parts of the video looked up so far.
     """
 
@@ -38,16 +38,16 @@ class View:
     parts: dict[Window, SureAndPossible | None]
 
     def answer(self, question: Question) -> Answer:
-        """Answer a question by the graph."""
+        """Answer a question from the graph."""
         return self.evaluator.answer(question)
 
     def frames(self, start: float, end: float) -> Frames:
-        """Return the frames from `start` to `end` seconds."""
+        """Return the frames between `start` and `end` seconds."""
         low, high = bisect_left(self.graph.times, start), bisect_right(self.graph.times, end)
         return ((1 << high) - 1) & ~((1 << low) - 1) if high > low else 0
 
     def span(self, action: Action) -> ActionSpan | None:
-        """Return the only instance of an action that may delimit a part of the video, or None."""
+        """Return the only occurrence of an action that may delimit a part of the video, or None."""
         if isinstance(action, str):
             return self.single.get(action)
         if isinstance(action, ExtremeAction):
@@ -56,17 +56,17 @@ class View:
         return fits[0] if len(fits) == 1 else None
 
     def meant(self, action: ToAction) -> list[ActionWords]:
-        """Return the actions that a program's ToAction may denote in this video."""
+        """Return the actions that a program's ToAction may stand for in this video."""
         words, thing = load_agqa().actions, self.thing(action.object)
         known, verb = [words[phrase] for phrase in self.phrases], load_agqa().relation_of(action.verb)
         return [each for each in known if each.verb == verb and each.object == thing]
 
     def thing(self, thing: Object) -> str | None:
-        """Return the name of an object given by name or reference, or None if it is unknown."""
+        """Return the name of an object given by name or by reference, or None if it is unknown."""
         return thing if isinstance(thing, str) else self.answer(thing).value
 
     def part(self, window: Window) -> SureAndPossible | None:
-        """Return the frames of a part of the video, or None if it is too short or unknown."""
+        """Return the frames in a part of the video, or None if it is too short or unknown."""
         if window not in self.parts:
             self.parts[window] = self._part(window)
         return self.parts[window]
@@ -91,12 +91,12 @@ class View:
         return found if found[0] else None
 
     def having(self, relation: str, part: Frames) -> set[str]:
-        """Return the objects that have a relation in any frame of a part."""
+        """Return the objects that have a relation in any frame of the part."""
         objects = self.evaluator.relations.get(relation, {})
         return {name for name, frames in objects.items() if frames & part}
 
     def edge(self, relation: str, part: Frames, edge: FirstOrLast) -> set[str]:
-        """Return the objects that have a relation in the first or last frame of a part in which any object has it."""
+        """Return the objects that have a relation in the first or last frame of the part in which any object has it."""
         frames = self.evaluator.held.get(relation, 0) & part
         if not frames:
             return set()
@@ -105,7 +105,7 @@ class View:
     def missing(self, thing: str, part: Frames, whole: bool) -> bool:
         """Return whether neither an object nor a similar-looking one is touched in a part.
 
-        With `whole`, the part is the entire video, in which the object must not be visible at all. In a shorter part, a
+        With `whole`, the part is the entire video, and the object must not be visible at all. In a shorter part, a
         visible object must be touched at another time, as the question "is there one?" is ambiguous otherwise.
         """
         alike = load_rules().alike.get(thing, frozenset())
@@ -115,7 +115,7 @@ class View:
 
 
 def view_of(graph: SceneGraph) -> View:
-    """Return the view of a graph."""
+    """Prepare a scene graph for generating questions."""
     rules = load_rules()
     phrases: dict[str, int] = defaultdict(int)
     for span in graph.actions:

@@ -1,1 +1,1 @@
-"""MSRVTT-P and YouCook2-P: perturbed clips and captions."""
+"""MSRVTT-P and YouCook2-P: benchmarks of perturbed clips and captions."""

@@ -1,4 +1,4 @@
-"""Register MSRVTT-P and YouCook2-P as benchmarks."""
+"""Define MSRVTT-P and YouCook2-P as benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Perturb captions, and combine text with visual perturbations.
+"""Perturb captions, and combine text perturbations with visual ones.
 
 Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.2, appendix A.2, Table 6; combinations: section 6, Figure 4.
 """
@@ -38,7 +38,7 @@ TEXT_COLUMNS = (
 
 
 def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
-    """Return the tables of text perturbations, one per perturbation."""
+    """Define a table for each text perturbation."""
     return tuple(
         Config(name, f"{corruption.family}; {corruption.does}", TEXT_COLUMNS)
         for name, corruption in ((name, check_text_name(name)) for name in names)
@@ -46,7 +46,7 @@ def text_configs(names: Sequence[str]) -> tuple[Config, ...]:
 
 
 def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator[Unit]:
-    """Divide captions into units by perturbation, split and block; unit ids start with a dot, unlike video names."""
+    """Divide captions into units by perturbation, split and block. Unit ids start with a dot, unlike video names."""
     captions: dict[str, list[list[str]]] = {}
     for clip in clips:
         captions.setdefault(clip.split, []).extend(
@@ -61,7 +61,7 @@ def text_units(clips: Iterable[CaptionedClip], names: Sequence[str]) -> Iterator
 
 
 def is_text(unit: Unit) -> bool:
-    """Return whether a unit is one of `text_units`."""
+    """Return whether a unit consists of captions."""
     return "text" in unit.payload
 
 
@@ -88,7 +88,7 @@ def perturb_texts(unit: Unit, settings: PerturbedSettings, tools: Tools) -> Fact
 
 
 def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-    """Yield one row per caption of a unit."""
+    """Yield one row for each caption of a unit."""
     for (key, clip, original), (text, reason) in zip(unit.payload["captions"], facts["texts"], strict=True):
         yield (
             unit.payload["text"],
@@ -105,7 +105,7 @@ def text_rows(unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
 
 
 def text_tables(names: Sequence[str]) -> dict[str, str]:
-    """Return hashes of the declarations and word tables that determine the perturbed captions."""
+    """Return the hashes of the declarations and word tables that determine the perturbed captions."""
     if not names:
         return {}
     found = [check_text_name(name) for name in names]
@@ -118,7 +118,7 @@ def text_tables(names: Sequence[str]) -> dict[str, str]:
 
 
 def text_tools(tools: Tools, corruptions: Sequence[TextCorruption]) -> dict[str, str]:
-    """Describe the tools that determine the perturbed captions, for records and the card.
+    """Describe the tools that determine the perturbed captions, for `build.json` and the card.
 
     Models on the Hub are identified by revision, local folders only by hashes.
 
@@ -144,8 +144,9 @@ def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True
     """Return the selected text perturbations in the paper's order.
 
     Args:
-        names: Names, families or "all"; by default all that need no language model or whose model is specified.
-        tools: The specified tools.
+        names: Names, families or "all". Defaults to all perturbations that need no language model or whose model is
+            specified.
+        tools: The tools that the user specified.
         bias: Whether "all" includes the family `bias`; False for YouCook2-P, whose captions mention no people.
 
     Raises:

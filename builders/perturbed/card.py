@@ -1,4 +1,4 @@
-"""Prepare the fields of a suite's card; its text is in `card.md.j2`."""
+"""Fill in the dataset card of a suite, whose text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .tables import suite_configs, visual_tables
 
 
 class PaperSuite(NamedTuple):
-    """A suite and the paper's numbers of clips, perturbed clips and perturbed captions (0 if not stated)."""
+    """A suite, with the paper's numbers of clips, perturbed clips and perturbed captions (0 if not stated)."""
 
     name: str
     paper: tuple[int, int, int] = (0, 0, 0)
@@ -44,7 +44,7 @@ SCOPES = {"frame": "each frame", "clip": "all frames alike", "index": "order of 
 
 
 def card() -> Card:
-    """Return the card parts of a suite."""
+    """Return the benchmark's part of the card."""
     return Card(
         Path(__file__).parent / "card.md.j2",
         measure_perturbed,
@@ -56,7 +56,7 @@ def card() -> Card:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the benchmark-specific fields of the YAML header."""
+    """Return the fields of the YAML header that are specific to this benchmark."""
     source, settings = source_of(output.info), output.info["settings"]
     title = SUITES[source.key].name
     if not settings["text_perturbations"]:
@@ -72,7 +72,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, Any]:
-    """Return the fields of the card template."""
+    """Return the values for the card template."""
     info = output.info
     visual, texts = info["settings"]["perturbations"], info["settings"]["text_perturbations"]
     kind = source_of(info).key
@@ -104,7 +104,7 @@ def context(output: FinishedOutput, measured: PerturbedStatistics) -> dict[str, 
 
 
 def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
-    """Return one table of each kind, by the sentence that introduces its columns."""
+    """Return one table of each kind, keyed by the sentence that introduces its columns on the card."""
     settings = settings_of(output.info)
     visual, texts, pairs = len(settings.perturbations), settings.text_perturbations, settings.pairs
     configs = suite_configs(settings)
@@ -120,7 +120,7 @@ def kinds_of_tables(output: FinishedOutput) -> dict[str, Config]:
 
 
 def drawn(corruptions: Iterable[VisualCorruption]) -> dict[str, list[str]]:
-    """Group perturbations by their use of random numbers: "frame" (new ones per frame), "clip" or "nothing"."""
+    """Group perturbations by how they use random numbers: new ones for each "frame", for each "clip", or "nothing"."""
     found: dict[str, list[str]] = {"frame": [], "clip": [], "nothing": []}
     for corruption in corruptions:
         kind = "nothing" if not corruption.random else "frame" if corruption.scope == "frame" else "clip"

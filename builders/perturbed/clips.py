@@ -1,4 +1,4 @@
-"""Generate frames of a suite without stored videos from its recipes."""
+"""Generate frames from the recipes of a suite that was built without videos."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .load import PerturbedClips, load
 
 
 class RecipeClips:
-    """Generate clip frames from source videos, bit for bit as encoded by a rendered build."""
+    """Generates the frames of clips from source videos, bit for bit as encoded in a build with videos."""
 
     def __init__(self, output: FinishedOutput, questions: Sequence[Question], folder: Path):
-        """Locate the source videos of all tables to which questions refer.
+        """Find the source videos of all clips that the questions refer to.
 
         Raises:
             UsageError: The folder does not exist.
@@ -39,14 +39,14 @@ class RecipeClips:
         if lost:
             raise InputError(
                 f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}; the first such clip is "
-                f"{lost[0]}. Name the folder that contains them with --videos."
+                f"{lost[0]}. Pass the folder that contains them to --videos."
             )
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
         """Return the perturbed frames of a clip.
 
         Raises:
-            UsageError: A file is requested.
+            UsageError: A video file is requested instead of frames.
             InputError: The clip does not exist.
             VideoError: The source cannot be decoded.
         """

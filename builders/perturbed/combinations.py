@@ -1,4 +1,4 @@
-"""Combine a visual and a text perturbation."""
+"""Combine visual with text perturbations."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ MULTIMODAL_CONFIG = Config(
 
 @dataclass(frozen=True)
 class Pair:
-    """A visual and a text perturbation applied together."""
+    """A visual and a text perturbation that are applied together."""
 
     visual: str
     text: str
 
     def __str__(self) -> str:
-        """Return the name used in commands and tables."""
+        """Return the name of the combination in commands and tables."""
         return f"{self.visual}:{self.text}"
 
     @classmethod
     def read(cls, text: str) -> Pair:
-        """Parse a pair such as "jpeg:no_verbs"; raise UsageError if the text is not such a pair."""
+        """Parse a combination such as "jpeg:no_verbs". Raise UsageError if the text has another form."""
         visual, colon, words = text.strip().partition(":")
         if not colon:
-            raise UsageError(f"{text!r} is not a combination. Expected visual:text, such as jpeg:no_verbs.")
+            raise UsageError(f"{text!r} is not a combination of the form visual:text, such as jpeg:no_verbs.")
         return cls(check_name(visual.strip()).name, check_text_name(words.strip()).name)
 
 
 @cache
 def combinations() -> tuple[int, tuple[Pair, ...]]:
-    """Return the severity of the paper's combinations, and the 66 pairs."""
+    """Return the severity of the paper's combinations, and the 66 combinations."""
     path = Path(__file__).parents[2] / "corruptions" / "combinations.yaml"
     table = yaml.safe_load(path.read_text(encoding="utf-8"))
     return table["severity"], tuple(Pair(visual, text) for visual in table["visual"] for text in table["text"])
@@ -66,7 +66,7 @@ def _texts_with(visual: str, pairs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> Iterator[tuple[str, Row]]:
-    """Yield one row per caption of a clip and combination with a visual perturbation."""
+    """Yield one row for each caption of a clip and each combination with a visual perturbation."""
     severity, _ = combinations()
     for text in _texts_with(visual, pairs):
         for number in range(len(clip["captions"])):
@@ -86,7 +86,7 @@ def pair_rows(visual: str, clip: Mapping[str, Any], pairs: tuple[str, ...]) -> I
 def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
     """Return the selected combinations.
 
-    `given` contains combinations as visual:text; the default is those of the paper's 66 whose parts are selected.
+    `given` lists combinations as visual:text. The default is those of the paper's 66 whose parts are selected.
 
     Raises:
         InputError: An item is not a combination or has a part that is not selected, or no combination remains.

@@ -16,7 +16,7 @@ from .settings import PerturbedSettings, combined, shows, worded
 
 
 def source_named(settings: PerturbedSettings) -> Source:
-    """Return the source of the annotations."""
+    """Return which dataset the annotations come from."""
     if settings.captions:
         return CAPTIONS
     if settings.youcook2:
@@ -25,18 +25,18 @@ def source_named(settings: PerturbedSettings) -> Source:
 
 
 def has_bias(settings: PerturbedSettings) -> bool:
-    """Return whether the suite includes the text family `bias`; YouCook2's captions mention no people."""
+    """Return whether the suite has the text family `bias`. YouCook2's captions mention no people, so it does not."""
     return settings.youcook2 is None
 
 
 def tools_named(settings: PerturbedSettings) -> Tools:
-    """Return the tools specified by the settings."""
+    """Return the tools that the settings specify."""
     glove = str(settings.glove) if settings.glove else None
     return Tools(settings.tagger, settings.mlm, settings.translate, glove, settings.sbert)
 
 
 def decided(settings: PerturbedSettings) -> PerturbedSettings:
-    """Expand names and families to perturbations in the paper's order; raise UsageError if a name is unknown."""
+    """Expand names and families to perturbations in the paper's order. Raise UsageError if a name is unknown."""
     visual = tuple(c.name for c in select_corruptions(settings.perturbations))
     severities = settings.severities
     texts: tuple[str, ...] = ()

@@ -28,7 +28,7 @@ OF_FILE = ("sha256", "video")
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Plan the suite again from its clean clips, perturb captions again, and yield the rows."""
+    """Plan the suite again from its clean clips, perturb the captions again, and yield the expected rows."""
     settings, info = settings_of(output.info), output.info
     clips, places, lengths = dict[str, CaptionedClip](), dict[str, Row](), dict[str, int]()
     for split in output.splits(CLEAN):
@@ -42,7 +42,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
                 known = length if settings.clip_first else lengths.setdefault(clip.source_id, length)
                 if row["first_frame"] < 0 or last > length or length != known or (whole and row["num_frames"] < length):
                     yield f"{CLEAN}: {clip.id}: frames {row['first_frame']} to {last} are not a valid part of {known}"
-    if info["skips"]["count"]:  # captions of skipped clips are in the tables
+    if info["skips"]["count"]:  # the captions of skipped clips are still in the tables
         clips = {clip.id: clip for clip in captions_alone(output, settings.text_perturbations)} | clips
     skipped = {skip["unit_id"] for skip in info["skips"]["list"]}
     tools = Tools("pattern" if info["tools"].get("tagger", "").startswith("pattern") else "nltk")
@@ -68,7 +68,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 
 
 def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[CaptionedClip]:
-    """Yield the clips of the first caption table, with empty sources."""
+    """Yield the clips of the first caption table, without their sources."""
     for table in tables[:1]:
         for split in output.splits(table):
             found: dict[str, list[str]] = defaultdict(list)
@@ -78,9 +78,9 @@ def captions_alone(output: FinishedOutput, tables: tuple[str, ...]) -> Iterator[
 
 
 def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
-    """Return which tools of a perturbation are missing or differ from those of the build, or ""."""
+    """Return which tools of a perturbation are missing or differ from those of the build, or "" if none."""
     corruption = check_text_name(name)
-    if {*MODELS} & {*corruption.needs}:  # verification downloads no model
+    if {*MODELS} & {*corruption.needs}:  # verification must not download a model
         return "it needs a language model, which is not run again"
     try:
         here = text_tools(tools, [corruption])
@@ -91,7 +91,7 @@ def lacking_tools(tools: Tools, name: str, recorded: Mapping[str, str]) -> str:
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
-    """Yield the order of clean frames in temporal perturbations, for clips that are entire sources."""
+    """Yield the order in which temporal perturbations show the clean frames, for clips that are entire videos."""
     settings = settings_of(output.info)
     for table in settings.perturbations if settings.render else ():
         for split in output.splits(table) if check_name(table).scope == "index" else ():

@@ -1,4 +1,4 @@
-"""Estimate the size and time of a suite from measured factors and parts of clips encoded unperturbed."""
+"""Estimate the size of a suite and the time to build it, from measured factors and a few clips encoded unperturbed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Levels = Sequence[float]
 
 @dataclass(frozen=True)
 class Factors:
-    """Per-pixel cost of typical content under one perturbation, at the table's crf and preset.
+    """The cost per pixel of typical content under one perturbation, at the crf and preset of the table.
 
     Attributes:
         key: Bits in keyframes at severity 3.
@@ -60,7 +60,7 @@ class Factors:
 
 @cache
 def factors() -> dict[str, Factors]:
-    """Load the measured factors of `costs.yaml` by perturbation."""
+    """Load the measured factors from `costs.yaml`, by perturbation."""
     rows: dict[str, dict[str, Any]] = _table()["perturbations"]
     return {name: Factors(**row) for name, row in rows.items()}
 
@@ -85,10 +85,10 @@ def suite_footage(plan: Plan) -> list[Footage]:
 def estimate_suite(
     plan: Plan, settings: PerturbedSettings, sources: Mapping[str, Path], *, workers: int, probe: bool = True
 ) -> BuildEstimate:
-    """Estimate the videos of a suite.
+    """Estimate the size of a suite's videos and the time to render them.
 
     Perturbations differ in size and time by up to a factor of 100, depending on content. Therefore short, evenly spaced
-    stretches are encoded unperturbed, and measured factors convert their cost to that of each perturbation. Without
+    samples are encoded unperturbed, and measured factors convert their cost to that of each perturbation. Without
     `probe`, nothing is encoded and typical content is assumed.
     """
     parts_of_videos = any(clip["start_s"] is not None for unit in plan.units for clip in unit.payload.get("clips", ()))
@@ -98,7 +98,7 @@ def estimate_suite(
     units = [unit for unit in plan.units if unit.source_id]
     ids = {unit.source_id for unit in units}
     clips, frames, pixels = len(surveyed.footage), surveyed.frames, surveyed.pixels
-    # A codec needs the entire source, which is decoded for each unit.
+    # A codec needs the entire source, which each unit decodes.
     whole = pixels if settings.clip_first else sum(s.area * s.num_frames for s in map(surveyed.shape, ids))
     slowness = found.clean.encode_s / usual(encoding).encode_s
     parts = {}
@@ -125,14 +125,14 @@ def estimate_suite(
 
 
 def perturbed_cost(corruption: VisualCorruption, severity: int, clean: Measured, encoding: EncodeSettings) -> Measured:
-    """Return the cost of a perturbed pixel, given that of a clean one."""
+    """Return the cost of a perturbed pixel, given the cost of a clean one."""
     row, table, at = factors()[corruption.name], costs()["clean"], severity - 1
     encode_s = clean.encode_s * row.encode_ns[at] / table["encode_ns"]
     if encoding.lossless:
         if row.lossless:
             return Measured(row.lossless[at], row.lossless[at], encode_s)
         changed = 1.0
-        if corruption.scope == "index":  # the share of frames that differ from the previous one
+        if corruption.scope == "index":  # the share of frames that differ from their predecessor
             changed = float(np.mean(np.diff(Recipe(corruption, severity, 0, "").index_map(1000)) != 0))
         return Measured(clean.key, clean.later * changed, encode_s)
     typical = usual(encoding).later

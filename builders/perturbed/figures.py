@@ -1,4 +1,4 @@
-"""Draw sheets of thumbnails for a suite, reproducible byte for byte."""
+"""Draw contact sheets of a suite, reproducible byte for byte."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .tables import CLEAN
 LABEL, GAP, MARGIN, BAR = 150, 6, 12, 7
 CELL = 180
 STRIP, STRIP_CELL, STRIP_SEVERITIES, AMONG = 12, 66, (1, 3, 5), 600
-EARLY = 25  # last frame for the sheet of pixels, as each of the 90 files is decoded up to it
+EARLY = 25  # last frame for the contact sheet; each of the 90 files is decoded up to it
 
 
 def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
-    """Return the sheets of a suite with videos, by file name."""
+    """Draw the contact sheets of a suite with videos, and return them by file name."""
     settings = settings_of(output.info)
     if not settings.render:
         return {}
@@ -45,7 +45,7 @@ def perturbed_figures(output: FinishedOutput) -> dict[str, bytes]:
 
 
 def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Draw one frame of a clip, with a row per perturbation and a column per severity."""
+    """Draw one frame of a clip with a row for each perturbation and a column for each severity."""
     number = clearest_frame(clean, names, settings)
     (original,) = frames_at(clean, [number])
     width, height = fitted(original, CELL)
@@ -77,10 +77,10 @@ def pixels_png(output: FinishedOutput, clean: Row, names: Sequence[str], setting
 
 
 def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings) -> int:
-    """Return the number of an early frame in which camera shake is visible at every severity.
+    """Choose an early frame in which camera shake is visible at every severity.
 
     The angle of `rotation` and the shift of `translation` are sampled per frame and may be near 0. Their effect is
-    measured as the mean change of a linear gradient, relative to its maximum over frames; the frame with the largest
+    measured as the mean change of a linear gradient, relative to its maximum over frames. The frame with the largest
     minimum over severities is chosen.
     """
     last = min(EARLY, clean["num_frames"] // 2)
@@ -99,7 +99,7 @@ def clearest_frame(clean: Row, names: Sequence[str], settings: PerturbedSettings
 
 
 def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], settings: PerturbedSettings) -> bytes:
-    """Show the frames at twelve points of a clip, and plot the frame number over time."""
+    """Show the frames at twelve points of a clip, and plot the frame number against time."""
     count, first = clean["num_frames"], clean["first_frame"]
     stop = min(count, AMONG)
     numbers = [n * (stop - 1) // max(STRIP - 1, 1) for n in range(min(STRIP, stop))]
@@ -142,13 +142,13 @@ def temporal_png(output: FinishedOutput, clean: Row, names: Sequence[str], setti
 
 
 def rows_of(output: FinishedOutput, name: str, clip_id: str) -> list[Row]:
-    """Return the rows of a clip if it is the first in a table, else an empty list."""
+    """Return the rows of a clip if it is the first in the table, else an empty list."""
     rows = output.whole(name, ["clip_id", "severity", "video"])
     return list(takewhile(lambda row: row["clip_id"] == clip_id, rows))
 
 
 def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
-    """Decode RGB frames of a row's video; `numbers` increase and may repeat.
+    """Decode RGB frames of the video in a row. `numbers` must not decrease.
 
     Raises:
         InputError: The video lacks one of the frames.

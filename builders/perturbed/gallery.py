@@ -1,4 +1,4 @@
-"""Show each clip of a suite under every perturbation and severity, and its captions."""
+"""Lay out a gallery that shows each clip under every perturbation and severity, with its captions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASKED_FACETS = (
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return a gallery with an exhibit per clip; see `data_cards.gallery.exhibits`."""
+    """Return a gallery with an exhibit for each clip; see `data_cards.gallery.exhibits`."""
     clips, splits = read_columns(output, CLEAN, CLIP_COLUMNS, ALL)
     rows = [dict(zip(clips, values, strict=True)) for values in zip(*clips.values(), strict=True)]
 
@@ -123,7 +123,7 @@ def _exhibit(
 
 
 def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tuple[str, str], Row]) -> dict[str, Any]:
-    """Return a caption and its perturbed texts, or the reasons why they are unchanged."""
+    """Return a caption with its perturbed texts, or the reasons why they are unchanged."""
     name = f"{clip['clip_id']}#{number}"
     found = [captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
     changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
@@ -131,7 +131,7 @@ def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tup
 
 
 def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]) -> dict[str, Any] | None:
-    """Return the combinations as a matrix, or None if there are none."""
+    """Return the combinations as a matrix, or None if the suite has none."""
     if not pairs:
         return None
     settings = {(setting.visual, setting.text): setting for setting in suite_settings(info)}
@@ -157,7 +157,7 @@ def _asked_facets(setting: Setting) -> dict[str, str]:
 
 
 def judged_settings(output: FinishedOutput, predictions: Predictions | None) -> dict[str, dict[Setting, str]]:
-    """Return the verdict on each answered clip by setting: wrong if any answer about it is wrong."""
+    """Return whether the answers about each clip are right, by setting. One wrong answer makes a clip wrong."""
     if predictions is None:
         return {}
     known = {setting.name: setting for setting in suite_settings(output.info)}

@@ -1,4 +1,4 @@
-"""Generate frames of a suite on the fly from its recipes."""
+"""Generate the frames of a suite on the fly from its recipes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ Frames = int | slice | Sequence[int] | NDArray[np.integer[Any]] | None
 
 @dataclass(frozen=True)
 class PerturbedClip:
-    """A row of a suite and its frames.
+    """A row of a suite, with its frames.
 
     Attributes:
         row: The row of the table, without its video.
-        frames: uint8 RGB of shape (frames, height, width, 3), as encoded by a rendered build.
-        positions: int64 of shape (frames,): position of each frame in the clip, from 0.
+        frames: uint8 RGB of shape (frames, height, width, 3), as encoded in a build with videos.
+        positions: int64 of shape (frames,), the position of each frame in the clip, from 0.
     """
 
     row: Row
@@ -45,7 +45,7 @@ class PerturbedClip:
 
 
 class PerturbedClips(Sequence[PerturbedClip]):
-    """Rows of a table of a suite, whose frames are generated when a row is accessed.
+    """Sequence of the rows in a table of a suite. Frames are generated when a row is accessed.
 
     Attributes:
         rows: The rows.
@@ -61,7 +61,7 @@ class PerturbedClips(Sequence[PerturbedClip]):
         frames: Frames = None,
         missing: Sequence[str] = (),
     ):
-        """Store the arguments; use `load` to create instances."""
+        """Store the arguments. Use `load` to create an instance."""
         self.rows, self.missing = rows, tuple(missing)
         self._name, self._settings, self._videos, self._chosen = name, settings, videos, frames
 
@@ -74,14 +74,14 @@ class PerturbedClips(Sequence[PerturbedClip]):
     @overload
     def __getitem__(self, number: slice) -> PerturbedClips: ...
     def __getitem__(self, number: int | slice) -> PerturbedClip | PerturbedClips:
-        """Return one row with its frames, or a selection of rows."""
+        """Return one row with its frames or, for a slice, a selection of rows."""
         if isinstance(number, slice):
             rows = self.rows[number]
             return PerturbedClips(rows, self._name, self._settings, self._videos, self._chosen, self.missing)
         return self.made(number, lambda index, clip, row: positions_of(self._chosen, len(clip), row["clip_id"]))
 
     def made(self, number: int, choose: Callable[[FrameIndex, range, Row], NDArray[np.int64]]) -> PerturbedClip:
-        """Return one row with its frames; `choose` maps source index, frames of the clip and row to positions."""
+        """Return one row with its frames. `choose` maps source index, frames of the clip and row to positions."""
         row = self.rows[number]
         path = self._videos[row["source_id"]]
         return with_index(path, lambda index: self._made(row, index, choose), remembered_index)
@@ -114,19 +114,19 @@ def load(
     frames: Frames = None,
     allow_missing: bool = False,
 ) -> PerturbedClips:
-    """Open a table of a suite and generate its frames on the fly, bit for bit as encoded by a rendered build.
+    """Open a table of a suite and generate its frames on the fly, bit for bit as encoded in a build with videos.
 
     Args:
         out: Output of `build-perturbed`, with or without videos.
         name: Name of a perturbation, or "clean".
         videos: Folder of the source videos.
-        severity: Severity to include; default: all.
-        split: Split to include; default: all.
+        severity: Severity to include; defaults to all.
+        split: Split to include; defaults to all.
         frames: Frames of each clip: all (None); a number n of evenly spaced frames, floor(k (length - 1) / (n - 1)),
             with repetitions if the clip has fewer; a slice; or positions in any order (a list, a range, an array of
             integers), where negative ones count from the end. Only the required frames are decoded and perturbed;
             mpeg1 and mpeg2 need all frames up to the last one.
-        allow_missing: Omit rows whose source video is not in the folder; the result's `missing` lists these videos.
+        allow_missing: Omit rows whose source video is not in the folder. The result lists these videos in `missing`.
 
     Raises:
         InputError: The output, table, severity, split, folder or frame does not exist, or the folder lacks videos.
@@ -135,7 +135,7 @@ def load(
         known = visual_tables(output.info) if output.info["builder"] == "perturbed" else []
         if name not in known:
             tables = ", ".join(known) or "none"
-            raise InputError(f"{out} has no perturbation {name!r}. It has: {tables}.")
+            raise InputError(f"{out} has no perturbation {name!r}. Available: {tables}.")
         if severity is not None:
             check_severity(severity, name)
         if split is not None and split not in output.splits(name):
@@ -154,7 +154,7 @@ def load(
         ]
         if not rows:
             raise InputError(
-                f"{out} has no {name} of severity {severity}. It was built with other "
+                f"{out} has no {name} at severity {severity}. It was built with other "
                 "severities, or without this perturbation."
             )
         sources = sorted({row["source_id"] for row in rows})
@@ -174,7 +174,7 @@ def load(
 
 
 def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
-    """Return the positions of the chosen frames in a clip: int64, from 0 to count - 1, in the given order.
+    """Return the positions of the chosen frames in a clip, as int64 from 0 to count - 1 in the given order.
 
     Raises:
         InputError: The clip lacks a frame, or a slice selects none.
@@ -186,7 +186,7 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
         return np.arange(frames, dtype=np.int64) * (count - 1) // max(frames - 1, 1)
     if isinstance(frames, slice):
         if not len(every[frames]):
-            raise InputError(f"frames={frames} selects no frame: {count} frames are in clip {clip_id}.")
+            raise InputError(f"frames={frames} selects no frames: clip {clip_id} has {count} frames.")
         return every[frames]
     positions = np.array(frames, np.int64)
     outside = positions[(positions < -count) | (positions >= count)]
@@ -199,7 +199,7 @@ def positions_of(frames: Frames, count: int, clip_id: str) -> NDArray[np.int64]:
 
 
 def check_frames(frames: Any) -> Frames:
-    """Validate a choice of frames and convert NumPy integers; raise InputError if it is invalid."""
+    """Validate a choice of frames and convert NumPy integers. Raise InputError if it is invalid."""
     if frames is None:
         return None
     if isinstance(frames, slice):
@@ -209,7 +209,7 @@ def check_frames(frames: Any) -> Frames:
     if isinstance(frames, (int, np.integer)) and not isinstance(frames, bool) and frames > 0:
         return int(frames)
     if isinstance(frames, (Sequence, np.ndarray)) and not isinstance(frames, (str, bytes)):
-        with suppress(ValueError):  # lists of different lengths
+        with suppress(ValueError):  # such as lists of different lengths
             positions = np.asarray(frames)
             if positions.ndim == 1 and len(positions) and np.issubdtype(positions.dtype, np.integer):
                 return positions.astype(np.int64)

@@ -1,6 +1,6 @@
-"""Plan MSRVTT-P and YouCook2-P: every clip under 18 visual perturbations at five severities, and its captions.
+"""Plan MSRVTT-P and YouCook2-P, in which every clip has 18 visual perturbations at five severities.
 
-Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1.
+Captions are perturbed as well. Source: Schiappa et al. 2022 (arXiv 2207.02159), section 3.1 and appendix A.1.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def plan_perturbed(
 ) -> Plan:
     """Plan a suite before any video is opened.
 
-    A unit is a source video with all its clips and perturbations, if the clips are entire videos. Sources of cut clips
-    may be long, so they have one unit per perturbation: an interruption loses less work, although the source is decoded
-    once per unit. Captions have separate units, as they need no video; a combination belongs to its clip.
+    If clips are entire videos, a unit is a video with all its clips and perturbations. Videos that are cut into clips
+    may be long, so they have one unit per perturbation: an interruption loses less work, although the video is decoded
+    once per unit. Captions have separate units, as they need no video. A combination belongs to its clip.
 
     Args:
         clips: The captioned clips.
@@ -44,7 +44,7 @@ def plan_perturbed(
         notes: Counts from loading.
 
     Raises:
-        InputError: Two units have the same id because of the names of videos.
+        InputError: The names of two videos lead to the same unit id.
     """
     chosen = sorted(clips, key=lambda clip: clip.id)[:limit]
     sources: dict[tuple[str, str], list[CaptionedClip]] = {}
@@ -71,7 +71,7 @@ def plan_perturbed(
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(
-                f"two units would have the same id {unit_id!r}, because one video has the name of another followed by "
+                f"two units would have the same id {unit_id!r}, because one video is named like another, followed by "
                 f"a perturbation or split. Rename the video {unit_id}."
             )
     tables = text_tables(settings.text_perturbations)
@@ -91,7 +91,7 @@ def plan_perturbed(
 
 
 def _cost(clips: Sequence[Mapping[str, Any]], name: str, severities: Sequence[int]) -> float:
-    """Estimate the relative cost of clips from their length, so that the longest units start first."""
+    """Estimate the relative cost of clips from their lengths, so that the longest units start first."""
     from ...video.estimate import costs
     from .estimate import factors
 

@@ -1,4 +1,4 @@
-"""Prepare a suite: load the annotations, locate the videos, and plan."""
+"""Prepare a suite: load the annotations, plan the build, and find the videos."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FLAGS = {"mlm": "--mlm", "translation": "--translate"}
 
 
 def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Load the annotations, select perturbations, plan the build and locate the videos.
+    """Load the annotations, select perturbations, plan the build and find the videos.
 
     Raises:
         UsageError: Options contradict each other.
@@ -95,7 +95,7 @@ def prepare(settings: PerturbedSettings, *, dry_run: bool = False, progress: boo
 
 
 def check_together(settings: PerturbedSettings) -> None:
-    """Raise UsageError for options that contradict each other."""
+    """Raise UsageError if options contradict each other."""
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
         raise UsageError(f"Give exactly one of {', '.join(given)}.")
@@ -108,9 +108,9 @@ def check_together(settings: PerturbedSettings) -> None:
 
 
 def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
-    """Load the annotations; return their folder, and the clips of the split.
+    """Load the annotations. Return their folder, and the clips of the requested split.
 
-    The split "all" selects the benchmark's own split, or all splits of `captions`.
+    "all" selects the benchmark's own split or, for `captions`, all splits.
 
     Raises:
         InputError: Annotations are missing or malformed.
@@ -129,9 +129,9 @@ def read_named(settings: PerturbedSettings) -> tuple[Path, CaptionedClips]:
 
 
 def tools_of(settings: PerturbedSettings) -> Tools:
-    """Return the tools of text perturbations, with the available tagger."""
+    """Return the tools of the text perturbations, including whichever tagger is available."""
     if not worded(settings):
-        return tools_named(settings)  # searching for a tagger needs the extra
+        return tools_named(settings)  # the extra is needed to look for a tagger
     return tools_named(replace(settings, tagger=choose_tagger(settings.tagger)))
 
 
@@ -142,7 +142,7 @@ def describe(
     searched_folders: Callable[[], Sequence[str]] = tuple,
     texts: Sequence[str] = (),
 ) -> str:
-    """Return the text of a dry run; `texts` are its lines about captions."""
+    """Return the text of a dry run. `texts` are its lines about captions."""
     clips = {clip["clip_id"]: clip for unit in plan.units for clip in unit.payload.get("clips", ())}
     recipes = len(settings.perturbations) * len(settings.severities)
     needed = {unit.source_id for unit in plan.units if unit.source_id}
@@ -188,7 +188,7 @@ def describe_texts(
         if flags:
             lines.append(f"{corruption.name} downloads its model from the Hub, unless {flags} names one")
     try:
-        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run downloads nothing
+        tools.check([c for c in found if not {*c.needs} & {*FLAGS}])  # a dry run must not download anything
     except InputError as error:
         lines.append(f"not ready: {error}")
     return [f"  {line}" for line in lines]

@@ -1,4 +1,4 @@
-"""Render the clips of a suite and generate their rows."""
+"""Render the perturbed clips of a suite and generate their rows."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ Cut = list[tuple[dict[str, Any], range]]
 
 @dataclass(frozen=True)
 class PerturbedBuilder(SourceVideos):
-    """Render the units of a plan and generate their rows; `videos` contains the path of each source video by id."""
+    """Renders the units of a plan and generates their rows. `videos` contains the path of each source video by id."""
 
     settings: PerturbedSettings
     videos: Mapping[str, str] = field(default_factory=dict)
     tools: Tools = field(default_factory=Tools)
 
     def renders(self, unit: Unit) -> bool:
-        """Return whether videos are rendered or captions perturbed."""
+        """Return whether the unit has videos to render or captions to perturb."""
         return is_text(unit) or self.settings.render
 
     def missing(self, unit: Unit) -> Skip | None:
-        """Return a skip if the source video is missing or cannot be opened; captions need no video."""
+        """Return a Skip if the source video is missing or cannot be opened. Captions need no video."""
         return None if is_text(unit) else super().missing(unit)
 
     def render(self, unit: Unit, folder: Path) -> Facts:
@@ -63,13 +63,13 @@ class PerturbedBuilder(SourceVideos):
         return facts | {"files": {file.name: file.stat().st_size for file in sorted(folder.iterdir())}}
 
     def look(self, unit: Unit) -> Facts:
-        """Locate clips in their source, or perturb captions; see `core.plan.Builder`."""
+        """Find clips in their source without rendering them, or perturb captions; see `core.plan.Builder`."""
         if is_text(unit):
             return perturb_texts(unit, self.settings, self.tools)
         return with_index(self.source(unit), lambda index: self._cut(unit, index)[0] | {"sha256": UNSEEN})
 
     def part(self, unit: Unit, file: str) -> tuple[PerturbedBuilder, Unit]:
-        """Return a builder and a unit for one clip under one perturbation at one severity."""
+        """Return a builder and a unit for a single clip, perturbation and severity."""
         for name in unit.payload.get("perturbations", ()):
             for severity in self._severities(name):
                 for clip in unit.payload["clips"]:
@@ -81,7 +81,7 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        """Return the frames of a unit's clips in their source."""
+        """Return the frames of a unit's clips, as ranges of the source."""
         facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
         cut: Cut = []
         for clip in unit.payload["clips"]:
@@ -122,7 +122,7 @@ class PerturbedBuilder(SourceVideos):
         return facts
 
     def _stretches(self, cut: Cut, index: FrameIndex) -> Iterator[tuple[range, Cut]]:
-        """Yield each stretch of the source that is perturbed as a whole, with its clips and their frames."""
+        """Yield each part of the source that is perturbed as a whole, with its clips and their frames."""
         if self.settings.clip_first:
             yield from ((frames, [(clip, frames)]) for clip, frames in cut)
         else:
@@ -141,7 +141,7 @@ class PerturbedBuilder(SourceVideos):
         files: Sequence[Path],
         aspect: Fraction | None,
     ) -> None:
-        """Write the clips of one recipe, perturbing each frame once even if clips overlap."""
+        """Write all clips of a recipe. Each frame is perturbed once, even if clips overlap."""
         settings = EncodeSettings(self.settings.crf, self.settings.preset, self.settings.lossless)
         wanted = sorted(set().union(*clips))
         with ExitStack() as stack:
@@ -167,7 +167,7 @@ class PerturbedBuilder(SourceVideos):
                         writers.pop(number).close()
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield one row per clip, perturbation and severity and per combination, or per caption."""
+        """Yield a row for each clip, perturbation and severity, for each combination, or for each caption."""
         if is_text(unit):
             yield from text_rows(unit, facts)
             return
@@ -187,7 +187,7 @@ class PerturbedBuilder(SourceVideos):
 
 
 def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
-    """Return the frames of a clip in its source; raise VideoError (`too_short`) if there are none."""
+    """Return the frames of a clip in its source. Raise VideoError (`too_short`) if there are none."""
     if clip["start_s"] is None:
         return range(index.num_frames)
     start, stop = (index.first_at(Fraction(round(clip[edge] * 1000), 1000)) for edge in ("start_s", "end_s"))
@@ -206,12 +206,15 @@ def recipe_for(name: str, severity: int, seed: int, key: str) -> Recipe | None:
 
 
 def recipe_of(name: str, severity: int, row: Mapping[str, Any], settings: PerturbedSettings) -> Recipe | None:
-    """Return the recipe of a row, or None for `clean`; its key is the clip if clips are cut first, else the source."""
+    """Return the recipe of a row, or None for `clean`.
+
+    The key of the recipe is the clip if clips are cut before they are perturbed, else the source.
+    """
     return recipe_for(name, severity, settings.seed, row["clip_id"] if settings.clip_first else row["source_id"])
 
 
 def index_map_of(name: str, severity: int, row: Row, settings: PerturbedSettings) -> NDArray[np.int64]:
-    """Return the frame displayed at each position of the source, or of the clip if clips are cut first."""
+    """Return which frame is displayed at each position of the source, or of the clip if clips are cut first."""
     recipe, count = recipe_of(name, severity, row, settings), row["source_frames"]
     return recipe.index_map(count) if recipe else np.arange(count, dtype=np.int64)
 
@@ -220,9 +223,9 @@ Picture = Frame | NDArray[np.uint8]
 
 
 def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) -> Sequence[int]:
-    """Return the source frames needed to compute the `wanted` frames, which must increase, under a recipe.
+    """Return the source frames needed to compute the `wanted` frames of a recipe, whose numbers must increase.
 
-    These are the frames displayed at the wanted positions; a codec needs all frames from the start of `stretch`, the
+    These are the frames displayed at the wanted positions. A codec needs all frames from the start of `stretch`, the
     range that is perturbed as a whole. `recipe` is None for `clean`.
     """
     if recipe and recipe.corruption.scope == "index":
@@ -236,9 +239,9 @@ def source_frames(recipe: Recipe | None, wanted: Sequence[int], stretch: range) 
 def perturbed_frames(
     store: FrameStore, recipe: Recipe | None, wanted: Sequence[int], stretch: range
 ) -> Iterator[Picture]:
-    """Yield the `wanted` frames of a stretch under a recipe; the store must contain the result of `source_frames`.
+    """Yield the `wanted` frames after perturbing them. The store must contain the frames listed by `source_frames`.
 
-    Pixels are perturbed in RGB; temporal perturbations and codecs remain in yuv420p. Random numbers depend on the
+    Pixels are perturbed in RGB, while temporal perturbations and codecs remain in yuv420p. Random numbers depend on the
     number of a frame in the stretch, so any frame can be generated separately.
     """
     scope = recipe.corruption.scope if recipe else "index"

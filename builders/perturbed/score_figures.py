@@ -1,4 +1,4 @@
-"""Figures of the scores of a suite."""
+"""Draw the scores of a suite as figures."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 LINES = (BLUE, ORANGE, "#4f9d69", "#8a5fa8", "#c0504d")
 MARKS = "osD^v"
-APART = 0.11  # distance between marks in severities; lower lines are thicker, so that equal ones remain visible
+APART = 0.11  # horizontal distance between markers; lower lines are thicker, so that equal ones remain visible
 PANEL_IN = 2.9
-FEW_CLIPS = 50  # with fewer clips, R@5 is close to 1
+FEW_CLIPS = 50  # if there are fewer clips, R@5 is close to 1
 
 
 def robustness_figures(scores: Scores) -> dict[str, bytes]:
-    """Draw scores by severity, under text perturbations, and for pairs (Figures 18, 16 and 4 of the paper).
+    """Draw scores by severity, under text perturbations, and for combinations (Figures 18, 16 and 4 of the paper).
 
-    Retrieval is shown as R@5, or as R@1 for fewer than 50 clips. Pairs are relative to clean and omitted if clean is 0.
+    Retrieval is shown as R@5, or as R@1 for fewer than 50 clips. Combinations are relative to clean and omitted if
+    clean is 0.
     """
     table = next(table for table in scores.tables if table.name == "settings")
     names = list(dict.fromkeys(str(row[0]) for row in table.rows))
@@ -52,7 +53,7 @@ def robustness_figures(scores: Scores) -> dict[str, bytes]:
 
 
 def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
-    """Plot a score against severity, one panel per family."""
+    """Plot a score against severity, with one panel for each family."""
     visual = {setting.visual: families[setting.visual] for setting in values if setting.modality == "video"}
     panels: dict[str, list[str]] = {}
     for name, family in visual.items():
@@ -90,7 +91,7 @@ def severity_png(values: Mapping[Setting, float], families: Mapping[str, str], s
 
 
 def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score: str) -> bytes:
-    """Draw a score under each text perturbation, coloured by family, with the clean score as a line."""
+    """Plot a score under each text perturbation, coloured by family, with a line for the clean score."""
     found = [(setting.text, value) for setting, value in values.items() if setting.modality == "text"]
     order = list(dict.fromkeys(families[name] for name, _ in found))
     colours = dict(zip(order, (*LINES, GREY, "#7a6a58"), strict=False))
@@ -112,7 +113,7 @@ def text_png(values: Mapping[Setting, float], families: Mapping[str, str], score
 
 
 def pairs_png(values: Mapping[Setting, float], score: str) -> bytes:
-    """Draw the relative robustness of pairs as a heat map; first row and column: single perturbations."""
+    """Draw the relative robustness under combinations as a heat map, next to that under single perturbations."""
     pairs = [setting for setting in values if setting.modality == "multimodal"]
     visual = list(dict.fromkeys((s.visual, s.severity) for s in pairs))
     text = list(dict.fromkeys(s.text for s in pairs))

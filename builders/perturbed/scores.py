@@ -1,4 +1,4 @@
-"""Score suites of perturbed clips and captions: retrieval and answers in every setting, and robustness."""
+"""Score suites of perturbed clips and captions by retrieval or answers in every setting, and by robustness."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("
 
 @dataclass(frozen=True)
 class Captions:
-    """Clips and captions of a suite, in the order of table `clean`, which is also that of similarity matrices.
+    """The clips and captions of a suite, in the order of table `clean` and of similarity matrices.
 
     Attributes:
         ids: Caption ids, `<clip_id>#<number>`.
@@ -53,7 +53,7 @@ class Captions:
 
     @property
     def of(self) -> list[str]:
-        """Clip id of each caption."""
+        """Return the clip id of each caption."""
         return [self.clips[number] for number in self.clip]
 
 
@@ -61,7 +61,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
     """Read the clips and captions of a suite."""
     clean, _ = read_columns(output, CLEAN, ("clip_id", "source_id", "captions"), split)
     place_of = {clip: number for number, clip in enumerate(clean["clip_id"])}
-    moved = output.withheld.get("moved", {})  # if answers are withheld: the clip that a row's captions describe
+    moved = output.withheld.get("moved", {})  # the clip that the captions in a row describe, if answers are withheld
     ids, texts, clips = [], [], []
     for clip, captions in zip(clean["clip_id"], clean["captions"], strict=True):
         ids += [f"{clip}#{place}" for place in range(len(captions))]
@@ -71,7 +71,7 @@ def read_captions(output: FinishedOutput, split: str) -> Captions:
 
 
 def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, str]:
-    """Return the captions displayed in a setting, by caption id."""
+    """Return the captions that are shown in a setting, by caption id."""
     texts = dict(zip(captions.ids, captions.texts, strict=True))
     if setting.text:
         rows, _ = read_columns(output, setting.text, ("caption_id", "caption"), split)
@@ -80,7 +80,7 @@ def caption_texts(output: FinishedOutput, setting: Setting, captions: Captions, 
 
 
 def suite_settings(info: Mapping[str, Any]) -> tuple[Setting, ...]:
-    """Return the settings of a suite: clean, visual perturbations with severities, text perturbations, pairs."""
+    """Return the settings of a suite: clean, visual perturbations by severity, text perturbations, and combinations."""
     settings, counts = info["settings"], info["counts"]
     visual = [name for name in settings["perturbations"] if name in counts]
     pairs = [pair.split(":") for pair in settings.get("pairs", ())]
@@ -102,7 +102,7 @@ def read_setting(name: str) -> Setting:
 
 
 def families(settings: Iterable[Setting]) -> dict[str, str]:
-    """Return the family of every perturbation."""
+    """Return the family of every perturbation in the settings."""
     found = {}
     for setting in settings:
         if setting.visual:
@@ -120,7 +120,7 @@ def _suite(settings: tuple[Setting, ...], scores: tuple[str, ...]) -> Suite:
 def _chosen_settings(
     expected: Sequence[Setting], names: Iterable[str], source: str, *, partial: bool
 ) -> tuple[tuple[Setting, ...], tuple[str, ...]]:
-    """Return the expected settings among `names`, and notes on missing or unknown ones."""
+    """Return the expected settings that are among `names`, and notes on missing or unknown ones."""
     given, known = set(names), [setting.name for setting in expected]
     unknown = sorted(given.difference(known))
     missing = [name for name in known if name not in given]
@@ -129,7 +129,7 @@ def _chosen_settings(
         return ", ".join(settings[:5]) + (", …" if len(settings) > 5 else "")
 
     if CLEAN in missing:
-        raise InputError(f"{source}: no results for {CLEAN!r}, against which robustness is measured.")
+        raise InputError(f"{source}: there are no results for {CLEAN!r}, which robustness is measured against.")
     if unknown and not partial:
         raise InputError(
             f"{source}: no such setting in this output: {first(unknown)}. Setting names are clean, "
@@ -151,11 +151,11 @@ def _chosen_settings(
 
 
 def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions) -> Scores:
-    """Score text-to-video retrieval from one file per setting.
+    """Score text-to-video retrieval, given one file for each setting.
 
     Args:
         output: A suite of `build-perturbed`.
-        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix clips × captions, or
+        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix of clips × captions, or
             `<setting>.jsonl` with ranked lists. The order is that of table `clean`, or of `clips.txt` and
             `captions.txt` in the folder.
         options: Options of scoring.
@@ -166,7 +166,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Name the folder with <setting>.npy, .safetensors or .jsonl.")
+        raise UsageError(f"there is no folder {folder}. Give a folder of <setting>.npy, .safetensors or .jsonl.")
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in MATRIX_KINDS and path.is_file():
@@ -177,7 +177,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
                 )
             files[name] = path
     chosen, notes = _chosen_settings(suite_settings(output.info), files, str(folder), partial=options.partial)
-    rows = np.argsort(order_of(folder / "clips.txt", captions.clips))  # row of each clip
+    rows = np.argsort(order_of(folder / "clips.txt", captions.clips))  # position of the row of each clip
     order = order_of(folder / "captions.txt", captions.ids)
     where = captions.clip[order]
     sources, source_of = by_source(captions.sources)
@@ -210,7 +210,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
 
 @dataclass(frozen=True)
 class JudgedAnswer:
-    """An answer about a clip in a setting.
+    """An answer about a clip in one setting.
 
     Attributes:
         correct: Whether the answer is correct; None if it is unreadable, or the setting or clip is unknown.
@@ -224,14 +224,14 @@ class JudgedAnswer:
 
     @property
     def label(self) -> str:
-        """Setting, clip and question as one text."""
+        """Return the setting, clip and question as one text."""
         return f"{self.setting} {self.clip} {self.question}".strip()
 
 
 def judged_answers(
     output: FinishedOutput, predictions: Predictions, captions: Captions, split: str
 ) -> Iterator[JudgedAnswer]:
-    """Judge predictions with `setting`, the clip's id, and `correct` (already judged) or `answer` (a caption)."""
+    """Judge predictions with a `setting`, a clip's `id`, and `correct` (already judged) or `answer` (a caption)."""
     settings = {setting.name: setting for setting in suite_settings(output.info)}
     id_name = column(predictions, ("clip_id", *ID_NAMES))
     judged = any("correct" in row for row in predictions.rows)
@@ -334,14 +334,14 @@ def score_suite_answers(output: FinishedOutput, config: str, predictions: Predic
 
 
 def truth_of(value: Any) -> bool | None:
-    """Parse the user's value of `correct`; return None if it is unreadable."""
+    """Parse a value in the user's column `correct`. Return None if it is unreadable."""
     if isinstance(value, bool | np.bool_):
         return bool(value)
     return TRUTHS.get(str(value).strip().casefold())
 
 
 def captions_about(output: FinishedOutput, setting: Setting, captions: Captions, split: str) -> dict[str, set[str]]:
-    """Return the clips described by each caption of a setting, by caption id and by text."""
+    """Return the clips that each caption in a setting describes, keyed by caption id and by text."""
     texts = caption_texts(output, setting, captions, split)
     about: dict[str, set[str]] = {}
     for name, clip in zip(captions.ids, captions.of, strict=True):
@@ -351,7 +351,7 @@ def captions_about(output: FinishedOutput, setting: Setting, captions: Captions,
 
 
 def chose(value: Any, clip: str, about: Mapping[str, set[str]]) -> bool | None:
-    """Return whether the chosen caption describes the clip, or None if the caption is unknown."""
+    """Return whether the chosen caption describes the clip, or None if there is no such caption."""
     if not isinstance(value, str):
         return None
     clips = about.get(value.strip()) or about.get(plain(value))
@@ -371,7 +371,7 @@ def _robustness_scores(
     scored = estimates(
         counted, lambda means: robustness.measure(suite, means), seed=options.seed, resamples=options.resamples
     )
-    changed = {}  # share of captions that a text perturbation changes; the others cannot lower a score
+    changed = {}  # share of captions that a text perturbation changes, as the others cannot lower a score
     for name in dict.fromkeys(setting.text for setting in chosen if setting.text):
         columns, _ = read_columns(output, name, ("changed",), options.split)
         changed[name] = float(np.mean(columns["changed"]))
@@ -387,7 +387,7 @@ def _robustness_scores(
 
 
 def scoring() -> BenchmarkScoring:
-    """Return the scoring of retrieval and answers on a suite."""
+    """Define how retrieval and answers on a suite are scored."""
     from .score_figures import robustness_figures
 
     return BenchmarkScoring(
@@ -396,7 +396,7 @@ def scoring() -> BenchmarkScoring:
 
 
 def measure_of(cells: Sequence[str]) -> Measure:
-    """Return the function that computes scores from the means of cells, whose names contain the settings."""
+    """Return a function that computes scores from the means of cells, whose names contain the settings."""
     names = [cell.split(" ", 1) for cell in cells]
     settings = tuple(dict.fromkeys(read_setting(name) for name, _ in names))
     suite = _suite(settings, tuple(dict.fromkeys(score for _, score in names)))

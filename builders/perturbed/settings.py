@@ -1,4 +1,4 @@
-"""Define the options of a suite of perturbed clips and captions."""
+"""Define the options for building a suite of perturbed clips and captions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SEVERITIES = re.compile(r"\s*([1-5])(?:\s*-\s*([1-5]))?\s*")
 
 
 def read_severities(given: Any) -> tuple[int, ...]:
-    """Parse severities such as "3", "1-5" or "1,3,5"; raise ValueError for any other text."""
+    """Parse severities such as "3", "1-5" or "1,3,5". Raise ValueError for any other text."""
     chosen: set[int] = set()
     for part in (given if isinstance(given, str) else ",".join(given)).split(","):
         match = SEVERITIES.fullmatch(part)
@@ -27,7 +27,7 @@ def read_severities(given: Any) -> tuple[int, ...]:
 
 
 def shows(settings: Any) -> bool:
-    """Return whether the suite has videos."""
+    """Return whether the suite includes videos."""
     return bool(settings.modality != "text")
 
 
@@ -37,17 +37,17 @@ def rendered(settings: Any) -> bool:
 
 
 def worded(settings: Any) -> bool:
-    """Return whether the suite has perturbed captions."""
+    """Return whether the suite includes perturbed captions."""
     return bool(settings.modality != "video")
 
 
 def combined(settings: Any) -> bool:
-    """Return whether the suite has combinations."""
+    """Return whether the suite includes combinations."""
     return settings.modality in ("multimodal", "all")
 
 
 def families_and_names(kind: str) -> list[str]:
-    """Return the names that select perturbations of a kind: families, perturbations, and "all"."""
+    """Return all values that select perturbations of a kind: families, names, and "all"."""
     from ...corruptions.registry import list_corruptions
 
     found = list_corruptions(kind)
@@ -62,7 +62,7 @@ def _pairs() -> list[str]:
 
 @dataclass(frozen=True, kw_only=True)
 class PerturbedSettings(BuildSettings):
-    """Options of a suite of perturbed clips and captions.
+    """Options for building a suite of perturbed clips and captions.
 
     By default, the entire source is perturbed and then cut into clips, as in the paper, so that temporal perturbations
     can move content across clip boundaries. `decided` expands the families in `perturbations` and `text_perturbations`.
@@ -194,7 +194,7 @@ class PerturbedSettings(BuildSettings):
 
 
 def settings_of(info: Mapping[str, Any]) -> PerturbedSettings:
-    """Return the settings of a finished build, given its `build.json`."""
+    """Return the settings with which an output was built, given its `build.json`."""
     return read_settings(PerturbedSettings, info["settings"])
 
 

@@ -1,4 +1,4 @@
-"""Compute statistics for a suite's card: counts, sizes, strength of perturbations, and counts of captions."""
+"""Compute the statistics on a suite's card: counts, sizes, strength of perturbations, and changed captions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .tables import CLEAN, visual_tables
 
 CLIPS, FRAMES, AMONG = 3, 16, 32
 """Number of clips whose PSNR is measured, of frames of each, and of the first frames from which these are taken."""
-MAPS = 50  # clips whose index maps are computed
+MAPS = 50  # number of clips whose index maps are computed
 EXAMPLES, REASONS = 3, 2
 BySeverity = dict[str, dict[int, float]]
 """A number for each perturbation and severity."""
@@ -36,7 +36,7 @@ BySeverity = dict[str, dict[int, float]]
 
 @dataclass(frozen=True)
 class CaptionTable:
-    """Counts of a table of captions.
+    """Counts for one table of captions.
 
     Attributes:
         captions: Number of rows.
@@ -54,7 +54,7 @@ class CaptionTable:
 
 @dataclass(frozen=True)
 class CaptionStatistics:
-    """Statistics of perturbed captions and combinations.
+    """Statistics on perturbed captions and combinations.
 
     Attributes:
         tables: Counts of each table, in the paper's order.
@@ -82,7 +82,7 @@ class CaptionStatistics:
 
 @dataclass(frozen=True)
 class PerturbedStatistics:
-    """Statistics of a suite.
+    """All statistics on a suite's card.
 
     Attributes:
         clips: The clean rows, without their videos.
@@ -112,7 +112,7 @@ class PerturbedStatistics:
 
 
 def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
-    """Compute the statistics of a suite. Every video is read once; frames are decoded for a few only."""
+    """Compute the statistics of a suite. Every video is read once, but frames are only decoded for a few."""
     columns = ["clip_id", "captions", "source_id", "start_s", "end_s", *PLACE]
     clips: list[Row] = []
     sources = {}
@@ -140,11 +140,11 @@ def measure_perturbed(output: FinishedOutput) -> PerturbedStatistics:
     )
 
 
-# Videos
+# --- videos
 
 
 def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
-    """Measure the sizes of all files, and the PSNR of the chosen clips."""
+    """Measure the size of every file, and the PSNR of the chosen clips."""
     sizes: dict[str, dict[int, int]] = {}
     ratios: BySeverity = {}
     psnr: BySeverity = {}
@@ -187,7 +187,7 @@ def _not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> Inpu
 def some_frames(content: bytes, num_frames: int) -> list[NDArray[np.uint8]]:
     """Decode a few frames from the start of a video, each as one array of all samples.
 
-    The samples are not converted to RGB, because colour conversions differ between processors.
+    The samples are not converted to RGB, because colour conversion differs between processors.
     """
     wanted = spread(range(min(num_frames, AMONG)), FRAMES)
     found: list[NDArray[np.uint8]] = []
@@ -207,13 +207,13 @@ def mean_square(one: NDArray[np.uint8], other: NDArray[np.uint8]) -> float:
 
 
 def decibels(errors: Sequence[float]) -> float:
-    """Return the PSNR of the mean of mean squared errors, like FFmpeg's filter `psnr`."""
+    """Average mean squared errors and convert them to PSNR in dB, like FFmpeg's filter `psnr`."""
     mean = sum(errors) / len(errors) if errors else 0.0
     return 10 * log10(255**2 / mean) if mean else inf
 
 
 def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
-    """Return the mean distances by which temporal perturbations move frames."""
+    """Return the mean number of frames by which temporal perturbations move a frame."""
     settings = settings_of(output.info)
     moved: BySeverity = {}
     for name in settings.perturbations:
@@ -229,12 +229,12 @@ def measure_maps(output: FinishedOutput, clips: Sequence[Row]) -> BySeverity:
 
 
 def grows(values: Mapping[int, float], *, falling: bool) -> bool:
-    """Return whether a number increases (or decreases) with each severity, rounded as in the card."""
+    """Return whether a number increases (or decreases) with each severity after rounding it as on the card."""
     shown = [round(-value if falling else value, 1) for _, value in sorted(values.items())]
     return all(one < other for one, other in pairwise(shown))
 
 
-# Captions
+# --- captions
 
 
 def measure_captions(output: FinishedOutput) -> CaptionStatistics:

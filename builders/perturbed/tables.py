@@ -39,7 +39,7 @@ VIDEO = Column("video", "video", "MP4, H.264")
 
 
 def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ...]:
-    """Return the visual tables of a suite: `clean`, and one per perturbation."""
+    """Return the visual tables of a suite: `clean`, and one for each perturbation."""
     columns = (*COLUMNS, VIDEO) if videos else COLUMNS
     configs = [Config(CLEAN, "the unperturbed clips, encoded like the others", columns, default=True, key_columns=2)]
     for name in names:
@@ -50,7 +50,7 @@ def perturbed_configs(names: Sequence[str], *, videos: bool) -> tuple[Config, ..
 
 
 def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
-    """Return all tables of a suite."""
+    """Return all tables of a suite with these settings."""
     return (
         *perturbed_configs(settings.perturbations, videos=settings.render),
         *text_configs(settings.text_perturbations),
@@ -59,7 +59,7 @@ def suite_configs(settings: PerturbedSettings) -> tuple[Config, ...]:
 
 
 def visual_tables(info: Mapping[str, Any]) -> list[str]:
-    """Return the names of a finished suite's visual tables, `clean` first."""
+    """Return the names of a finished suite's visual tables, starting with `clean`."""
     return [name for name in (CLEAN, *info["settings"]["perturbations"]) if name in info["counts"]]
 
 
@@ -69,7 +69,7 @@ def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
-    """Return the parts of the tables that a split with withheld answers shows: clips, and captions in a new order.
+    """Return what each table shows of a split with withheld answers: clips, and captions in a new order.
 
     Ids are replaced, as they may be descriptive or published with captions, unless the suite has no videos and needs
     them.
@@ -89,7 +89,7 @@ def public(info: Mapping[str, Any]) -> dict[str, Public]:
 
 
 def level_of(name: str, severity: int) -> Row:
-    """Return the columns determined by perturbation and severity; `clean` has no level."""
+    """Return the columns that the perturbation and severity determine. `clean` has no level."""
     if name == CLEAN:
         return {"perturbation": CLEAN, "level": None, "written_quantiser": None}
     corruption = check_name(name)
@@ -101,5 +101,5 @@ def level_of(name: str, severity: int) -> Row:
 
 
 def caption_tables(info: Mapping[str, Any]) -> list[str]:
-    """Return the names of an output's tables with perturbed captions."""
+    """Return the names of the tables with perturbed captions."""
     return [name for name in info["settings"]["text_perturbations"] if name in info["counts"]]

@@ -1,4 +1,4 @@
-"""Represent a suite as items, and as tasks of choosing the caption that describes a clip."""
+"""Turn a suite into items, and into tasks of choosing the caption that describes a clip."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUM_CAPTIONS = 5
 
 @dataclass(frozen=True)
 class CaptionChoice:
-    """Captions offered for a clip.
+    """The captions that are offered for a clip.
 
     Attributes:
         place: Position of the correct caption.
@@ -34,7 +34,7 @@ class CaptionChoice:
 
     @property
     def others(self) -> frozenset[str]:
-        """Text perturbations whose offered captions differ from those of the clean setting."""
+        """Return the text perturbations for which the offered captions differ from those in the clean setting."""
         clean = self.captions[""]
         return frozenset(name for name, numbers in self.captions.items() if list(numbers) != list(clean))
 
@@ -43,10 +43,10 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     """Sample distractors for every clip: the first captions of four other clips.
 
     Offered captions must differ from each other and from the clip's own in every setting, as compared by
-    `evaluation.metrics.answers.plain`; a perturbation can make captions equal (without nouns, "a dog runs" and "a cat
-    runs"). If fewer than four captions differ under all perturbations, each perturbation that makes some equal gets
-    replacements. A clip with too few replacements is excluded from all settings, because robustness compares settings
-    on the same items.
+    `evaluation.metrics.answers.plain`. A perturbation can make captions equal: without nouns, "a dog runs" and "a cat
+    runs" are the same. If fewer than four captions differ under all perturbations, each perturbation that makes some
+    equal gets replacements. A clip with too few replacements is excluded from all settings, because robustness compares
+    settings on the same items.
 
     Args:
         captions: Clips and captions of the suite.
@@ -78,14 +78,14 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
         least = min(shown, key=lambda key: len(set(shown[key])))
         raise InputError(
             f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
-            f"setting: {least or 'clean'!r} shows {len(set(shown[least]))} different ones of {len(captions.ids)}. "
+            f"setting: in {least or 'clean'!r}, only {len(set(shown[least]))} of {len(captions.ids)} captions differ. "
             "Build without it, or with more clips."
         )
     return found
 
 
 def _offered(own: Sequence[int], order: Sequence[int], shown: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
-    """Return distractors for each perturbation, or an empty dictionary if there are too few for one of them."""
+    """Return distractors for each perturbation, or an empty dictionary if there are too few for any of them."""
     common = _different(own, order, list(shown.values()))
     if len(common) == NUM_CAPTIONS - 1:
         return dict.fromkeys(shown, common)
@@ -114,7 +114,7 @@ def _different(own: Iterable[int], order: Iterable[int], shown: Sequence[Sequenc
 
 
 def items(output: FinishedOutput, config: str, split: str) -> Items:
-    """Return the clips of a split with their captions, as items."""
+    """Return the clips of a split and their captions as items."""
     rows, _ = read_columns(output, config, ("clip_id", "source_id", "captions"), split)
     return items_of(
         output,
@@ -148,16 +148,16 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the tasks of choosing the caption of a clip in every setting, the generative form of retrieval."""
+    """Return the tasks of choosing a clip's caption in every setting, which is the generative form of retrieval."""
     return list(_caption_tasks(output, one_split(output, CLEAN, split)))
 
 
 def _caption_tasks(output: FinishedOutput, split: str) -> Iterator[Task]:
     if output.withheld.get("split") == split:
         raise InputError(
-            f"{output.path}: which captions belong to which clips of {split} is withheld, so no choice of captions can "
-            "be offered: four distractors and the correct caption would reveal it. Send similarities of all clips and "
-            "captions (`stressreel score PRIVATE --similarity DIR`)."
+            f"{output.path}: the assignment of captions to clips of {split} is withheld, and a choice among five "
+            "captions would reveal it. Instead, submit the similarities of all clips and captions (`stressreel score "
+            "PRIVATE --similarity DIR`)."
         )
     captions = read_captions(output, split)
     groups: dict[str, list[Setting]] = {}

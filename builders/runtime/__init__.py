@@ -1,1 +1,1 @@
-"""Render a plan into a finished output: executors, journal, packing, verification."""
+"""Carry out a plan and verify the result: executors, journal, packing and checks."""

@@ -1,4 +1,4 @@
-"""Run a plan: preflight, rendering and packing; safe to kill and resume at any time."""
+"""Carry out a plan: check the sources, render units and pack them. A build can be killed and resumed at any time."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WriteCard = Callable[[Path, dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class RunSettings:
-    """Options of a run, which do not affect its content.
+    """Options that control a run without affecting its content.
 
     Attributes:
         max_skip: Maximum share of units that may be skipped because of faulty videos.
@@ -60,7 +60,7 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Return the executor for the options.
+    """Create the executor that the options ask for.
 
     Args:
         workers: Number of parallel units; defaults to the cores of this machine or of the cluster.
@@ -87,7 +87,7 @@ def run(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any]:
-    """Run a plan in an output folder, resuming an earlier run; return the content of `build.json`.
+    """Carry out a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
 
     Args:
         plan: The plan.
@@ -133,7 +133,7 @@ def finished(output: UnfinishedOutput, plan: Plan, options: RunSettings, say: Sa
     """Return the content of `build.json` if the build is complete, else None.
 
     Raises:
-        BuildError: The complete build omitted missing videos, which these options do not allow.
+        BuildError: The build is complete but lacks missing videos, which these options do not allow.
     """
     done = read_state(output.done, ("counts", "skips", "dataset_version", "fingerprint"))
     if done is None:
@@ -175,7 +175,7 @@ def finish(
 def results(
     plan: Plan, skips: Sequence[Skip], counts: dict[str, dict[str, int]], fingerprint: Fingerprint
 ) -> dict[str, Any]:
-    """Return the entries of `build.json` that describe the result."""
+    """Return the entries of `build.json` that describe the result of the build."""
     return {
         "counts": counts,
         "notes": plan.notes,
@@ -202,7 +202,7 @@ def render(
     absent: Sequence[Skip] | None = None,
     share: WorkShare | None = None,
 ) -> list[Skip]:
-    """Render the units that have no receipt; return all skips in plan order.
+    """Render the units that have no receipt, and return all skips in plan order.
 
     Args:
         plan: The plan.
@@ -222,7 +222,7 @@ def render(
     todo = [
         unit
         for unit in work
-        if not journal.rendered(unit.id)  # skipped units are retried
+        if not journal.rendered(unit.id)  # skipped units are tried again
         or not store.has(unit.id, journal.facts(unit.id)["files"])
         or journal.stamps[unit.id] != builder.stamp(unit)
     ]
@@ -232,7 +232,7 @@ def render(
     if absent is None:
         absent = _absent(builder, todo, plan.noun, options)
     skips = {skip.unit_id: skip for skip in absent}
-    if share:  # for the process that packs
+    if share:  # for the process that does the packing
         for unit in todo:
             if unit.id in skips:
                 journal.add_result(unit, skips[unit.id], builder.stamp(unit))
@@ -259,7 +259,7 @@ def in_order(plan: Plan, left_out: Mapping[str, Sequence[Skip]], skips: Mapping[
 
 
 def _absent(builder: Builder, units: Sequence[Unit], noun: str, options: RunSettings) -> list[Skip]:
-    """Return the units whose videos are missing; raise InputError if that is not allowed."""
+    """Return the units whose videos are missing. Raise InputError if the options do not allow that."""
     absent = preflight(builder, units)
     if absent and not options.allow_missing:
         raise InputError(describe_missing(absent, noun, options.searched(), options.missing_list))
@@ -286,7 +286,7 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Disable the cyclic garbage collector, which would repeatedly scan all objects while data is read."""
+    """Disable the cyclic garbage collector, which would scan all objects again and again while data is read."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Verify embedded videos by decoding them: against their rows, other videos, and decord."""
+"""Verify embedded videos by decoding them and comparing them with their rows, with other videos, and in decord."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from ...video.thumbnails import UNDECODABLE, look_at, misplaced
 
 SHAPE = ("num_frames", "fps", "width", "height", "duration_s")
 ROOM = 1e-7  # relative tolerance of floats
-SAMPLE = 20  # videos read with decord
-MOST_SEEN = 10_000  # videos whose properties are cached
+SAMPLE = 20  # number of videos to read with decord
+MOST_SEEN = 10_000  # number of videos whose properties are cached
 
 
 def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: int) -> Iterator[str]:
-    """Check that every video has the frames, rate, size and length in its row.
+    """Check that every video has the frames, frame rate, size and length that its row states.
 
     Files encoded by the build must have one video track, an audio track only if sound is kept, and no metadata.
     """
@@ -53,7 +53,7 @@ def check_decoded(output: FinishedOutput, configs: Sequence[Config], workers: in
 
 
 def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> list[str]:
-    """Compare a row with its decoded video; `tracks` lists the tracks allowed in files encoded by the build."""
+    """Compare a row with its decoded video. `tracks` lists the tracks allowed in files encoded by the build."""
     key = (hashlib.sha256(row["video"]["bytes"] or b"").digest(), row["video"]["path"], *tracks)
     if key not in _seen:
         if len(_seen) == MOST_SEEN:
@@ -68,11 +68,11 @@ def row_problems(title: str, row: Row, tracks: Sequence[tuple[str, ...]]) -> lis
     return [f"{title}: {problem}" for problem in problems]
 
 
-_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # identical bytes are decoded once
+_seen: dict[tuple[object, ...], tuple[Mapping[str, float], float, list[str]]] = {}  # decode identical bytes only once
 
 
 def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple[Mapping[str, float], float, list[str]]:
-    """Decode a video; return its shape, the relative tolerance of rate and length, and its problems."""
+    """Decode a video. Return its shape, the relative tolerance of its rate and length, and any problems."""
     try:
         if not tracks:
             return shape_in(video), 0.0, []
@@ -89,7 +89,7 @@ def _facts(video: Mapping[str, Any], tracks: Sequence[tuple[str, ...]]) -> tuple
 
 
 def shape_in(video: Mapping[str, Any]) -> dict[str, int | float]:
-    """Return the shape of an embedded video of any format."""
+    """Return the shape of an embedded video in any format."""
     with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:
         path = Path(folder) / f"video{Path(video['path'] or '').suffix}"
         path.write_bytes(video["bytes"] or b"")
@@ -101,8 +101,9 @@ class ShownFrames:
     """A video that shows the frames of another video.
 
     Attributes:
-        key: Values of the key columns in its row; `of_key` likewise in the other video's row.
-        order: Frame of the other video at each position, int64, shape (frames,).
+        key: Values of the key columns in its row.
+        of_key: Values of the key columns in the other video's row.
+        order: Frame of the other video at each position, int64 of shape (frames,).
         of_table: Table of the other video.
         timed: Whether each frame keeps its duration in the other video; if not, each position keeps its duration.
     """
@@ -117,9 +118,9 @@ class ShownFrames:
 
 
 def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: int) -> Iterator[str]:
-    """Check that videos show the frames of other videos in the recorded order, with equal durations and sizes."""
+    """Check that videos show the frames of other videos in the recorded order, with the same durations and sizes."""
     settings = output.info["settings"]
-    # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1; x264's quantiser doubles every 6.
+    # At crf 23, thumbnails of equal frames in real clips differed by up to 2.1. x264's quantiser doubles every 6 steps.
     furthest = 12.0 * 2 ** (max(0, settings.get("crf", 23) - 23) / 6)
     places: dict[str, dict[tuple[Any, ...], tuple[Path, int]]] = {}
     read = row_reader(["video"])
@@ -129,7 +130,7 @@ def check_shown(output: FinishedOutput, shown: Iterable[ShownFrames], workers: i
             places[table] = _places(output, table, len(key))
         return read(*places[table][key])["video"]["bytes"] or b"" if key in places[table] else b""
 
-    once = {(each.table, each.key): each for each in shown}  # repeated rows are reported by another check
+    once = {(each.table, each.key): each for each in shown}  # another check reports repeated rows
     calls = ((each, video(each.table, each.key), video(each.of_table, each.of_key), furthest) for each in once.values())
     for problems in on_processes(shown_problems, calls, workers):
         yield from problems
@@ -158,7 +159,7 @@ def shown_problems(each: ShownFrames, content: bytes, of: bytes, furthest: float
 
 
 def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
-    """Check that up to 20 evenly spaced videos have the same frames in decord as in PyAV."""
+    """Check that decord and PyAV decode the same frames from up to 20 evenly spaced videos."""
     if find_spec("decord") is None:
         yield NotChecked(f"decord is not installed: {command_for('decord')}")
         return
@@ -175,7 +176,7 @@ def check_decord(output: FinishedOutput, workers: int) -> Iterator[Finding]:
 
 
 def _places(output: FinishedOutput, table: str, keys: int) -> dict[tuple[Any, ...], tuple[Path, int]]:
-    """Return the shard and row number of each row of a table, by its first columns."""
+    """Return the shard and row number of each row in a table, keyed by its first columns."""
     found = {}
     for path in output.shards(table):
         names = read_footer(path).schema.to_arrow_schema().names[:keys]

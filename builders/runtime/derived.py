@@ -13,7 +13,7 @@ from ...core.schema import Config, Row
 
 @dataclass(frozen=True)
 class Derived:
-    """The expected next row of a table: the storage values of all derived columns."""
+    """The row that is expected next in a table, with the storage values of all derived columns."""
 
     table: str
     split: str
@@ -33,7 +33,7 @@ def check_derived(
     splits interleaved arbitrarily, and problems that concern no column.
     """
     by_name = {config.name: config for config in configs}
-    streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None: out of step
+    streams: dict[tuple[str, str], Iterator[Row] | None] = {}  # None once keys differ
     count = 0
     for each in derived:
         if not isinstance(each, Derived):
@@ -65,7 +65,7 @@ def check_derived(
 
 
 def differences(found: Row, expected: Row) -> Iterator[str]:
-    """Yield "column is X, not Y" for each differing column."""
+    """Describe each column that differs, as "column is X, not Y"."""
     for name, value in expected.items():
         if not _same(found[name], value):
             yield f"{name} is {_short(found[name])}, not {_short(value)}"

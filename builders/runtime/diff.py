@@ -1,4 +1,4 @@
-"""Compare two outputs of the same benchmark: settings, tables, rows, videos.
+"""Compare the settings, tables, rows and videos of two outputs of the same benchmark.
 
 `build.json` and `units.parquet` are trusted (`stressreel verify` checks them): tables with equal fingerprints and units
 with equal hashes are not read. All other rows are matched by key and compared column by column. Videos with different
@@ -45,12 +45,12 @@ LIKENESS = {  # of decoded videos; see video.likeness
 }
 LISTED = 4
 SHOWN, CONTEXT = 60, 12  # characters of a value, and of the text before the first difference
-LINES = 200  # differences per part of the report
+LINES = 200  # maximum number of differences to list for each part of the report
 
 
 @dataclass(frozen=True)
 class Change:
-    """A value that differs between A and B; None where it is absent.
+    """A value that differs between A and B, or None where it is absent.
 
     Attributes:
         what: An entry of `build.json` as a dotted path, or a column of a table.
@@ -65,13 +65,13 @@ class Change:
     key: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the change as JSON values, truncating long ones."""
+        """Return the change as JSON values. Long values are truncated."""
         return {"what": legible(self.what), "a": _bounded(self.a), "b": _bounded(self.b)}
 
 
 @dataclass(frozen=True)
 class SomeRows:
-    """Number of some rows of a table, and the keys of the first ones."""
+    """The number of certain rows in a table, and the keys of the first ones."""
 
     count: int = 0
     examples: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class SomeRows:
 
 @dataclass(frozen=True)
 class Move:
-    """Rows in split `before` in A and split `after` in B."""
+    """Rows that are in split `before` in A and in split `after` in B."""
 
     before: str
     after: str
@@ -92,7 +92,7 @@ class Move:
 
 @dataclass(frozen=True)
 class VideoDiff:
-    """Videos of both outputs whose SHA-256 differs.
+    """Videos that are in both outputs but have different SHA-256 hashes.
 
     Attributes:
         changed: Number of these videos.
@@ -110,13 +110,13 @@ class VideoDiff:
 
     @property
     def compared(self) -> int:
-        """Number of decoded videos."""
+        """Return the number of decoded videos."""
         return sum(self.kinds.values())
 
 
 @dataclass(frozen=True)
 class TableDiff:
-    """Differences in a table.
+    """The differences between A and B in one table.
 
     Attributes:
         rows: Number of rows in A and in B; None if the table is absent.
@@ -145,13 +145,13 @@ class TableDiff:
 
     @property
     def reordered(self) -> bool:
-        """Whether only the order of rows, or their division into units, differs."""
+        """Return whether nothing differs but the order of rows or their division into units."""
         found = (self.schema, self.new.count, self.gone.count, self.changed.count, self.moved, self.unmatched)
         return not self.same and None not in self.rows and not any(found)
 
     @property
     def only_videos(self) -> bool:
-        """Whether only the bytes of videos differ."""
+        """Return whether nothing differs but the bytes of videos."""
         others = (self.schema, self.new.count, self.gone.count, self.moved, self.unmatched)
         changed = bool(self.videos and self.videos.changed)
         return changed and not any(others) and {change.what for change in self.columns} == {"sha256"}
@@ -185,7 +185,7 @@ class TableDiff:
 
 @dataclass(frozen=True)
 class Difference(Result):
-    """Differences between outputs A and B.
+    """The differences between two outputs, A and B.
 
     Attributes:
         names: Names of A and B.
@@ -204,14 +204,14 @@ class Difference(Result):
 
     @property
     def failed(self) -> bool:  # type: ignore[override]
-        """Whether the content differs."""
+        """Return whether the content differs."""
         return not self.same
 
     def __str__(self) -> str:
         return "\n".join(map(legible, [self.sentence(), *_details(self)]))
 
     def sentence(self) -> str:
-        """Return a summary such as "8 videos re-encoded, pictures alike, worst 41.2 dB; questions the same"."""
+        """Summarize the differences in one sentence."""
         if self.same:
             return f"The same content: fingerprint {self.fingerprints[0][:16]} in both."
         videos = _video_sentence([table.videos for table in self.tables if table.videos])
@@ -222,7 +222,7 @@ class Difference(Result):
         return "; ".join(filter(None, [videos, *parts])) + "."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a row per table with the numbers of new, removed and changed rows."""
+        """Return a table with the numbers of new, removed and changed rows for each table that differs."""
         rows = tuple(
             (each.name, *each.rows, each.new.count, each.gone.count, each.changed.count) for each in self.tables
         )
@@ -296,7 +296,7 @@ def _part(output: FinishedOutput, config: Config, split: str) -> Any:
 
 
 def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
-    """Return a 64-bit hash and the number of rows of every unit, by table "config/split"."""
+    """Return a 64-bit hash and the number of rows of every unit, by table ("config/split")."""
     found = defaultdict(list)
     if (output.path / UNITS).is_file():
         for unit in read_units(output.path):
@@ -306,7 +306,7 @@ def _units(output: FinishedOutput) -> dict[str, list[tuple[int, int]]]:
 
 
 def _flat_info(output: FinishedOutput) -> dict[str, Any]:
-    """Flatten the description of the build in `build.json` to dotted paths."""
+    """Flatten the description of the build in `build.json`, with dotted paths as keys."""
 
     def flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
@@ -328,11 +328,11 @@ def _changes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Change]:
 
 @dataclass(frozen=True)
 class _TableReader:
-    """Read the rows to compare in a table of one output.
+    """Reads those rows in a table of one output that must be compared.
 
     Attributes:
         units: Units of the table; see `_units`.
-        shared: Hashes of units common to both outputs, whose rows are not compared.
+        shared: Hashes of units that both outputs contain, whose rows need not be compared.
     """
 
     output: FinishedOutput
@@ -343,7 +343,7 @@ class _TableReader:
 
     @cached_property
     def shards(self) -> list[tuple[str, Path, NDArray[np.bool_]]]:
-        """Split and path of every shard, with a mask of the rows to compare."""
+        """Return the split and path of every shard, with a mask of the rows to compare."""
         found = []
         for split in self.splits:
             count = self.output.info["counts"][self.config.name][split]
@@ -361,7 +361,7 @@ class _TableReader:
         return found
 
     def places(self) -> list[tuple[str, Path, int]]:
-        """Return split, shard and row number of every row to compare."""
+        """Return the split, shard and row number of every row to compare."""
         return [(split, path, int(row)) for split, path, wanted in self.shards for row in np.flatnonzero(wanted)]
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
@@ -382,7 +382,7 @@ class _TableReader:
         return found
 
     def keys(self) -> dict[str, int]:
-        """Return the number of every row to compare by key; raise InputError if a key is duplicated."""
+        """Map the key of every row to compare to its number. Raise InputError if a key is duplicated."""
         listed = list(map(canonical_json, zip(*map(self.column, self.config.key), strict=True)))
         keys = {key: row for row, key in enumerate(listed)}
         if len(keys) != len(listed):
@@ -465,7 +465,7 @@ def _shown(key: str) -> str:
 def _compare_videos(
     pairs: Sequence[tuple[str, tuple[Path, int], tuple[Path, int]]], column: str, decode: bool, most: int | None
 ) -> VideoDiff:
-    """Compare videos whose SHA-256 differs, each given by key and positions in A and B."""
+    """Compare videos that have different SHA-256 hashes, each given by its key and its positions in A and B."""
     if not decode:
         return VideoDiff(len(pairs))
     taken = len(pairs) if most is None else min(most, len(pairs))
@@ -486,7 +486,7 @@ def _compare_videos(
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    """Summarize the changed videos of several tables; return "" if there are none."""
+    """Summarize the changed videos of several tables. Return "" if there are none."""
     changed, compared = sum(each.changed for each in videos), sum(each.compared for each in videos)
     if not changed:
         return ""
@@ -528,7 +528,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _details(found: Difference) -> Iterator[str]:
-    """Yield a line per difference, grouped by the part of the output."""
+    """Yield a line for each difference, grouped by the part of the output."""
     if found.build:
         yield "\nbuild.json"
         yield from _first(f"  {change.what}: {_values(change)}" for change in found.build)
@@ -564,7 +564,7 @@ def _of_table(table: TableDiff) -> Iterator[str]:
 
 
 def _values(change: Change) -> str:
-    """Format two values as JSON; long ones are shortened to start just before their first difference."""
+    """Format two values as JSON. Long ones are shortened to start just before their first difference."""
     texts = ["nothing" if value is None else json.dumps(value, ensure_ascii=False) for value in (change.a, change.b)]
     common = len(commonprefix(texts))  # noqa: RUF071 - of characters is meant
     start = max(common - CONTEXT, 0) if max(map(len, texts)) > SHOWN else 0
@@ -573,6 +573,6 @@ def _values(change: Change) -> str:
 
 
 def _bounded(value: Any) -> Any:
-    """Return a value, or the start of its JSON if it is long."""
+    """Return a value or, if it is long, the start of its JSON."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST else text[:LONGEST] + "…"

@@ -1,4 +1,4 @@
-"""Render units in this process or in worker processes; see `ray_cluster` for several machines."""
+"""Render units in this process or in worker processes. For several machines, see `ray_cluster`."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Result = tuple[Unit, Facts | Skip]
 IN_FLIGHT = 4
 """Units submitted per worker, which bounds the memory for pending units."""
 
-# Limits for multithreaded libraries, as builds parallelize by processes.
+# Limits for multithreaded libraries, since builds run in parallel processes.
 ONE_THREAD = dict.fromkeys(
     ("OPENCV_FOR_THREADS_NUM", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
 )
 
 
 class Executor(Protocol):
-    """Interface of executors."""
+    """Interface of all executors."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
-        """Render units, and yield each with its facts or skip when it is done.
+        """Render units. Yield each unit with its facts or its skip as soon as it is done.
 
         The builder is pickled once per worker.
 
@@ -44,12 +44,12 @@ class Executor(Protocol):
 
 
 def longest_first(units: Sequence[Unit]) -> list[Unit]:
-    """Sort units by decreasing cost."""
+    """Sort units so that the most expensive come first."""
     return sorted(units, key=lambda unit: -unit.cost)
 
 
 def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
-    """Render one unit and deliver its files; an unusable source becomes a Skip without files."""
+    """Render a unit and deliver its files. If its source is unusable, return a Skip and deliver nothing."""
     try:
         folder = store.scratch(unit.id)
         try:
@@ -69,17 +69,17 @@ def render_unit(builder: Builder, unit: Unit, store: Store) -> Facts | Skip:
             "it; --debug shows the traceback."
         ) from error
     finally:
-        gc.collect()  # frames in reference cycles are few but large objects
+        gc.collect()  # few frames are in reference cycles, but they are large
 
 
 @dataclass(frozen=True)
 class Inline:
-    """Render units in this process."""
+    """Renders units in this process, one after the other."""
 
     def execute(self, builder: Builder, units: Sequence[Unit], store: Store) -> Iterator[Result]:
         """Render units one after the other; see `Executor`."""
-        ours = gc.get_freeze_count() == 0  # otherwise the caller unfreezes
-        gc.freeze()  # excludes older objects from the collection after each unit
+        ours = gc.get_freeze_count() == 0  # otherwise, the caller unfreezes them
+        gc.freeze()  # exclude older objects from garbage collection after each unit
         try:
             with _one_thread():
                 for unit in longest_first(units):
@@ -91,7 +91,7 @@ class Inline:
 
 @dataclass(frozen=True)
 class Processes:
-    """Render units in worker processes on this machine, each with one thread."""
+    """Renders units in worker processes on this machine, each with one thread."""
 
     workers: int
 
@@ -124,7 +124,7 @@ class Processes:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit libraries that start inside a `with` block, here or in workers, to one thread."""
+    """Limit libraries that are loaded inside a `with` block, here or in workers, to one thread."""
     kept = {name: os.environ.get(name) for name in ONE_THREAD}
     os.environ.update(ONE_THREAD)
     try:

@@ -1,4 +1,4 @@
-"""Find missing and unreadable source videos before work starts."""
+"""Find missing and unreadable source videos before rendering starts."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def preflight(builder: Builder, units: Sequence[Unit]) -> list[Skip]:
 
 
 def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str], file: Path | None) -> str:
-    """Describe missing and unreadable videos and the searched folders.
+    """Describe which videos are missing or unreadable, and which folders were searched.
 
     If not all videos are mentioned, the complete list is written to `file`, unless it is None.
     """
@@ -53,25 +53,25 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
 
 
 def list_beside(out: Path) -> Path:
-    """Return the path of the list of missing videos: next to a local output, else in the current folder."""
+    """Return where to write the list of missing videos: next to a local output, or in the current folder."""
     url = address(out)
     name = (url.rstrip("/") if url else str(out.absolute())).rpartition("/")[2]
     return (Path() if url else out.parent) / f"{name}.missing.tsv"
 
 
 def first_of(names: Sequence[str]) -> str:
-    """Join the first ten names and count the others."""
+    """Join the first ten names and add how many others there are."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return ", ".join(names[:SHOWN]) + more
 
 
 def many(count: int, noun: str) -> str:
-    """Return a count with its noun, pluralized if needed."""
+    """Format a count with its noun, in the plural if needed."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def _listed(by_source: dict[str, Skip], file: Path) -> bool:
-    """Write a list of videos, one per line; return whether the file could be written."""
+    """Write a list of videos, one per line. Return whether the file could be written."""
     rows = ["source_id\treason\tdetail"]
     rows += ["\t".join([name, skip.reason, " ".join(skip.detail.split())]) for name, skip in sorted(by_source.items())]
     with suppress(OSError, StressreelError):

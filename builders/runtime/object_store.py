@@ -1,4 +1,4 @@
-"""Build into object storage: files and receipts of units are objects, the work folder is local.
+"""Build into object storage, where files and receipts of units are objects. The work folder is local.
 
 PREFIX/.build/lock            lock of the current driver, renewed every few seconds; only one driver at a time
 PREFIX/.build/plan.json       hash of the started plan
@@ -37,8 +37,8 @@ from ...core.plan import Plan
 from .output import BuildJournal, Say, UnfinishedOutput, claim, left_names, mismatch
 from .own_files import tell_signed
 
-BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and until an owner is considered dead
-AT_ONCE = 16  # parallel requests
+BEAT, STALE = 20.0, 120.0  # seconds between renewals of the lock, and until its owner is considered dead
+AT_ONCE = 16  # number of parallel requests
 STATE = ".build"
 PLAN = f"{STATE}/plan.json"
 CLEARED = "cleared"
@@ -46,39 +46,39 @@ CLEARED = "cleared"
 
 @dataclass(frozen=True)
 class ObjectStore:
-    """Store the files of units as objects; see `store.Store`. Instances are pickled to workers."""
+    """Stores the files of units as objects; see `store.Store`. Instances are pickled to workers."""
 
     objects: Objects
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty local folder."""
+        """Return an empty local folder for the files of a unit."""
         folder = inside(_scratch(), unit_id)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Upload the files of a unit and remove the local copies."""
+        """Upload the files of a unit, and remove the local copies."""
         folder = inside(_scratch(), unit_id)
         for name in files:
             self.objects.put(self._key(unit_id, sha256_file(folder / name)), folder / name)
         shutil.rmtree(folder, ignore_errors=True)
 
     def discard(self, unit_id: str) -> None:
-        """Remove the local files of a unit; objects without a receipt are ignored."""
+        """Remove the local files of a unit. Objects without a receipt are ignored."""
         shutil.rmtree(inside(_scratch(), unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Return whether files of these sizes exist."""
+        """Return whether all files exist and have these sizes."""
         existing = Counter(found.size for found in self.objects.list(f"{STATE}/files/{unit_id}/"))
         return Counter(files.values()) <= existing
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by its hash, or b"" if it does not exist."""
+        """Return the content of the file with this hash, or b"" if it does not exist."""
         return self.objects.get(self._key(unit_id, sha256)) or b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Keep the file, as the shard with its content is local until the build is published."""
+        """Do nothing, since the shard with the file's content is local until the build is published."""
 
     def _key(self, unit_id: str, sha256: str) -> str:
         return f"{STATE}/files/{unit_id}/{sha256}"
@@ -86,14 +86,14 @@ class ObjectStore:
 
 @dataclass
 class RemoteBuildJournal(BuildJournal):
-    """A journal whose receipts are also stored as objects; `id` distinguishes those of different starts."""
+    """A journal whose receipts are also stored as objects. `id` differs each time a build is started."""
 
     objects: Objects = Objects("")
     lock: Lock | None = None
     id: str = ""
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry, and upload it if it is a receipt.
+        """Append an entry and, if it is a receipt, upload it.
 
         Raises:
             OutputError: The entry cannot be written, or another driver has taken over the build.
@@ -106,7 +106,7 @@ class RemoteBuildJournal(BuildJournal):
 
 
 class RemoteUnfinishedOutput(UnfinishedOutput):
-    """An output in object storage, locked by this process, with a local work folder."""
+    """An output in object storage that this process has locked, with a local work folder."""
 
     def __init__(self, objects: Objects, folder: Path, lock: Lock):
         super().__init__(folder)
@@ -117,7 +117,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         return ObjectStore(self.objects)
 
     def start(self, plan: Plan) -> BuildJournal:
-        """Start a plan, or resume it from any machine; raise MismatchError if another plan was started here."""
+        """Start a plan, or resume it from any machine. Raise MismatchError if another plan was started here."""
         done = finished(self.objects)
         if done is not None and done["plan_sha256"] != plan.hash:
             raise mismatch(self.name, ["the plan"])
@@ -153,7 +153,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         return journal
 
     def _take_receipts(self, journal: RemoteBuildJournal) -> None:
-        """Add receipts that are missing locally, such as those of other machines."""
+        """Add receipts that are missing locally, such as those written by other machines."""
         prefix = f"{STATE}/receipts/{journal.id}/"
         names = [found.key for found in self.objects.list(prefix)]
         new = [key for key in names if not journal.rendered(key.removeprefix(prefix))]
@@ -169,7 +169,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         tables, reports = left_names({"tables": (), **stored}, "tables", f"{self.objects.url}/{PLAN}")
         more = left_names(done, "counts", f"{self.objects.url}/build.json")
         tables, reports = tables | more[0], reports | more[1]
-        # If the process is killed from here on, this mark identifies a partly cleared output of ours.
+        # If the process is killed after this, the mark shows that the half-cleared output is ours.
         mark = {"hash": CLEARED, "tables": sorted(tables), "reports": sorted(reports)}
         self.objects.put(PLAN, json.dumps(mark).encode())
         if card := self.objects.get(CARD, LARGEST_OWN):
@@ -188,7 +188,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         self.objects.remove(PLAN)
 
     def note_signed(self, say: Say) -> None:
-        """Warn, before any change, that an existing signature will become invalid."""
+        """Warn, before anything changes, that an existing signature will become invalid."""
         if self.objects.head(SIGNATURE) is not None:
             tell_signed(self.name, say)
 
@@ -216,7 +216,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         self._remove_state()
 
     def leave(self) -> None:
-        """Remove the work folder of a published build, or the traces of a start without results."""
+        """Remove the work folder of a published build, or the traces of a build that never produced results."""
         with suppress(InputError, OutputError):
             if self.done.is_file() and finished(self.objects) is not None:
                 gone = self.path.with_name(f".{self.path.name}.{_own_name()}")
@@ -230,7 +230,7 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
 
 
 class Lock:
-    """Lock of a build: an object that its owner renews conditionally, by a version known only to the owner."""
+    """A lock on a build: an object that its owner renews conditionally, by a version that only the owner knows."""
 
     def __init__(self, objects: Objects):
         self.objects, self.key = objects, f"{STATE}/lock"
@@ -240,7 +240,7 @@ class Lock:
         self._thread = threading.Thread(target=self._renew, daemon=True)
 
     def acquire(self, now: float) -> None:
-        """Acquire the lock, or take it over from a dead driver; `now` is the time by the store's clock.
+        """Acquire the lock, or take it over from a dead driver. `now` is the time by the store's clock.
 
         Raises:
             OutputError: Another driver is building here.
@@ -264,7 +264,7 @@ class Lock:
         self._thread.start()
 
     def check(self) -> None:
-        """Raise OutputError if another driver has taken over."""
+        """Raise OutputError if another driver has taken over the lock."""
         if not self._lost and time.time() - self._renewed > STALE - BEAT:
             self._lost = "it was not renewed in time"
         if self._lost:
@@ -294,7 +294,7 @@ class Lock:
             except Lost:
                 self._lost = "another driver took it over"
                 return
-            except Exception as error:  # retried until the lock is considered stale
+            except Exception as error:  # try again until the lock is considered stale
                 if time.time() - self._renewed > STALE - BEAT:
                     self._lost = str(error)
                     return
@@ -302,14 +302,14 @@ class Lock:
 
 @contextmanager
 def claim_objects(objects: Objects) -> Iterator[RemoteUnfinishedOutput]:
-    """Lock an output in object storage for this process; the work folder is in the user's cache.
+    """Lock an output in object storage for this process. The work folder is in the user's cache.
 
     Raises:
         OutputError: Another driver is building there, the prefix has other files, or the store ignores conditions.
     """
     if objects.url.startswith("gs:"):
         raise OutputError(
-            f"--out {objects.url}: the lock of a build needs conditional replacement, unsupported for gs://. "
+            f"--out {objects.url}: locking a build requires conditional replacement, which gs:// does not support. "
             "Build into a folder or s3://, and copy the output."
         )
     now = check_conditions(objects)
@@ -346,7 +346,7 @@ def finished(objects: Objects) -> dict[str, Any] | None:
 
 
 def check_conditions(objects: Objects) -> float:
-    """Check that the store supports conditional puts, which the lock requires; rclone's S3 server does not.
+    """Check that the store supports conditional writes, which the lock requires. rclone's S3 server does not.
 
     Returns:
         The time by the store's clock, in seconds since 1970.

@@ -1,4 +1,4 @@
-"""Manage the output folder of a build: its lock, plan, and journal of finished work.
+"""Manage the output folder of a build: its lock, its plan, and the journal of finished work.
 
 OUT/.build/plan.json     identity and hash of the started plan
 OUT/.build/journal.jsonl one line per finished unit (its receipt) and per finished shard, synced on completion
@@ -42,7 +42,7 @@ Say = Callable[[str], None]
 
 @dataclass
 class BuildJournal:
-    """Journal of finished work. Receipts remain in the file; only their positions are in memory.
+    """The journal of finished work. Receipts stay in the file, and only their positions are in memory.
 
     Attributes:
         path: The file to append to.
@@ -64,7 +64,7 @@ class BuildJournal:
 
     @classmethod
     def read(cls, path: Path, others: Iterable[Path] = ()) -> Self:
-        """Read a journal, dropping a last line that was truncated by a kill.
+        """Read a journal, and drop the last line if it was truncated when the process was killed.
 
         `others` are journals of other processes, which may still be appending; they are not changed.
         """
@@ -116,7 +116,7 @@ class BuildJournal:
         return unit_id in self._places
 
     def facts(self, unit_id: str) -> Facts:
-        """Return the facts in a unit's receipt, or an empty dictionary."""
+        """Return the facts in the receipt of a unit, or an empty dictionary."""
         if unit_id not in self._places:
             return {}
         path, start, length = self._places[unit_id]
@@ -129,7 +129,7 @@ class BuildJournal:
         return facts
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Append an entry and sync it; raise OutputError if the disk is full or not writable."""
+        """Append an entry and sync it to disk. Raise OutputError if the disk is full or not writable."""
         line = canonical_json(entry).encode() + b"\n"
         try:
             with open(self.path, "ab") as handle:
@@ -142,17 +142,17 @@ class BuildJournal:
         self._size += len(line)
 
     def add_result(self, unit: Unit, result: Facts | Skip, stamp: str) -> None:
-        """Append a unit's receipt or skip, with the stamp of its source."""
+        """Append the receipt or the skip of a unit, with the stamp of its source."""
         value = {"skip": asdict(result)} if isinstance(result, Skip) else {"facts": result}
         self.add({"unit": unit.id, "stamp": stamp, **value})
 
     def add_shard(self, config: str, split: str, rows: int, parts: int) -> None:
-        """Append the receipt of a shard, with the numbers of finished rows and shards of its table."""
+        """Append the receipt of a shard, with the numbers of rows and shards finished in its table so far."""
         self.add({"shard": f"{config}/{split}", "rows": rows, "parts": parts})
 
 
 class UnfinishedOutput:
-    """An output folder locked by this process."""
+    """An output folder that this process has locked."""
 
     def __init__(self, path: Path):
         self.path, self.name = path, str(path)
@@ -162,16 +162,16 @@ class UnfinishedOutput:
         self.done = path / "build.json"
 
     def start(self, plan: Plan) -> BuildJournal:
-        """Start a plan as the only process, or resume it; raise MismatchError as `begin`."""
+        """Start or resume a plan as the only process. Raise MismatchError under the same conditions as `begin`."""
         self.begin(plan)
         remove_temporaries(self.path)
         return self.journal()
 
     def begin(self, plan: Plan) -> None:
-        """Record a plan, or check that it is the one that was started.
+        """Record the plan, or check that it is the same plan that was started here.
 
         Raises:
-            MismatchError: Another plan was started in the folder; the message lists the differences.
+            MismatchError: Another plan was started in the folder. The message lists the differences.
         """
         file = self.state / "plan.json"
         before = read_state(file, ("builder", "hash", "identity", "tables"))
@@ -195,13 +195,13 @@ class UnfinishedOutput:
             write_json(file, start)
 
     def journal(self, share: WorkShare | None = None) -> BuildJournal:
-        """Read all journals of the output; entries are appended to its own journal, or to that of a share."""
+        """Read all journals of the output. New entries are appended to its own journal, or to that of a share."""
         shares = sorted(self.state.glob("journal-*.jsonl"), key=lambda file: (file.stat().st_mtime, file.name))
         own = self.state / (f"journal-{_named(share)}.jsonl" if share else "journal.jsonl")
         return BuildJournal.read(own, [file for file in (self.state / "journal.jsonl", *shares) if file != own])
 
     def hold(self, share: WorkShare) -> FileLock:
-        """Lock a share for this process; raise OutputError if another process is rendering it."""
+        """Lock a share for this process. Raise OutputError if another process is rendering it."""
         lock = FileLock(self.state / f"lock-{_named(share)}", timeout=0)
         try:
             lock.acquire()
@@ -225,7 +225,7 @@ class UnfinishedOutput:
         return held
 
     def forget_shares(self) -> None:
-        """Remove the lock files of shares; the output must be locked and no share may be."""
+        """Remove the lock files of the shares. The output must be locked, and no share may be."""
         for file in self.state.glob("lock-*"):
             file.unlink(missing_ok=True)
 
@@ -234,14 +234,14 @@ class UnfinishedOutput:
         return FolderStore(self.staging)
 
     def publish(self) -> None:
-        """Publish the finished output; has no effect on a folder."""
+        """Publish the finished output. This has no effect on a folder."""
 
     def note_signed(self, say: Say) -> None:
-        """Warn, before any change, that an existing signature will become invalid."""
+        """Warn, before anything changes, that an existing signature will become invalid."""
         note_signed(self.path, say)
 
     def leave(self) -> None:
-        """Remove the traces of a start without results."""
+        """Remove the traces of a build that never produced results."""
         kept = ("build.json", ".build/journal.jsonl", ".build/staging")
         if any((self.path / name).exists() for name in kept) or any(self.state.glob("journal-*.jsonl")):
             return
@@ -262,13 +262,13 @@ class UnfinishedOutput:
         reports: set[str] = set()
         for file, key in ((plan, "tables"), (self.done, "counts")):
             stored: dict[str, Any] | None = None
-            with suppress(OutputError):  # if damaged, the other file may suffice
+            with suppress(OutputError):  # if one is damaged, the other file may suffice
                 stored = read_state(file, (key,))
             if stored is not None:
                 found = left_names(stored, key, str(file))
                 tables, reports = tables | found[0], reports | found[1]
         try:
-            # build.json first, so that the build no longer counts as complete
+            # remove build.json first, so that the build no longer counts as complete
             for name in ("build.json", "croissant.json", UNITS, *reports):
                 (self.path / name).unlink(missing_ok=True)
             keep_notes_alone(self.path / CARD)
@@ -353,7 +353,7 @@ STATE: dict[str, type] = {  # types of the entries in plan.json and build.json
 
 
 def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
-    """Read a JSON object written by a build; return None if the file does not exist.
+    """Read a JSON object that a build has written. Return None if the file does not exist.
 
     Raises:
         OutputError: The file is damaged, lacks a key, or has a value of the wrong type.
@@ -371,7 +371,7 @@ def read_state(file: Path, keys: tuple[str, ...]) -> dict[str, Any] | None:
 
 
 def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str], set[str]]:
-    """Return the names of the tables and reports of a build; raise OutputError if one is not a plain file name."""
+    """Return the names of the tables and reports of a build. Raise OutputError if one is not a plain file name."""
     try:
         return set(map(check_name, stored[key])), set(map(check_name, stored.get("reports", ())))
     except (TypeError, ValueError) as error:
@@ -388,7 +388,7 @@ def _damaged(file: Path, error: Exception) -> OutputError:
 
 
 def mismatch(path: Path | str, lines: list[str]) -> MismatchError:
-    """Return the error for an output that was started with different settings or inputs."""
+    """Create the error for an output that was started with different settings or inputs."""
     return MismatchError(
         f"{path} was started with different settings or inputs:\n  "
         + "\n  ".join(lines)
@@ -401,7 +401,7 @@ def _named(share: WorkShare) -> str:
 
 
 def _is_ours(output: UnfinishedOutput) -> bool:
-    """Return whether a folder contains a build, or only the traces of a killed start.
+    """Return whether a folder contains a build, or only the traces of a build that was killed at its start.
 
     The notes of a removed card and an old signature are also accepted.
     """

@@ -1,4 +1,4 @@
-"""Distinguish an output's own files from tolerated others, and detect its signature."""
+"""Distinguish an output's own files from other files that are tolerated, and detect its signature."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BESIDE = (".build", ".cache/huggingface", ".git", ".gitattributes", ".gitignore"
 
 
 def own_names(output: FinishedOutput) -> list[str]:
-    """Return the names of all expected files of an output, existing or not, and of its existing optional files."""
+    """Return the names of all files that an output should have, and of the optional files that it does have."""
     shards = [path for config in output.info["counts"] for path in output.shards(config)]
     card = output.path / CARD
     figures = FIGURE.findall(read_own(card, errors="replace")) if card.is_file() else []
@@ -36,18 +36,18 @@ def own_names(output: FinishedOutput) -> list[str]:
 
 
 def lies_in(name: str, places: Iterable[str]) -> bool:
-    """Return whether a file equals or is inside one of the places."""
+    """Return whether a file is one of the places or is inside one of them."""
     return any(name == each or name.startswith(f"{each}/") for each in places)
 
 
 def unaccounted(output: FinishedOutput) -> Iterator[str]:
-    """Yield the files that do not belong to an output, such as other shards."""
+    """Yield files that do not belong to an output, such as extra shards."""
     known = set(own_names(output))
     yield from (name for name in output.files() if name not in known and not lies_in(name, BESIDE))
 
 
 def note_signed(folder: Path, say: Callable[[str], None] | None = None) -> None:
-    """Warn, before the files of an output are rewritten, that it is signed; prints to standard error by default."""
+    """Warn, before its files are rewritten, that an output is signed. By default, print to standard error."""
     if (folder / SIGNATURE).is_file():
         tell_signed(folder, say or (lambda text: print(printable(text), file=sys.stderr, flush=True)))
 

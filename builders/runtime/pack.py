@@ -1,4 +1,4 @@
-"""Pack finished units into shards: rows are generated once, in plan order, and written to all tables."""
+"""Pack finished units into shards. Rows are generated once, in plan order, and written to all tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Key = tuple[str, str]
 
 @dataclass
 class _Table:
-    """A config and split being written.
+    """A config and split that is being written.
 
     Attributes:
         rows: Number of rows so far, including those of an earlier run.
@@ -52,7 +52,7 @@ def pack(
 ) -> tuple[Fingerprint, dict[str, dict[str, int]]]:
     """Write the shards of every table, and `units.parquet`.
 
-    Shards with a receipt are not written again; their rows are only hashed and counted.
+    Shards that have a receipt are not written again. Their rows are only hashed and counted.
 
     Returns:
         The fingerprint, and row counts by config and split.
@@ -73,7 +73,7 @@ def pack(
                     continue
                 hasher = UnitHasher(unit.id)
                 facts = journal.facts(unit.id)
-                with fitting(output.path):  # the journal is untrusted
+                with fitting(output.path):  # the journal is not trusted
                     for name, row in builder.rows(unit, facts):
                         config = configs[name]
                         table = tables.get((name, unit.split))
@@ -95,7 +95,7 @@ def pack(
         for table in tables.values():
             if table.writer:
                 table.writer.abandon()
-    for (name, split), table in tables.items():  # shard names include the total number
+    for (name, split), table in tables.items():  # the total number is part of each shard's name
         for number in range(table.parts):
             part = output.path / part_path(name, split, number)
             if part.is_file():
@@ -114,7 +114,7 @@ def count_rows(plan: Plan, rows: Mapping[Key, int]) -> dict[str, dict[str, int]]
 
 
 def is_full(shard_bytes: int, row_bytes: int) -> bool:
-    """Return whether a row of this size requires a new shard."""
+    """Return whether a row of this size no longer fits into the shard."""
     return shard_bytes > 0 and shard_bytes + row_bytes > SHARD_BYTES
 
 
@@ -128,7 +128,7 @@ def _add(
     store: Store,
     journal: BuildJournal,
 ) -> None:
-    """Write a row with its videos, unless an earlier run has written it."""
+    """Write a row with its videos, unless it was written in an earlier run."""
     table.rows += 1
     if table.rows <= table.done:
         return
@@ -144,7 +144,7 @@ def _add(
 
 
 def _with_files(config: Config, names: Sequence[str], row: Row, unit: Unit, store: Store) -> Row:
-    """Replace the file names in video columns by the files' bytes, which must match the row's hash."""
+    """Replace file names in video columns by the content of the files, whose hash must match the row's."""
     for name in names:
         content = store.read(unit.id, row[name], row["sha256"])
         if hashlib.sha256(content).hexdigest() != row["sha256"]:
@@ -168,7 +168,7 @@ def _relieve(tables: dict[Key, _Table]) -> None:
 
 
 def _finish(table: _Table, output: UnfinishedOutput, store: Store, journal: BuildJournal) -> None:
-    """Finish a table's shard, write its receipt, and remove the packed files."""
+    """Finish the current shard of a table, write its receipt, and remove the files that it contains."""
     if table.writer is None:
         return
     table.writer.close()

@@ -1,6 +1,6 @@
-"""Render units on a Ray cluster: one task per unit. Workers write files to the store and return the facts.
+"""Render units on a Ray cluster, with one task per unit. Workers write files to the store and return the facts.
 
-The driver keeps the journal. Only Ray Core is used; its object store contains only the pickled builder.
+The driver keeps the journal. Only Ray Core is used, and its object store holds nothing but the pickled builder.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ OURS = ("STRESSREEL_CACHE_GB", "STRESSREEL_FFMPEG")
 
 @dataclass(frozen=True)
 class RayCluster:
-    """Render units on the machines of a Ray cluster.
+    """Renders units on the machines of a Ray cluster.
 
     Attributes:
         address: "host:port" of the head; by default the cluster of this machine, or else a temporary local one.
@@ -69,7 +69,7 @@ class RayCluster:
         """Render units on the cluster; see `Executor`.
 
         If a worker or node dies, or the store is temporarily unreachable, the unit is rendered again, up to `TRIES`
-        attempts in total. Other failures are not retried.
+        times in total. Other failures are not retried.
 
         Raises:
             MismatchError: A worker's versions differ from the plan.
@@ -96,7 +96,7 @@ class RayCluster:
 
 @dataclass(frozen=True)
 class _Job:
-    """Data sent once to every worker.
+    """Data that is sent to every worker once.
 
     Attributes:
         tools: Required versions.
@@ -114,7 +114,7 @@ class _Job:
 def _drive(
     ray: Any, work: Any, job: Any, units: Sequence[Unit], workers: int | None, *, cancel: bool
 ) -> Iterator[Result]:
-    """Submit units and yield results as they arrive; with `cancel`, running tasks are cancelled at the end."""
+    """Submit units and yield results as they arrive. With `cancel`, tasks that still run at the end are cancelled."""
     waiting = deque(units)
     running: dict[Any, Unit] = {}
     begun: Counter[str] = Counter()
@@ -140,7 +140,7 @@ def _drive(
                 begun[unit.id] += 1
                 running[work.remote([job], unit, pause)] = unit
             found, _ = ray.wait(list(running), num_returns=1, timeout=1.0)
-            if found:  # also collect all other finished tasks
+            if found:  # collect all other finished tasks as well
                 found, _ = ray.wait(list(running), num_returns=len(running), timeout=0)
             for ref in found:
                 unit = running.pop(ref)
@@ -166,13 +166,13 @@ def _drive(
                     raise result
                 yield unit, result
     finally:
-        for ref in running if cancel else ():  # otherwise they end with the driver; doing both may crash Ray 2.60
+        for ref in running if cancel else ():  # otherwise they end with the driver; doing both can crash Ray 2.60
             with suppress(ray.exceptions.RayError, RuntimeError, ValueError):
                 ray.cancel(ref, force=True)
 
 
 def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | StressreelError:
-    """Render a unit in a worker; return errors, because Ray would wrap exceptions in its own message."""
+    """Render a unit in a worker. Errors are returned, because Ray would wrap exceptions in its own message."""
     time.sleep(pause)
     try:
         builder, store = _prepared(job[0])
@@ -183,7 +183,7 @@ def _work(job: Sequence[Any], unit: Unit, pause: float) -> Facts | Skip | Stress
 
 @lru_cache(maxsize=1)
 def _prepared(ref: Any) -> tuple[Builder, Store]:
-    """Check versions and folder access once per worker, and unpickle the builder."""
+    """Check the versions and the access to the folder once per worker, then unpickle the builder and the store."""
     job: _Job = import_extra("ray").get(ref)
     own_process()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver handles Ctrl-C
@@ -209,7 +209,7 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
             f"the worker on {socket.gethostname()} cannot load the builder: {error}. Install the package of the "
             "benchmark on all machines of the cluster."
         ) from error
-    gc.freeze()  # excludes Ray and the packages from the collection after each unit
+    gc.freeze()  # exclude Ray and the packages from garbage collection after each unit
     return builder, store
 
 
@@ -229,7 +229,7 @@ def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def _joined(cluster: RayCluster) -> Iterator[Any]:
-    """Join a cluster or start a local one, and leave or stop it afterwards; the caller's own keeps running.
+    """Join a cluster or start a local one, and leave or stop it afterwards, unless the caller had already joined one.
 
     Raises:
         BuildError: Ray cannot be started or joined.
@@ -255,7 +255,7 @@ def _init(ray: Any, cluster: RayCluster) -> None:
         except ConnectionError:
             if cluster.address:
                 raise
-            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # no telemetry
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # disable telemetry
             ray.init(
                 address="local",
                 num_cpus=cluster.workers or os.cpu_count(),
@@ -269,7 +269,7 @@ def _init(ray: Any, cluster: RayCluster) -> None:
 
 
 def check_address(address: str) -> None:
-    """Check the address of a cluster before a build is prepared; raise UsageError if it is unusable."""
+    """Check the address of a cluster before a build is prepared. Raise UsageError if it cannot be used."""
     host, _, port = address.rpartition(":")
     if address == "auto":
         return
@@ -290,7 +290,7 @@ def check_address(address: str) -> None:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """Restore the handlers of SIGINT and SIGTERM, which Ray replaces."""
+    """Restore the handlers for SIGINT and SIGTERM that Ray replaces."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -304,7 +304,7 @@ def _own_signals() -> Iterator[None]:
 
 @contextmanager
 def _token(store: Store) -> Iterator[str | None]:
-    """Create a temporary file in the store's folder, by which workers test their access to it."""
+    """Create a temporary file in the store's folder, which workers use to test their access."""
     if not isinstance(store, FolderStore):
         yield None
         return
@@ -318,7 +318,7 @@ def _token(store: Store) -> Iterator[str | None]:
 
 
 def _check_nodes(ray: Any, token: str | None) -> None:
-    """Check, before work starts, that every node can access the token and has stressreel.
+    """Check, before work starts, that every node can access the token and has stressreel installed.
 
     Raises:
         OutputError: A node cannot access the store's folder.

@@ -1,7 +1,7 @@
 """Verify an output by building it again from its sources, which detects forged content.
 
 The build is planned by the benchmark's own `prepare`. The rows of every unit are compared with those in the output, and
-all videos, or a sample, are rendered again and compared. The output does not determine what is checked.
+all videos, or a sample, are rendered again and compared. The output cannot influence what is checked.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from .derived import differences
 from .pack import Key, count_rows, is_full
 
 FEW_VIDEOS, SAMPLE, EACH_KIND = 60, 20, 2
-RENDERED = 5  # units rendered because their rows differ, since `look` may fail to notice a broken file
+RENDERED = 5  # maximum number of units to render because their rows differ, since `look` may miss a broken file
 OF_ROWS, OF_CHOICES = ("counts", "skips", "fingerprint"), ("notes", "plan_sha256", "canary")
-MOST_OTHERWISE = 0.2  # maximum share of rows with different choices by another embedding engine
+MOST_OTHERWISE = 0.2  # maximum share of rows in which another embedding engine may have made different choices
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class RebuildOptions:
 
 @dataclass(frozen=True)
 class RebuiltVideo:
-    """A video of an output, and the rendered file that it must equal.
+    """A video of an output, and the rendered file that must match it.
 
     Attributes:
         title: Table and key, for messages.
@@ -77,7 +77,7 @@ class RebuiltVideo:
 
 
 class LocatedRow(NamedTuple):
-    """A row of an output: its storage values, with hashes in place of videos, and the text that is hashed."""
+    """A row of an output: its position, its values with hashes instead of videos, and the text that is hashed."""
 
     shard: int
     number: int
@@ -87,7 +87,7 @@ class LocatedRow(NamedTuple):
 
 @dataclass
 class OutputRows:
-    """Rows of a config and split in an output, read once and in order."""
+    """The rows of a config and split in an output, read once and in order."""
 
     config: Config
     split: str
@@ -104,19 +104,19 @@ class OutputRows:
 
     @property
     def name(self) -> str:
-        """Name of the table in `units.parquet`."""
+        """Return the name of the table in `units.parquet`."""
         return f"{self.config.name}/{self.split}"
 
     def title(self, row: Row) -> str:
-        """Return the key of a row for messages."""
+        """Return the key of a row, for use in messages."""
         return " ".join(str(row[name]) for name in self.config.key)
 
     def take(self, count: int) -> Iterator[LocatedRow]:
-        """Return the next rows, with the hashes of videos in place of their bytes."""
+        """Return the next rows, with hashes instead of the bytes of videos."""
         for shard, place, row in islice(self.found, count):
             line = plain_json(self.config, row)
             size = len(line)
-            for name in self.config.videos:  # may be large, and not needed again
+            for name in self.config.videos:  # it may be large and is not needed again
                 content = row[name]["bytes"] or b""
                 row[name] = {"path": row[name]["path"], "sha256": sha256(content).hexdigest()}
                 size += len(content)
@@ -127,7 +127,7 @@ class OutputRows:
 
 
 class Rebuild:
-    """A build planned again and compared with an output; the checks must run in order."""
+    """A build that is planned again and compared with an output. The checks must run in order."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class Rebuild:
         self._otherwise: Counter[bool] = Counter()
 
     def check_rows(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that every unit yields the rows of the output: all columns, in order, in the same shards."""
+        """Check that every unit produces the rows of the output: all columns, in order, in the same shards."""
         configs = {config.name: config for config in self.plan.configs}
         tables: dict[str, OutputRows] = {}
         for name, splits in output.info["counts"].items():
@@ -215,14 +215,14 @@ class Rebuild:
             )
 
     def _looked(self, listed: Mapping[str, Any]) -> Iterator[tuple[Unit, Facts | Skip]]:
-        """Yield all units with their facts; units listed as skipped are rendered, which reveals further faults."""
+        """Yield all units with their facts. Units listed as skipped are rendered, which reveals further faults."""
         calls = ((self.builder, unit, unit.id in listed) for unit in self.plan.units if self.builder.renders(unit))
         found = on_processes(look_again, calls, self.again.workers)
         for unit in self.plan.units:
             yield unit, next(found) if self.builder.renders(unit) else {}
 
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
-        """Return the storage values of a unit's rows, by table."""
+        """Return the storage values of the rows that a unit produces, by table."""
         built: dict[str, list[Row]] = defaultdict(list)
         for name, row in self.builder.rows(unit, facts):
             built[f"{name}/{unit.split}"].append(configs[name].encode(row))
@@ -258,7 +258,7 @@ class Rebuild:
         tables: Mapping[str, OutputRows],
         found: Mapping[str, Sequence[LocatedRow]],
     ) -> Iterator[str]:
-        """Compare the rows of a unit with those of the output, except values that depend on rendered files."""
+        """Compare the rows of a unit with those in the output, except for values that depend on rendered files."""
         for name in {**built, **found}:
             rows, places = built.get(name, ()), found.get(name, ())
             if len(rows) != len(places):
@@ -280,7 +280,7 @@ class Rebuild:
                 self._videos.append(RebuiltVideo(title, kind, table.shards[shard], place, number, row[column]))
 
     def check_choices(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that choices by another embedding engine obey the rules and mostly equal those made here."""
+        """Check that choices made by another embedding engine obey the rules and mostly match those made here."""
         if self.chosen is None:
             return
         count, total = self._otherwise[True], self._otherwise.total()
@@ -309,12 +309,12 @@ class Rebuild:
                 yield NotChecked(f"the results of {name} {was}, which the output records; here it is {now}", "tools")
 
     def check_videos(self, output: FinishedOutput) -> Iterator[Finding]:
-        """Check that videos rendered again from their sources equal those of the output."""
+        """Check that videos rendered again from their sources match those in the output."""
         if self._videos and not self.again.decode:
             yield NotChecked("the content of the videos, because of --no-decode")
             return
         chosen = drawn(self._videos, self.again.sample, self.again.seed)
-        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # encoding uses integers only
+        same = {**self._tools, ENGINE: ""} == {**self._here, ENGINE: ""}  # encoding uses only integers
         for problems in on_processes(videos_again, self._jobs(chosen, same=same), self.again.workers):
             yield from problems
         yield Compared(f"{len(chosen):,} of {len(self._videos):,} videos rendered again")
@@ -325,7 +325,7 @@ class Rebuild:
             )
 
     def _jobs(self, chosen: Sequence[RebuiltVideo], *, same: bool) -> Iterator[tuple[Any, ...]]:
-        """Yield the units or parts to render, with the output's videos to compare."""
+        """Yield the units or parts to render, with the videos of the output to compare them with."""
         read = row_reader(["video"])
         for number, videos in groupby(sorted(chosen, key=lambda video: video.unit), key=lambda video: video.unit):
             unit = self.plan.units[number]
@@ -349,7 +349,7 @@ def _plain(info: Mapping[str, Any]) -> Any:
 
 
 def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -> list[RebuiltVideo]:
-    """Sample videos: two of each kind first, then others."""
+    """Sample videos: first two of each kind, then others."""
     if sample == "all" or (sample is None and len(videos) <= FEW_VIDEOS):
         return list(videos)
     order = [videos[place] for place in rng_for(seed, "verify").permutation(len(videos))]
@@ -364,7 +364,7 @@ def drawn(videos: Sequence[RebuiltVideo], sample: int | str | None, seed: int) -
 
 
 def look_again(builder: Builder, unit: Unit, render: bool) -> Facts | Skip:
-    """Return the facts of a unit, rendering it if necessary or if `render` is true."""
+    """Return the facts of a unit. Render it if that is necessary, or if `render` is true."""
     missing = builder.missing(unit)
     if missing is not None:
         return missing
@@ -386,9 +386,9 @@ def render_again(builder: Builder, unit: Unit) -> Facts | Skip:
 
 
 def videos_again(builder: Builder, unit: Unit, wanted: Mapping[str, tuple[str, bytes]], same: bool) -> list[str]:
-    """Compare rendered files of a unit with videos of an output.
+    """Compare rendered files of a unit with videos in the output.
 
-    `same` is true if the recorded tools equal those of this machine, so that the bytes must be equal.
+    `same` is true if the recorded tools are the same as on this machine, so that the bytes must be equal.
     """
     try:
         with tempfile.TemporaryDirectory(prefix="stressreel-") as folder:

@@ -1,9 +1,9 @@
-"""Build one output in several processes, each with a share of the units: `--shard I/N` in a job array.
+"""Build one output in several processes that each render a share of the units (`--shard I/N` in a job array).
 
 The processes communicate only through the output folder. Each locks its share and writes receipts to its own journal;
 the lock of the output is only needed at the start and end of a share. A process that has finished its share checks
 whether other shares are running or units lack receipts, and packs if not. It releases its share before this check, so
-that the last process to check sees all shares finished; if two finish simultaneously, one packs while the other waits.
+that the last process to check sees all shares finished. If two finish simultaneously, one packs while the other waits.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def run_share(
     write_card: WriteCard,
     say: Say,
 ) -> dict[str, Any] | None:
-    """Render a share of a plan, resuming an earlier run, and pack if it is the last to finish.
+    """Render a share of a plan, resuming an earlier run. The last process to finish also packs the output.
 
-    The plan must be the same in all processes; for the other arguments see `build.run`.
+    The plan must be the same in all processes. For the other arguments, see `build.run`.
 
     Returns:
         The content of `build.json`, or None if other shares are not finished.

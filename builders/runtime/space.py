@@ -1,4 +1,4 @@
-"""Check for sufficient disk space before a build starts."""
+"""Check whether there is enough disk space before a build starts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Needs = Callable[[bool], float]
 """Returns the peak disk usage of a build in bytes; the argument requests a close estimate, which takes seconds."""
 
 ERROR = 0.3  # relative error of a close estimate
-AMPLE = 4.0  # multiple of a rough estimate that is always sufficient
+AMPLE = 4.0  # factor by which a rough estimate is multiplied to be certainly sufficient
 
 
 def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
-    """Compare the size of a build with the free space.
+    """Compare the expected size of a build with the free space.
 
     Files of an earlier run count as free space, because they are reused or removed. The close estimate is computed only
     if space might be insufficient.
@@ -33,22 +33,22 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
     left = needs(True) - existing
     if left <= free:
         if left * (1 + ERROR) > free:
-            say(f"warning: {out} has {_gigabytes(free)} free, and about {_gigabytes(left)} (±{ERROR:.0%}) are needed")
+            say(f"warning: {out} has {_gigabytes(free)} free, but about {_gigabytes(left)} (±{ERROR:.0%}) are needed")
         return
     short = f"{out}: about {_gigabytes(left)} are needed"
     short += f" in addition to the {_gigabytes(existing)} already there" if existing else ""
     if left * (1 - ERROR) <= free:
-        say(f"warning: {short} (±{ERROR:.0%}), and {_gigabytes(free)} are free, which may not be enough")
+        say(f"warning: {short} (±{ERROR:.0%}), but only {_gigabytes(free)} are free, which may not be enough")
         return
     raise OutputError(
-        f"not enough space in {short} at a time (±{ERROR:.0%}), and {_gigabytes(free)} are free. Free some space, use "
-        "an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a higher "
-        "--crf). --dry-run shows the size of each part; --no-check-space builds anyway."
+        f"not enough space in {short} at a time (±{ERROR:.0%}), but only {_gigabytes(free)} are free. Free some space, "
+        "use an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a "
+        "higher --crf). --dry-run shows the size of each part; --no-check-space builds anyway."
     )
 
 
 def folder_that_exists(path: Path) -> Path:
-    """Return a folder or its nearest existing parent."""
+    """Return a folder or, if it does not exist yet, its nearest existing parent."""
     path = path.absolute()
     return next((folder for folder in (path, *path.parents) if folder.is_dir()), path)
 
@@ -58,7 +58,7 @@ def _gigabytes(count: float) -> str:
 
 
 def in_words(estimate: BuildEstimate, workers: int, out: Path | None) -> list[str]:
-    """Describe the size and time of a build, with a table if there are several perturbations."""
+    """Describe the size and time of a build. If there are several perturbations, include a table of them."""
     total = estimate.total
     at_a_time = min(workers, os.cpu_count() or 1)
     lines = [
@@ -87,7 +87,7 @@ def _table(estimate: BuildEstimate) -> list[str]:
 
 
 def size(count: float) -> str:
-    """Format bytes with three digits: "375 MB", "13.8 GB"."""
+    """Format a number of bytes with three digits, such as "375 MB" and "13.8 GB"."""
     for unit in ("kB", "MB", "GB"):
         count /= 1000
         if count < 999.5:
@@ -96,7 +96,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a duration: "260 s", "12 minutes", "5.3 hours"."""
+    """Format a number of seconds as a duration, such as "260 s", "12 minutes" and "5.3 hours"."""
     if seconds < 600:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     if seconds < 6000:

@@ -21,28 +21,28 @@ from ...core.files import output_error, sync_and_rename
 from ...core.inside import inside
 
 PREFIX, LOCK = "stressreel-render-", ".lock"
-YOUNG_S = 60.0  # a newer lock file may not be locked yet
+YOUNG_S = 60.0  # a newer lock file may not have been locked yet
 
-_held: dict[str, tuple[Path, FileLock]] = {}  # scratch folders of this process, by unit
+_held: dict[str, tuple[Path, FileLock]] = {}  # scratch folders of this process by unit
 
 
 class Store(Protocol):
-    """Files delivered by workers and read by packing. Instances can be pickled."""
+    """Interface of stores, to which workers deliver files that are later packed. Instances can be pickled."""
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty local folder for a unit's files."""
+        """Return an empty local folder for the files of a unit."""
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Store the files of a unit durably, before its receipt is written; `files` are sizes in bytes by name."""
+        """Store the files of a unit durably, before its receipt is written. `files` maps names to sizes in bytes."""
 
     def discard(self, unit_id: str) -> None:
         """Remove all files of a unit."""
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Return whether files of these sizes exist."""
+        """Return whether all files exist and have these sizes."""
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by name or hash, or b"" if it does not exist."""
+        """Return the content of a file by its name or hash, or b"" if it does not exist."""
 
     def remove(self, unit_id: str, name: str) -> None:
         """Remove a file that has been packed into a shard."""
@@ -50,19 +50,19 @@ class Store(Protocol):
 
 @dataclass(frozen=True)
 class FolderStore:
-    """A folder that all workers can access, with a subfolder per unit."""
+    """A folder that all workers can access, with a subfolder for each unit."""
 
     path: Path
 
     def scratch(self, unit_id: str) -> Path:
-        """Return an empty folder for a unit's files, which is their final location."""
+        """Return an empty folder for the files of a unit. They remain there."""
         self.discard(unit_id)
         folder = inside(self.path, unit_id)
         folder.mkdir(parents=True)
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Sync the files of a unit."""
+        """Sync the files of a unit to disk."""
         for name in files:
             with open(inside(self.path, f"{unit_id}/{name}"), "rb+") as handle:
                 os.fsync(handle.fileno())
@@ -72,17 +72,17 @@ class FolderStore:
         shutil.rmtree(inside(self.path, unit_id), ignore_errors=True)
 
     def has(self, unit_id: str, files: Mapping[str, int]) -> bool:
-        """Return whether files of these sizes exist."""
+        """Return whether all files exist and have these sizes."""
         paths = {inside(self.path, f"{unit_id}/{name}"): size for name, size in files.items()}
         return all(_is_there(path) and path.stat().st_size == size for path, size in paths.items())
 
     def read(self, unit_id: str, name: str, sha256: str) -> bytes:
-        """Return the content of a file by name, or b"" if it does not exist."""
+        """Return the content of a file by its name, or b"" if it does not exist."""
         path = inside(self.path, f"{unit_id}/{name}")
         return path.read_bytes() if _is_there(path) else b""
 
     def remove(self, unit_id: str, name: str) -> None:
-        """Remove a file, and the unit's folder if it is empty."""
+        """Remove a file, and also the folder of the unit if it is then empty."""
         folder = inside(self.path, unit_id)
         inside(self.path, f"{unit_id}/{name}").unlink(missing_ok=True)
         if folder.is_dir() and not any(folder.iterdir()):
@@ -90,15 +90,15 @@ class FolderStore:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a file exists and is not a link, which may have been planted."""
+    """Return whether a file exists and is not a link, which someone may have planted."""
     return path.is_file() and not path.is_symlink()
 
 
 @dataclass(frozen=True)
 class SharedFolderStore(FolderStore):
-    """A folder shared by several machines, for example by NFS, with the layout of `FolderStore`.
+    """A folder that several machines share, for example by NFS. It has the layout of `FolderStore`.
 
-    Files appear atomically, so two workers may render the same unit if one was presumed dead.
+    Files appear atomically, so it is harmless if two workers render the same unit because one was presumed dead.
     """
 
     def scratch(self, unit_id: str) -> Path:
@@ -112,7 +112,7 @@ class SharedFolderStore(FolderStore):
         return folder
 
     def deliver(self, unit_id: str, files: Mapping[str, int]) -> None:
-        """Copy the files of a unit, sync and rename them.
+        """Copy the files of a unit, sync them to disk and rename them.
 
         Raises:
             OutputError: The folder cannot be written.
@@ -135,7 +135,7 @@ class SharedFolderStore(FolderStore):
         _leave(unit_id)
 
     def discard(self, unit_id: str) -> None:
-        """Remove all files of a unit, in the scratch folder and the store."""
+        """Remove all files of a unit from the scratch folder and the store."""
         _leave(unit_id)
         super().discard(unit_id)
 
@@ -150,9 +150,9 @@ def _leave(unit_id: str) -> None:
 
 @cache
 def _sweep(temporary: str) -> None:
-    """Remove, once per process, the scratch folders of killed processes, whose locks are free."""
+    """Remove the scratch folders of killed processes, whose locks are free. This happens once per process."""
     for left in Path(temporary).glob(f"{PREFIX}*{LOCK}"):
-        with suppress(OSError, Timeout):  # owned by another user, or still in use
+        with suppress(OSError, Timeout):  # it belongs to another user, or is still in use
             if time.time() - left.stat().st_mtime > YOUNG_S:
                 with FileLock(left, timeout=0):
                     shutil.rmtree(left.with_suffix(""), ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Verify a finished output: checks that apply to every benchmark, and the report of all checks."""
+"""Verify a finished output with the checks that apply to every benchmark, and report the results of all checks."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ UNREADABLE = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a check.
+    """The result of one check.
 
     Attributes:
         problems: The first problems, one line each.
         count: Number of problems.
-        not_checked: Properties that could not be checked, and the requirements for checking them.
+        not_checked: Properties that could not be checked, and what is needed to check them.
         notes: Remarks that are not problems.
         unverified: Names for `--allow-unverified` of requested checks that were impossible.
         compared: Number and kind of the checked items.
@@ -66,7 +66,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether there are no problems, and every requested check was possible."""
+        """Return whether there are no problems, and every requested check was possible."""
         return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verification(Result):
-    """Results of all checks of an output; iterating yields them.
+    """The results of all checks of an output. Iterating over it yields them.
 
     Attributes:
         by_sources: Whether the output was built again from the sources.
@@ -102,19 +102,19 @@ class Verification(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether every check passed."""
+        """Return whether every check passed."""
         return not self.failed
 
     @property
     def failed(self) -> bool:  # type: ignore[override]
-        """Whether any check failed."""
+        """Return whether any check failed."""
         return not all(outcome.passed for outcome in self.outcomes)
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.outcomes), self.closing()])
 
     def closing(self) -> str:
-        """Return the verdict, and the properties that could still be forged."""
+        """Return the verdict, and a list of what could still be forged."""
         left_open = [UNSOURCED] * (not self.by_sources) + [UNSIGNED] * (not self.by_maker)
         return "\n".join([self.verdict(), *left_open])
 
@@ -132,7 +132,7 @@ class Verification(Result):
         return verdict + (f"; incomplete: {', '.join(left_open)}" if left_open else "")
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the checks as a table."""
+        """Return the report as a table with one row per check."""
         rows = tuple(
             (o.name, "passed" if o.passed else "failed", o.count, "; ".join((*o.problems, *o.not_checked, *o.notes)))
             for o in self.outcomes
@@ -158,7 +158,7 @@ class Verification(Result):
 
 
 def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Collection[str] = ()) -> Iterator[Outcome]:
-    """Run checks in order; a check that cannot read its files fails, and each damaged file is reported once.
+    """Run checks in order. A check that cannot read its files fails, and each damaged file is reported once.
 
     `allowed` contains the names of checks that may remain unverified; see `NotChecked`.
     """
@@ -191,7 +191,7 @@ def run_checks(output: FinishedOutput, checks: Mapping[str, Check], allowed: Col
 
 
 def _unreadable(output: FinishedOutput, error: Exception, told: Iterable[str]) -> str:
-    """Return why a check ended early, without repeating missing files or damaged ones reported before."""
+    """Return why a check ended early. Missing files, and damaged files reported before, are not repeated."""
     if isinstance(error, ShardError):
         return SAID if any(line.startswith(error.what) for line in told) else str(error)
     if next(output.gaps(), ""):
@@ -210,7 +210,7 @@ def common_checks(configs: Sequence[Config]) -> dict[str, Check]:
 
 
 def row_checks(configs: Sequence[Config], command: Command) -> dict[str, Check]:
-    """Return the checks that only read rows, for outputs that are not built again."""
+    """Return the checks that only read rows, for outputs that cannot be built again."""
     return {
         "hashes": lambda output: check_hashes(output, configs),
         "unique_ids": lambda output: check_unique_ids(output, configs),
@@ -227,7 +227,7 @@ def check_files(output: FinishedOutput) -> Iterator[Finding]:
 
 
 def check_schema(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Check that every shard has the columns, types and features of its config, and every file the canary."""
+    """Check that every shard has the columns, types and features of its config, and that every file has the canary."""
     canary = output.info.get("canary")
     if canary not in (None, canary_of(str(output.info.get("plan_sha256")))):
         yield f"build.json: the canary {shortened(canary)} does not follow from plan_sha256"
@@ -330,7 +330,7 @@ def check_unique_ids(output: FinishedOutput, configs: Sequence[Config]) -> Itera
 
 
 def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[str]:
-    """Check that no source video is in two splits."""
+    """Check that no source video occurs in two splits."""
     places: dict[str, set[str]] = {}
     for config in configs:
         if any(column.name == "source_id" for column in config.columns):
@@ -343,7 +343,7 @@ def check_splits(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[Finding]:
-    """Yield notes on splits whose first rows the Hub's viewer may not show.
+    """Note splits whose first rows the viewer on the Hub may not be able to show.
 
     The viewer reads at most 300,000,000 bytes for a page of 100 rows.
     """
@@ -358,7 +358,7 @@ def viewer_notes(output: FinishedOutput, configs: Sequence[Config]) -> Iterator[
 
 
 def _size_of_first_rows(output: FinishedOutput, config: str, split: str) -> int:
-    """Estimate the uncompressed size of the first rows from the means of their row groups."""
+    """Estimate the uncompressed size of the first rows from the average of their row groups."""
     size, left = 0.0, VIEWER_ROWS
     for path in output.shards(config, split):
         metadata = read_footer(path)
@@ -398,7 +398,7 @@ def check_load_dataset(output: FinishedOutput, configs: Sequence[Config]) -> Ite
                 del loaded
     except ShardError:
         raise
-    except Exception as error:  # users would encounter any error of load_dataset
+    except Exception as error:  # users would encounter any error that load_dataset raises
         yield f"{type(error).__name__}: {error}"
     finally:
         datasets.enable_progress_bars()
@@ -419,4 +419,4 @@ def _compare_loaded(loaded: Mapping[str, object], config: Config, output: Finish
             rows = iter(table.decode(False))
             next(rows)
             del rows
-            gc.collect()  # otherwise Arrow may abort the process at exit because of the abandoned stream
+            gc.collect()  # otherwise the abandoned stream may make Arrow abort the process at exit

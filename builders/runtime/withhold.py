@@ -1,8 +1,9 @@
-"""Write two copies of an output: a public one without the answers of a split, and a private one to score predictions.
+"""Write a public copy of an output without the answers of a split, and a private copy to score predictions with.
 
-Each benchmark declares the published columns of its tables (`core.schema.Public`); all others are null in the withheld
-split. New ids, the order of rows and options, and the assignment of moved texts are derived from a secret key: a hash
-of the original output's `units.parquet`, which cannot be inferred from the fingerprint or any published data.
+Each benchmark declares which columns of its tables are published (`core.schema.Public`). All others are null in the
+withheld split. New ids, the order of rows and options, and the assignment of moved texts are derived from a secret key.
+This is a hash of the original output's `units.parquet`, which cannot be inferred from the fingerprint or any published
+data.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ PUBLISHED = ("builder", "dataset_version", "split", "files", "tools", "inputs", 
 
 @dataclass(frozen=True)
 class Withholding:
-    """The withheld part of an output.
+    """An output and the split whose answers are withheld.
 
     Attributes:
         output: Original output.
@@ -54,16 +55,16 @@ class Withholding:
 
     @cached_property
     def key(self) -> bytes:
-        """Secret key, derived from the original output."""
+        """Return the secret key, derived from the original output."""
         return hashlib.sha256(b"withhold " + regular(self.output.path / UNITS).read_bytes()).digest()
 
     def secret(self, *parts: object) -> str:
-        """Return a hash that cannot be computed without the key."""
+        """Return a hash that cannot be computed without the secret key."""
         return hmac.new(self.key, repr(parts).encode(), "sha256").hexdigest()
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """New ids by original id, in the split."""
+        """Map original ids in the split to new ones."""
         found: dict[str, str] = {}
         for table, public in self.public.items():
             columns = [name for name in public.ids if "." not in name]
@@ -76,7 +77,7 @@ class Withholding:
 
     @cached_property
     def places(self) -> dict[str, str]:
-        """For each row key of the first table, the key of the row that receives its texts."""
+        """Map the key of each row in the first table to the key of the row that receives its texts."""
         table, public = next(iter(self.public.items()))
         if not public.moved:
             return {}
@@ -86,7 +87,7 @@ class Withholding:
 
     @cached_property
     def texts(self) -> dict[str, Any]:
-        """Moved texts of the first table, by the key of the row that receives them."""
+        """Return the moved texts of the first table, by the key of the row that receives them."""
         table, public = next(iter(self.public.items()))
         (name,) = public.moved
         key = self.tables[table].key[0]
@@ -94,13 +95,13 @@ class Withholding:
         return {self.places[row[key]]: row[name] for row in rows}
 
     def renamed(self, name: Any) -> Any:
-        """Return the new id for an id, or for each id of a list; unknown ids are unchanged."""
+        """Replace an id, or each id in a list, by its new id. Unknown ids are unchanged."""
         if isinstance(name, list):
             return [self.names.get(each, each) for each in name]
         return self.names.get(name, name)
 
     def private_row(self, config: Config, row: Row) -> Row:
-        """Return a row of the split with its answers and the public version's ids."""
+        """Return a row of the split with its answers and with the ids of the public copy."""
         public, before, row = self.public[config.name], row, dict(row)
         for name in public.ids:
             column, _, inner = name.partition(".")
@@ -111,7 +112,7 @@ class Withholding:
         for name in public.moved:
             if isinstance(before[name], list):
                 row[name] = self.texts.get(before[config.key[0]])
-            else:  # the id of a text: that of its row, which may have been skipped, and a number
+            else:  # the id of a text consists of the id of its row, which may have been skipped, and a number
                 head, mark, number = before[name].rpartition("#")
                 place = self.places.get(head, head)
                 unknown = self.secret("id", place)[:16] if public.ids else place
@@ -125,12 +126,12 @@ class Withholding:
         return row
 
     def public_row(self, config: Config, row: Row) -> Row:
-        """Return a private row without the columns that reveal the answer."""
+        """Remove the columns that reveal the answer from a private row."""
         shown = self.public[config.name].shown
         return {name: value if name in shown else None for name, value in row.items()}
 
     def other_row(self, config: Config, row: Row) -> Row | None:
-        """Remove references to withheld rows from a row of another split; return None if it has the key of one."""
+        """Remove references to withheld rows from a row of another split. Return None if it shares the key of one."""
         public = self.public[config.name]
         if row[config.key[0]] in self.names and config.key[0] in public.ids:
             return None
@@ -142,7 +143,7 @@ class Withholding:
         return row
 
     def rows(self, config: Config, split: str, *, private: bool, staging: Path) -> Iterator[Row]:
-        """Yield the rows of one of the two outputs, with their videos; the split is shuffled by the secret key."""
+        """Yield the rows of one of the two copies with their videos. The split is shuffled with the secret key."""
         columns = [column.name for column in config.columns]
         if split != self.split:
             found = (self.other_row(config, row) for row in self.output.whole(config.name, columns, split))
@@ -174,7 +175,7 @@ def _key(config: Config, row: Row) -> list[Any]:
 
 
 def withhold(work: Withholding, folder: Path) -> None:
-    """Write `public` and `private` to a new folder.
+    """Write the folders `public` and `private` into a new folder.
 
     Raises:
         InputError: Rows are missing or damaged.
@@ -193,7 +194,7 @@ def withhold(work: Withholding, folder: Path) -> None:
 
 
 def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
-    """Write one of the two outputs; return its fingerprint."""
+    """Write one of the two copies, and return its fingerprint."""
     private = "public" in info["withheld"]
     plan = work.secret("plan", private)
     counts: dict[str, dict[str, int]] = {}
@@ -221,7 +222,7 @@ def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
 def _write_shards(
     folder: Path, config: Config, split: str, rows: Iterable[Row], canary: str, hasher: UnitHasher
 ) -> int:
-    """Write the rows of a table and split; return their number."""
+    """Write the rows of a table and split, and return how many there are."""
     count = parts = 0
     writer: ShardWriter | None = None
     for row in rows:
@@ -243,14 +244,14 @@ def _write_shards(
 
 
 def withheld_card(info: Mapping[str, Any]) -> Card:
-    """Return the card, without statistics, of an output with withheld answers or of its private copy."""
+    """Return the card of a public or private copy, which has no statistics."""
     return Card(context=lambda output, measured: {"introduction": as_text(withheld_statement(info))})
 
 
 def check_withheld(
     output: FinishedOutput, configs: Iterable[Config], public: Mapping[str, Public]
 ) -> Iterator[Finding]:
-    """Check that a public output shows only the declared columns of its withheld split."""
+    """Check that a public copy shows only the declared columns of its withheld split."""
     split = output.withheld.get("split")
     yield Note(withheld_statement(output.info))
     for config in configs if "public" not in output.withheld else ():
@@ -265,13 +266,13 @@ def check_withheld(
 def withholding(
     output: FinishedOutput, tables: Iterable[Config], public: Mapping[str, Public], split: str, contact: str
 ) -> Withholding:
-    """Return the part of an output to withhold.
+    """Prepare to withhold the answers of a split.
 
     Raises:
         UsageError: The output is already such a copy, or the split does not exist.
     """
     if output.withheld:
-        raise UsageError(f"{output.path} is a copy with or without withheld answers. Use the original.")
+        raise UsageError(f"{output.path} is already a public or private copy. Use the original output.")
     table = next(iter(public))
     splits = output.splits(table)
     if split not in splits:

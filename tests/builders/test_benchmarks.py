@@ -24,5 +24,5 @@ def test_its_sample_is_options_that_it_has(benchmark: Benchmark) -> None:
 
 
 def test_another_name_is_an_error_that_says_which_there_are() -> None:
-    with pytest.raises(InputError, match=r"no benchmark 'clavy'\. Did you mean 'clavi'\? .*perturbed"):
+    with pytest.raises(InputError, match=r"unknown benchmark 'clavy'\. Did you mean 'clavi'\? .*perturbed"):
         load_benchmark("clavy")

@@ -192,7 +192,7 @@ class TestSomeFrames:
         [
             ([53], "film_1200_3300 has no frame 53: its 53 frames"),
             ([-54], "-54"),
-            (slice(60, 70), "selects no frame: 53 frames"),
+            (slice(60, 70), "selects no frames: clip"),
         ],
     )
     def test_frames_that_are_not_there(self, recipes, film, suite, short, frames, says):
@@ -237,7 +237,7 @@ class TestUse:
             ("jpeg", {"split": "train"}, "no split 'train' of jpeg"),
             ("jpeg", {}, "1 of 1 source videos are not in .* film"),
             ("jpeg", {"allow_missing": True}, "1 of 1 source videos are not in"),
-            ("clean", {"severity": 3}, "no clean of severity 3"),
+            ("clean", {"severity": 3}, "no clean at severity 3"),
         ],
     )
     def test_load_says_what_is_wrong(self, suite, tmp_path, name, given, says):

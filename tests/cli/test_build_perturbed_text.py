@@ -102,7 +102,7 @@ class TestMultimodal:
             assert caption["clip_id"] == clip["clip_id"]
             assert caption["original"] in clip["captions"]
         for name in ("no_verbs", "multimodal"):
-            with pytest.raises(InputError, match="It has: clean, jpeg, jumble"):
+            with pytest.raises(InputError, match="Available: clean, jpeg, jumble"):
                 stressreel.load(combined, name, videos=msrvtt)
 
     def test_pairs_of_ones_own_need_no_other_flag(self, msrvtt, tmp_path):

@@ -1,1 +1,1 @@
-"""Compositional questions as programs: parsing, decomposition and wording."""
+"""Parse, decompose and word compositional questions, which are represented as programs."""

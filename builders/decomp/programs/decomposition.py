@@ -22,7 +22,7 @@ RuleChildren = tuple[str, tuple[Question, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A question, its leaf category such as "Interaction After", and its composition rules with ordered children."""
+    """A question, its leaf category (such as "Interaction After"), and its composition rules with their children."""
 
     question: Question
     kind: str
@@ -31,7 +31,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class DecomposedQuestion:
-    """The graph of one question.
+    """The graph of one question and its sub-questions.
 
     Attributes:
         steps: All questions, children before parents and in the order of the rules, the root last.
@@ -45,7 +45,7 @@ class DecomposedQuestion:
 
 
 def decompose_with_edges(root: Question) -> DecomposedQuestion:
-    """Decompose a question down to its leaves; if no rule applies to the root, the graph has one node."""
+    """Decompose a question down to its leaves. If no rule applies to it, the graph consists of that question."""
     found = DecomposedQuestion([], [], [])
     places: dict[Question, int] = {}
 
@@ -70,12 +70,12 @@ def decompose_with_edges(root: Question) -> DecomposedQuestion:
 
 
 def decompose(root: Question) -> list[Step]:
-    """Return the questions of a question's graph, children before parents, the root last."""
+    """Return all questions in the graph of a question, children before parents and the root last."""
     return decompose_with_edges(root).steps
 
 
 def _root(question: Question) -> Step:
-    """Decompose a root once.
+    """Decompose a root by one level.
 
     Roots that ask for a relation to any object also have the person as a child, and are interactions if they ask about
     a part of the video. This reproduces the groups of roots in the authors' tables.
@@ -89,7 +89,7 @@ def _root(question: Question) -> Step:
 
 @lru_cache(maxsize=1 << 16)
 def decompose_once(question: Question) -> Step:
-    """Return a question with its category and the children by each rule."""
+    """Decompose a question by one level: return its category, and its children by each rule."""
     return Step(question, kind_of(question), tuple(_rules(question)))
 
 
@@ -128,7 +128,7 @@ def _rules(question: Question) -> Iterator[RuleChildren]:
 
 
 def _interaction(relation: str, thing: Object, window: Window) -> RuleChildren:
-    """Decompose an interaction; an object given by reference is represented by the question of the reference."""
+    """Decompose an interaction. An object given by reference is represented by the question of the reference."""
     known_by = ask.ObjectExists(thing, window) if isinstance(thing, str) or window != VIDEO else thing
     return "Interaction", (ask.ObjectExists(PERSON, window), ask.RelationExists(relation, window), known_by)
 
@@ -144,7 +144,7 @@ def _localized(question: Windowed) -> Iterator[RuleChildren]:
 
 
 def _question_about(action: Action) -> Question:
-    """Return the sub-question for an action: whether it happens, or which one is the longest or shortest.
+    """Return the sub-question about an action: whether it happens, or which one is the longest or shortest.
 
     "Is the person holding a phone?" asks for both the action and the relation, so there is a single question.
     """
@@ -154,7 +154,7 @@ def _question_about(action: Action) -> Question:
 
 
 def _same_interaction(action: Action) -> ask.Interaction | None:
-    """Return the interaction with the same wording as the action, in our wording or the engine's, or None."""
+    """Return the interaction that is worded like the action, in our wording or the engine's, or None."""
     if parts := _relation_and_object(action):
         related, happens = ask.Interaction(*parts), ask.ActionHappens(action)
         same = word(related) == word(happens) or word(related, "engine") == word(happens, "engine")
@@ -163,7 +163,7 @@ def _same_interaction(action: Action) -> ask.Interaction | None:
 
 
 def _relation_and_object(action: Action) -> tuple[str, Object] | None:
-    """Return the relation and object of an action, or None if it has no object or is unknown."""
+    """Return the relation and object that an action implies, or None if it has no object or is unknown."""
     match action:
         case str():
             words = load_agqa().actions.get(action)

@@ -1,4 +1,4 @@
-"""Format a graph of sub-questions as a tree, as JSON or for Graphviz."""
+"""Show a graph of sub-questions as a text tree, as JSON, or as a Graphviz graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .wording import Wording, word
 
 
 def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours") -> dict[Question, str]:
-    """Return the text of every question, with `root` as the text of the root if it is set."""
+    """Return the text of every question. If `root` is set, it is the text of the root."""
     texts = {step.question: word(step.question, wording) for step in steps}
     if root:
         texts[steps[-1].question] = root
@@ -19,7 +19,7 @@ def texts_of(steps: Sequence[Step], root: str | None, wording: Wording = "ours")
 
 
 def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Format a graph as a tree; a question with several parents is only expanded at its first occurrence."""
+    """Format a graph as a text tree. A question with several parents is expanded only where it first occurs."""
     texts = texts_of(steps, root, wording)
     by_question = {step.question: step for step in steps}
     number = {step.question: place for place, step in enumerate(steps)}
@@ -44,7 +44,7 @@ def as_tree(steps: Sequence[Step], root: str | None = None, wording: Wording = "
 
 
 def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> dict[str, Any]:
-    """Return a graph as JSON values: template, questions in order, and edges by the numbers of their questions."""
+    """Return a graph as JSON values: its template, the questions in order, and edges between question numbers."""
     texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     return {
@@ -61,7 +61,7 @@ def as_json(steps: Sequence[Step], root: str | None = None, wording: Wording = "
 
 
 def as_dot(steps: Sequence[Step], root: str | None = None, wording: Wording = "ours") -> str:
-    """Format a graph in the DOT language of Graphviz."""
+    """Format a graph in DOT, the language of Graphviz."""
     texts = texts_of(steps, root, wording)
     number = {step.question: place for place, step in enumerate(steps)}
     lines = ["digraph questions {", "  node [shape=box, style=rounded];"]

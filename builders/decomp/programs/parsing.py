@@ -1,4 +1,4 @@
-"""Parse and format AGQA's functional programs; formatting reproduces them byte for byte.
+"""Parse AGQA's functional programs, and format them byte for byte as in the dataset.
 
 The grammar is that of AGQA 2.0's `program` field (Grunde-McLaughlin et al. 2021, Table 11), including irregularities of
 the data (`relation` in the singular in AND and XOR). An indirect reference, such as "the object that they were
@@ -27,7 +27,7 @@ _LENGTH = "Subtract(Query(end, action), Query(start, action))"
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """A parsed program.
+    """A program, or a part of one, as a tree.
 
     Attributes:
         name: Name of a function, text of an atom, or "[" for a list.
@@ -51,10 +51,10 @@ def read_tree(program: str) -> Tree:
     """Parse the nested structure of a program.
 
     Raises:
-        InputError: Brackets do not match, or an argument is missing; the message states the position.
+        InputError: Brackets do not match, or an argument is missing. The message gives the position.
     """
     tokens = [text for text in map(str.strip, _TOKEN.findall(program)) if text]
-    # A stack of (name, token, arguments so far); the outermost entry contains the program itself.
+    # A stack of (name, token, arguments so far). The outermost entry holds the program itself.
     open_calls: list[tuple[str, int, list[Tree]]] = [("", 0, [])]
     expects = True
     for at, text in enumerate(tokens):
@@ -96,7 +96,7 @@ def read_tree(program: str) -> Tree:
 
 
 def _position(program: str, token: int) -> int:
-    """Return the character position of a token, or the length of the program after the last token."""
+    """Return the character position of a token. After the last token, return the length of the program."""
     found = (match for match in _TOKEN.finditer(program) if match.group().strip())
     starts = [match.start() + len(match.group()) - len(match.group().lstrip()) for match in found]
     return starts[token] if token < len(starts) else len(program) * bool(token)
@@ -106,14 +106,14 @@ def _refuse(program: str, token: int, why: str) -> NoReturn:
     at = _position(program, token)
     shown = f"{program[max(0, at - 30) : at]}⟦here⟧{program[at : at + 30]}"
     raise InputError(
-        f"cannot parse the program at character {at}: {why}: …{shown}… Programs are those of AGQA 2.0, such as "
+        f"cannot parse the program at character {at}: {why}: …{shown}… Expected a program of AGQA 2.0, such as "
         "Exists(phone, Iterate(video, Filter(frame, [objects])))."
     )
 
 
 @dataclass(frozen=True)
 class _Form:
-    """The program of a question type.
+    """The program that represents a type of question.
 
     Attributes:
         pattern: The program, in which `{question.relation}` is the relation of its question. The allowed type of a
@@ -147,7 +147,7 @@ class _Form:
 
 
 def _forms() -> Iterator[_Form]:
-    """Yield the forms; if two match, the first applies."""
+    """Yield all forms. If several match a program, the first applies."""
 
     def holding(what: str, window: str, kind: str) -> str:
         return f"Exists({what}, Iterate({window}, Filter(frame, [{kind}])))"
@@ -214,14 +214,14 @@ def parse_program(program: str) -> Question:
     """Parse an AGQA program.
 
     Raises:
-        InputError: The text is not a program; the message states the position and what is allowed there.
+        InputError: The text is not a program. The message gives the position and what is allowed there.
     """
     found: Question = _Reader(program).question(read_tree(program))
     return found
 
 
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
-    """Match a program with a pattern, collecting the parts for the pattern's fields in `holes`.
+    """Match a program with a pattern, and collect the values of the pattern's fields in `holes`.
 
     Returns:
         The first part that does not match and what is allowed in its place, or None if everything matches.
@@ -248,7 +248,7 @@ class _Reader:
         _refuse(self.program, tree.at, f"expected {choice}, got {str(tree)[:60]!r}")
 
     def question(self, tree: Tree, forms: Sequence[_Form] = ()) -> Any:
-        """Parse with the first form that matches; if none does, report what the closest ones allow."""
+        """Parse with the first form that matches. If none does, report what the closest forms allow."""
         mismatches = []
         for form in forms or FORMS:
             holes: dict[str, Tree] = {}
@@ -330,7 +330,7 @@ _HOLE = re.compile(r"\{([\w.]+)[^}]*\}")
 
 
 def program_of(part: Question | Object | Action | Window) -> str:
-    """Format a question or a part of one as an AGQA program; raise ValueError if AGQA has no program for it."""
+    """Format a question or a part of one as an AGQA program. Raise ValueError if AGQA has no program for it."""
     if isinstance(part, str):
         return {edge: direction for direction, edge in _DIRECTIONS.items()}.get(part, part)
     if isinstance(part, Window):

@@ -1,4 +1,4 @@
-"""Represent compositional questions as typed values: the meaning of AGQA's programs and their sub-questions.
+"""Represent compositional questions, both AGQA's programs and their sub-questions, as typed values.
 
 AGQA 2.0 (Grunde-McLaughlin et al. 2021) has 27 templates. AGQA-Decomp (Gandhi et al. 2022, section 3) decomposes them
 into sub-questions, some of which AGQA does not ask, such as whether an action happens. An indirect reference ("the
@@ -35,7 +35,7 @@ class _Hashed:
 
 @dataclass_transform(frozen_default=True)
 def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
-    """Create a frozen dataclass that caches its hash, as questions are nested and often used as keys."""
+    """Create a frozen dataclass that caches its hash. Questions are nested and often used as dictionary keys."""
     made: Any = dataclass(frozen=True, slots=True)(cls)
     compute = made.__hash__
 
@@ -53,11 +53,11 @@ def _value(cls: type[QuestionClass]) -> type[QuestionClass]:
 
 @_value
 class Window(_Hashed):
-    """A part of the video.
+    """A part of the video that a question is about.
 
     Attributes:
         word: Temporal relation to the actions; "video" is the entire video.
-        actions: Delimiting actions: none, one, or two for "between".
+        actions: Actions that delimit the part: none, one, or two for "between".
     """
 
     word: WindowWord
@@ -198,7 +198,7 @@ class OrderChoose(_Hashed):
 
 @_value
 class ToAction(_Hashed):
-    """An action whose object is the answer to a question: "taking the object that they held first from somewhere"."""
+    """An action on the object that a question identifies, as in "taking the object that they held first"."""
 
     verb: str
     object: Reference
@@ -212,7 +212,7 @@ Question = Windowed | Both | ExtremeAction | ObjectEquals | ObjectChoose | Lengt
 
 
 class QuestionType(NamedTuple):
-    """Names of a question type; `{word}` and `{Edge}` are replaced by its fields, unchanged or capitalized.
+    """The names of a question type. `{word}` and `{Edge}` stand for its fields, unchanged or capitalized.
 
     Attributes:
         notation: Name in the short notation, followed by the other fields in brackets.
@@ -300,9 +300,9 @@ TEMPLATES = tuple(load_rules().steps)
 
 @lru_cache(maxsize=1 << 16)
 def notation(part: Question | Action | Window) -> str:
-    """Return a short notation, which is equal only for equal questions (or parts of questions).
+    """Format a question, or a part of one, in a short notation that is unique to it.
 
-    An object that exists in the entire video is `objExists(phone)`, as in the released hierarchies.
+    An object that exists in the entire video is written `objExists(phone)`, as in the released hierarchies.
     """
     if isinstance(part, str):
         return part
@@ -314,7 +314,7 @@ def notation(part: Question | Action | Window) -> str:
 
 
 def window_of(question: Question) -> Window:
-    """Return the window of a question; for two interactions, that of the first."""
+    """Return the window of a question or, if it has two interactions, the window of the first."""
     match question:
         case Both(_, first):
             return first.window
@@ -326,7 +326,7 @@ def window_of(question: Question) -> Window:
 
 
 def objects_in(question: Question) -> tuple[Object, ...]:
-    """Return the objects of a question, as names or references."""
+    """Return the objects that a question mentions, as names or references."""
     match question:
         case Both(_, first, second):
             return first.object, second.object
@@ -340,7 +340,7 @@ def objects_in(question: Question) -> tuple[Object, ...]:
 
 
 def actions_in(question: Question) -> tuple[Action, ...]:
-    """Return the actions that a question asks about, without those that delimit its window."""
+    """Return the actions that a question asks about, but not those that delimit its window."""
     match question:
         case LengthChoose(_, first, second) | ActionEquals(_, LengthChoose(_, first, second)):
             return first, second
@@ -359,7 +359,7 @@ Need = tuple[str, str]
 
 
 def compositions_of(question: Question) -> set[Composition]:
-    """Return the compositions in a question, including those in its references."""
+    """Return the compositions that a question contains, including those in its references."""
     match question:
         case Interaction(relation, str() as thing, window):
             return {("interaction", relation, thing)} | _window_compositions(window)
@@ -396,7 +396,7 @@ def _action_compositions(word: str, action: Action) -> set[Composition]:
 
 @lru_cache(maxsize=1 << 14)
 def needs_of(question: Question) -> frozenset[Need]:
-    """Return what a video must contain for a question to make sense."""
+    """Return everything that a video must contain for the question to make sense."""
     needs: set[Need] = set()
     match question:
         case Both(_, first, second):

@@ -1,4 +1,4 @@
-"""Word sub-questions in the present tense, so that different meanings have different texts.
+"""Word sub-questions in the present tense, so that questions with different meanings have different texts.
 
 Wordings are those of Gandhi et al. 2022, Table 1. Those not shown there are ours (`templates/agqa.yaml`) or, as far as
 the authors' notebooks show them, those of their engine.
@@ -103,7 +103,7 @@ class _Writer:
         return choices[number % len(choices)].format(**names)
 
     def clause(self, window: Window) -> str:
-        """Return the wording of a window in a question not about the person: "after the person undresses"."""
+        """Word a window for a question that is not about the person, as in "after the person undresses"."""
         actions = [self.action(action).removesuffix(" themselves") for action in window.actions]
         if self.engine or window == VIDEO or not all(action.split()[0] in self.gerunds for action in actions):
             return self.window(window)
@@ -112,7 +112,7 @@ class _Writer:
         return self.words.clauses[window.word].format(**doing, **does)
 
     def present(self, phrase: str) -> str:
-        """Put a gerund phrase into the present: "reaching for and grabbing it" becomes "reaches for and grabs it"."""
+        """Put a gerund phrase into the present tense, so that "reaching for it" becomes "reaches for it"."""
         words = phrase.split()
         verbs = [n for n, word in enumerate(words) if word in self.gerunds and (n == 0 or words[n - 1] == "and")]
         for number in verbs:

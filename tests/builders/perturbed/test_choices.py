@@ -67,7 +67,7 @@ def test_a_clip_that_says_nothing_or_has_no_four_others_is_left_out(clips, pertu
 @pytest.mark.parametrize("clips", [["a dog"] * 6, ["a", "b", "c", "d"]])
 def test_too_few_captions_are_said(clips):
     captions = captions_of([[text] for text in clips])
-    with pytest.raises(InputError, match=f"'clean' shows {len(set(clips))} different ones of {len(clips)}"):
+    with pytest.raises(InputError, match=f"in 'clean', only {len(set(clips))} of {len(clips)} captions differ"):
         caption_choices(captions, {"": captions.texts})
 
 
