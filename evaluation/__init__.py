@@ -1,1 +1,1 @@
-"""Evaluation of models on a finished output: scores, blind baselines, model answers, probes."""
+"""Evaluate models on a finished output with scores, blind baselines and probes, and ask them its questions."""

@@ -1,4 +1,4 @@
-"""Derive tasks from items, for benchmarks that do not define tasks."""
+"""Derive the tasks of a benchmark from its questions, if it does not define tasks itself."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def item_tasks(
 ) -> list[Task]:
     """Return a task for each table with questions, whose documents are the items.
 
-    Videos are taken from the first of `configs` that has any, by its first column. By default, the test split is used
-    if it exists.
+    Videos are taken from the first of `configs` that has any, by its first column. The default split is test, if it
+    exists.
 
     Raises:
         InputError: There are no videos, the split does not exist, or items have no options.
@@ -34,7 +34,7 @@ def item_tasks(
         chosen = one_split(output, table, split)
         items = read_items(output, table, chosen)
         if (items.truth < 0).any() and not output.withheld:
-            raise InputError(f"{output.path}, table {table}: its items have no correct option.")
+            raise InputError(f"{output.path}, table {table}: some questions have no correct option.")
         docs = [
             {
                 "id": name,

@@ -1,4 +1,4 @@
-"""Tasks of an output: a table or part of it, a prompt, and the location of the videos.
+"""Describe the questions of an output as tasks, each with a prompt and the location of its videos.
 
 Harnesses and `stressreel ask` use the same tasks and prompts (`prompts.yaml`).
 """
@@ -25,14 +25,14 @@ Doc = dict[str, Any]
 
 @dataclass(frozen=True)
 class TaskKind:
-    """Columns of a kind of question.
+    """A kind of question, with the columns that contain its parts.
 
     Attributes:
         id_column: Column with the id.
-        options: Column with the options, which are answered by letter; "" if there are none.
-        right: Column with the correct answer: a text, or the index of an option.
+        options: Column with the options, which are answered by letter, or "" if there are none.
+        right: Column with the correct answer, either as text or as the index of an option.
         answers: Column of predictions with the answers.
-        fixed: Options shared by all questions of the kind.
+        fixed: Options that all questions of the kind have.
     """
 
     id_column: str
@@ -42,11 +42,11 @@ class TaskKind:
     fixed: tuple[str, ...] = ()
 
     def options_of(self, doc: Doc) -> tuple[str, ...]:
-        """Return the options of a document; empty for open-ended questions."""
+        """Return the options of a question, or () if it is open-ended."""
         return tuple(doc[self.options]) if self.options else self.fixed
 
     def text(self, doc: Doc, prompt: Mapping[str, str]) -> str:
-        """Return a question with its lettered options, enclosed in a prompt."""
+        """Return a question with its lettered options, enclosed in the prompt."""
         lines = [
             f"{letter(number)}. {option}" for number, option in enumerate(doc[self.options] if self.options else ())
         ]
@@ -54,7 +54,7 @@ class TaskKind:
         return "\n".join([question, *lines]) + prompt.get("post_prompt", "")
 
     def target(self, doc: Doc) -> str:
-        """Return the correct answer, or the letter of the correct option; "" if unknown."""
+        """Return the correct answer, the letter of the correct option, or "" if unknown."""
         right = doc[self.right]
         if self.options:
             return "" if right is None else letter(right)
@@ -73,12 +73,12 @@ KINDS = {
     "open_answer": TaskKind("qid"),
     "open_explanation": TaskKind("qid", right="explanation", answers="explanation"),
 }
-"""The kinds of questions, each with a prompt."""
+"""The kinds of questions by name. `prompts.yaml` has a prompt for each."""
 
 
 @dataclass(frozen=True)
 class VideoColumn:
-    """Table of the videos, and the column that identifies a video in both tables."""
+    """The table with the videos, and the column that identifies a video in it and in the questions."""
 
     table: str
     key: str
@@ -86,16 +86,16 @@ class VideoColumn:
 
 @dataclass(frozen=True)
 class Task:
-    """Questions of one kind, with a prompt.
+    """Questions of one kind with a common prompt.
 
     Attributes:
-        name: Name without that of the group.
+        name: Name within the group of tasks.
         table: The table of the output, or the settings, that the task covers.
-        kind: One of `KINDS`, which determines the prompt.
-        shown: Location of the videos; None if every document states it.
+        kind: A key of `KINDS`, which determines the prompt.
+        shown: Location of the videos, or None if every document states it.
         docs: The documents, if they are not the rows of a table.
-        left_out: Ids of the split that the task omits.
-        why: Reason for omitting them.
+        left_out: Ids of questions in the split that the task omits.
+        why: Reason why they are omitted.
     """
 
     name: str
@@ -110,40 +110,40 @@ class Task:
 
     @property
     def writes(self) -> bool:
-        """Whether the answer is open-ended text."""
+        """Whether answers are generated texts."""
         return self.kind.startswith("open_")
 
     @property
     def max_new_tokens(self) -> int:
-        """Maximum length of an answer in tokens."""
+        """Maximum number of tokens in an answer."""
         return max_new_tokens(self.kind)
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """Metadata of the task."""
+        """Metadata for harnesses, such as the number of omitted questions."""
         left_out = {"left_out": {"count": len(self.left_out), "why": self.why}} if self.left_out else {}
         return {**left_out, **self.notes}
 
     @property
     def video_tables(self) -> tuple[str, ...]:
-        """Tables that contain the videos."""
+        """Names of the tables that contain the videos."""
         return (self.shown.table,) if self.shown else tuple({doc["table"]: None for doc in self.docs})
 
 
 def letter(number: int) -> str:
-    """Return the letter of an option."""
+    """Return the letter of the option with this index."""
     return chr(ord("A") + number)
 
 
 @cache
 def prompts() -> Mapping[str, Any]:
-    """Return the content of `prompts.yaml`."""
+    """Return the prompts and other texts in `prompts.yaml`."""
     content: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("prompts.yaml").read_text(encoding="utf-8"))
     return content
 
 
 def video_of(task: Task, doc: Doc) -> dict[str, Any]:
-    """Return the table and key of a document's video."""
+    """Return the table and key of the video that belongs to a document."""
     if task.shown:
         return {"table": task.shown.table, "key": {task.shown.key: doc[task.shown.key]}}
     key = (
@@ -158,14 +158,18 @@ def max_new_tokens(kind: str) -> int:
 
 
 def row_keys(output: FinishedOutput, table: str, names: tuple[str, ...], split: str = ALL) -> set[tuple[Any, ...]]:
-    """Return the keys of a table's rows. All splits must be present, because harnesses load a table as a whole."""
+    """Return the keys of a table's rows. All splits must exist, because harnesses load a table as a whole."""
     columns, splits = read_columns(output, table, names, ALL)
     rows = zip(splits, *(columns[name] for name in names), strict=True)
     return {tuple(key) for found, *key in rows if split in (ALL, found)}
 
 
 def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Return the split of a task; raise UsageError if it does not exist, or none was specified among several."""
+    """Return the only split that a task covers.
+
+    Raises:
+        UsageError: The split does not exist, or none is given although there are several.
+    """
     chosen = choose_split(output, config, split)
     splits = output.splits(config)
     if chosen == ALL and len(splits) == 1:
@@ -176,7 +180,7 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) -> InputError:
-    """Return the error for missing rows to which another table refers."""
+    """Return an error for rows to which another table refers, but which are missing."""
     names = sorted(" ".join(map(str, key)) for key in keys)
     return InputError(
         f"{output.path}, table {table}: no row for {', '.join(names[:SHOWN])}{', …' * (len(names) > SHOWN)}, which "
@@ -185,7 +189,7 @@ def lost_rows(output: FinishedOutput, table: str, keys: set[tuple[Any, ...]]) ->
 
 
 def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
-    """Raise InputError if videos or rows are missing, or a table is too large when unpacked."""
+    """Raise InputError if videos or rows are missing, or if a table is too large when unpacked."""
     for path in [path for table in {task.table for task in tasks if not task.docs} for path in output.shards(table)]:
         measure(path)
     for table in {table: None for task in tasks for table in task.video_tables}:
@@ -201,7 +205,7 @@ def check_videos(output: FinishedOutput, tasks: Sequence[Task]) -> None:
 
 
 def without_videos(output: FinishedOutput) -> str:
-    """Describe how an output without videos was built, by the command's option."""
+    """Return the option with which an output without videos was built, as in "with --no-render"."""
     settings = output.info["settings"]
     if settings.get("embed") == "no":
         return "with --embed no"
@@ -209,7 +213,7 @@ def without_videos(output: FinishedOutput) -> str:
 
 
 def remarks(tasks: Sequence[Task]) -> list[str]:
-    """Describe the questions that tasks omit, and the settings with different captions."""
+    """Return notes on the questions that tasks omit, and on settings whose captions differ."""
     found = []
     left_out = {(task.table if task.kind != "caption" else "", task.split): task for task in tasks if task.left_out}
     for (table, split), task in left_out.items():
@@ -224,7 +228,7 @@ def remarks(tasks: Sequence[Task]) -> list[str]:
 
 
 def score_commands(output: FinishedOutput, tasks: Sequence[Task], *, by_table: bool) -> list[str]:
-    """Return the commands that score the logs of tasks, one per table if `by_table`."""
+    """Return the commands that score the logs of tasks, one for each table if `by_table`."""
     out = shlex.quote(str(output.path))
     found = []
     for table, task in {task.table if by_table else "": task for task in tasks}.items():

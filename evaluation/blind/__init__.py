@@ -1,1 +1,1 @@
-"""Blind baselines, which answer questions without the video, and the audit that runs them."""
+"""Measure how well questions can be answered without the video, with many blind baselines."""

@@ -1,7 +1,7 @@
 """Run all blind baselines on a set of questions, and report the highest accuracy.
 
-Several baselines are needed because a dataset tuned against one model appears more difficult to that model than it is
-(Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Adversarial Filters of Dataset Biases").
+Several baselines are needed, because a dataset that was tuned against one model appears harder to that model than it
+is (Zellers et al. 2019, "HellaSwag"; Le Bras et al. 2020, "Adversarial Filters of Dataset Biases").
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ def audit(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> list[Audited]:
-    """Run all baselines and compute their accuracies.
+    """Run all blind baselines on questions, and compute their accuracies.
 
     Args:
-        asked: Questions of one split, in any order. The order of options only affects the baseline of positions.
-        train: Training questions; if empty, baselines learn from other source videos of `asked`.
-        embed: Function that embeds texts (`negatives.embeddings_cache.embed`); if None, baselines that require
-            embeddings are omitted.
-        complements: Pairs of yes/no questions by kind, such as a question and its opposite, for which both answers must
-            be correct.
+        asked: Questions of one split, in any order. The order of their options only affects the baseline of positions.
+        train: Training questions. If empty, baselines learn from other source videos of `asked`.
+        embed: Function that embeds texts (`negatives.embeddings_cache.embed`), or None to omit baselines that require
+            embeddings.
+        complements: Pairs of yes/no questions by kind, such as a question and its opposite. A pair counts as correct if
+            both answers are.
         seed: Seed of all random numbers.
-        resamples: Bootstrap resamples over source videos.
+        resamples: Number of bootstrap resamples over source videos.
 
     Returns:
-        An audit for each part; one of "both" if each question has two parts, such as answer and explanation; and one
+        An audit for each part, one of "both" if each question has two parts (such as answer and explanation), and one
             for each kind of complement pairs.
 
     Raises:
@@ -99,7 +99,7 @@ def audit(
 
 
 def part_of(asked: BlindQuestion) -> str:
-    """Return the part of a question; by default "yes/no" or "choice"."""
+    """Return the part to which a question belongs, which is "yes/no" or "choice" unless the question states it."""
     return asked.part or ("yes/no" if asked.yes_no else "choice")
 
 

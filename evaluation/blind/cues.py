@@ -1,4 +1,4 @@
-"""Cues (numbers measured on each option without the video), and untrained baselines that use a single cue."""
+"""Measure cues, which are numbers computed for each option without the video, and choose options by a single cue."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ AUXILIARIES = frozenset(("not", "did", "do", "does", "didnt", "doesnt", "dont"))
 ENDINGS = re.compile(r"(?:ing|ed|d|s)$")
 STEM = 5
 ASKING = ("near_question", "shared_words", "rare_word", "case", "mark")
-"""Cues that compare options with the question; left out where there is no question."""
+"""Cues that compare options with the question, and are omitted if there is none."""
 TRAINING = ("right_in_train", "wrong_in_train")
-"""Cues that use train. The others use the options only."""
+"""Cues that are computed from the train split."""
 MARKS = (".", "?", "!", "…", ";", ":")
 
 
 @dataclass(frozen=True)
 class TrainCounts:
-    """Number of times each text, normalized by `text_key`, is correct and incorrect in train."""
+    """How often each text, normalized by `text_key`, is the correct option in train, and how often it is not."""
 
     right: Mapping[str, int]
     wrong: Mapping[str, int]
 
 
 def train_counts(rows: Arranged) -> TrainCounts:
-    """Count how often each text is correct and incorrect."""
+    """Count how often each option is correct and incorrect in the train split."""
     right = Counter(rows.keys[np.arange(len(rows.right)), rows.right].tolist())
     return TrainCounts(right, Counter(rows.keys[rows.there].tolist()) - right)
 
 
 def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
-    """Compute all cues except those in `TRAINING`; without `vectors`, cues that require embeddings are omitted.
+    """Compute all cues except those in `TRAINING`. Without `vectors`, cues that require embeddings are omitted.
 
     Returns:
-        An array of shape (questions, most options) per cue, 0 for missing options.
+        For each cue, an array of shape (questions, most options), which is 0 where an option is missing.
     """
     asks = any(one.question for one in rows.asked)
     found = {name: rows.spread(measure(rows)) for name, measure in LEXICAL.items() if asks or name not in ASKING}
@@ -62,7 +62,7 @@ def cues(rows: Arranged, vectors: Embedded | None = None) -> dict[str, Floats]:
 
 
 def training_cues(rows: Arranged, learnt: TrainCounts) -> dict[str, Floats]:
-    """Count how often each option is correct, and incorrect, in train; shapes as in `cues`."""
+    """Count how often each option is correct, and incorrect, in train. Shapes are as in `cues`."""
     return {
         name: rows.spread([[counts.get(text_key(text), 0) for text in texts] for texts in rows.texts()])
         for name, counts in zip(TRAINING, (learnt.right, learnt.wrong), strict=True)
@@ -77,7 +77,6 @@ def _of_text(measure: Callable[[str], float]) -> Measure:
 
 
 def _as_question(measure: Callable[[str], bool]) -> Measure:
-    """Return a measure of whether an option has the same property as its question."""
     return lambda rows: [
         [float(measure(text) == measure(one.question)) for text in texts]
         for one, texts in zip(rows.asked, rows.texts(), strict=True)
@@ -107,7 +106,6 @@ def _shared_words(rows: Arranged) -> list[list[float]]:
 
 
 def _rare_word(rows: Arranged) -> list[list[float]]:
-    """Measure whether an option is the only one that repeats the rarest shared word of the question."""
     weights = rarity(one.question for one in rows.asked)
     found = []
     for one, texts in zip(rows.asked, rows.texts(), strict=True):
@@ -120,17 +118,17 @@ def _rare_word(rows: Arranged) -> list[list[float]]:
 
 
 def rarity(texts: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each stem."""
+    """Return the inverse document frequency of each stem in the texts."""
     bags = [set(stems(text)) for text in texts]
     counts = Counter(stem for bag in bags for stem in bag)
     return {stem: float(np.log((1 + len(bags)) / count)) for stem, count in counts.items()}
 
 
 def twin_scores(texts: Sequence[str]) -> list[float]:
-    """Score how likely each option is the original of two others, a negation and a role swap.
+    """Score how likely each option is the original from which two others were made by negation and by swapping roles.
 
-    A negation preserves the words and their order; a swap preserves the words. The original is not negated, and is most
-    similar to its counterparts in words and word order.
+    Negation preserves words and their order, and swapping preserves words. The original is therefore not negated, and
+    is most similar to the other two in words and word order.
     """
     bags = [Counter(_twin_stems(text)) for text in texts]
     pairs = [Counter(pairwise(_twin_stems(text))) for text in texts]
@@ -160,7 +158,7 @@ LEXICAL: dict[str, Measure] = {
 
 @lru_cache(maxsize=1 << 16)
 def stems(text: str) -> tuple[str, ...]:
-    """Return the words of a text without common endings, truncated to five letters."""
+    """Return the words of a text without common endings, cut to five letters."""
     return tuple(ENDINGS.sub("", word)[:STEM] for word in text_key(text).split())
 
 
@@ -214,11 +212,11 @@ RULES = {
 
 
 def pick(rows: Arranged, scores: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Choose the option with the highest score.
+    """Choose the option with the highest score for each question.
 
     Returns:
-        The position of the chosen option (the first of ties), and the probability that it is correct: 1/2 if the
-            correct option is one of two tied options. Both have shape (questions,).
+        The position of the chosen option (the first of ties), and the probability that it is correct, which is 1/2 if
+            the correct option is one of two tied options. Both have shape (questions,).
     """
     masked = np.where(rows.there, np.round(scores, SCORE_DIGITS), -np.inf)
     best = masked == masked.max(axis=1, keepdims=True)

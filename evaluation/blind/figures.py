@@ -1,4 +1,4 @@
-"""Accuracies of blind baselines, with intervals."""
+"""Compute the accuracies of blind baselines, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Family = Literal["untrained", "trained"]
 
 @dataclass(frozen=True)
 class BaselineChoices:
-    """Choices of one baseline.
+    """The options that one baseline chooses.
 
     Attributes:
         family: Whether the baseline is trained on questions with known answers.
-        choices: Original index of the chosen option of each question; for pairs, shape (questions, 2).
-        right: Whether the choice is correct, shape (questions,); a probability if options are tied.
+        choices: Original index of the chosen option of each question, shape (questions,), or (questions, 2) for pairs.
+        right: Probability that each choice is correct, shape (questions,). It is 0 or 1 unless options are tied.
     """
 
     name: str
@@ -37,7 +37,7 @@ class BaselineChoices:
 
 @dataclass(frozen=True)
 class Figure:
-    """Accuracy of one baseline.
+    """The accuracy of one baseline.
 
     Attributes:
         family: Whether the baseline is trained on questions with known answers.
@@ -54,7 +54,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Worth:
-    """Contribution of a cue to the baseline that combines all cues.
+    """How much a cue contributes to the baseline that combines all cues.
 
     Attributes:
         cue: Name of the cue or baseline.
@@ -69,15 +69,15 @@ class Worth:
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """Audit of one set of options.
+    """The result of auditing one set of options.
 
     Attributes:
         part: "answer", "explanation", "both", "choice" or "yes/no".
-        learnt: Number of training questions; 0 if baselines were cross-fitted.
-        num_balanced: Size of the balanced subset, or None.
-        elsewhere: Accuracy of the baseline that is best on other source videos, free of selection bias.
+        learnt: Number of training questions, or 0 if baselines were cross-fitted.
+        num_balanced: Number of questions in the balanced subset, or None.
+        elsewhere: Accuracy of the baseline that is best on other source videos, which is free of selection bias.
         choices: Choices of each baseline, in the order of `ids`.
-        left_out: Reasons for baselines that could not run, by name.
+        left_out: For each baseline that could not run, the reason.
     """
 
     part: str
@@ -94,7 +94,7 @@ class Audited:
 
     @property
     def best(self) -> Figure:
-        """The baseline with the highest accuracy, the first of ties."""
+        """The baseline with the highest accuracy, or the first of several."""
         return max(self.figures, key=lambda figure: figure.share.value)
 
     @property
@@ -117,7 +117,7 @@ def audited(
     worth: Sequence[Worth] = (),
     left_out: Mapping[str, str] | None = None,
 ) -> Audited:
-    """Compute the accuracies of baselines; see `Audited`."""
+    """Compute the accuracies of baselines from their choices."""
     names = sorted({one.cluster for one in rows.asked})
     place = {name: number for number, name in enumerate(names)}
     where = np.array([place[one.cluster] for one in rows.asked], np.intp)
@@ -148,7 +148,7 @@ def audited(
 
 
 def _best_elsewhere(guesses: Sequence[BaselineChoices], divided: Sequence[Fold]) -> NDArray[np.float64]:
-    """Return the correctness on each fold of the baseline that is best on the other folds."""
+    """Return, for each fold, the correctness of the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)

@@ -1,4 +1,4 @@
-"""Cross-fitting over source videos, and the conditional logit (McFadden 1974) on features of options."""
+"""Fit conditional logits (McFadden 1974) on features of options, and cross-fit over source videos."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ RIDGE = 1.0
 ENOUGH = 1e-8
 
 Fold = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""The questions to learn from, and those to answer."""
+"""Indices of the questions to learn from, and of those to answer."""
 
 
 def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
-    """Split questions by source video into up to five folds of similar numbers of videos.
+    """Split questions by source video into at most five folds with similar numbers of videos.
 
     Returns:
-        Indices of the questions outside and inside each fold; empty for a single source video.
+        For each fold, the indices of the questions outside and inside it. Empty if there is only one source video.
     """
     names = sorted({one.cluster for one in rows.asked})
     parts = min(FOLDS, len(names))
@@ -36,9 +36,9 @@ def folds(rows: Arranged, seed: int = 0) -> list[Fold]:
 
 
 def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArray[np.int64], str], Floats]) -> Floats:
-    """Score every question with a baseline trained on the other folds.
+    """Score every question with a baseline that was trained on the other folds.
 
-    `guess` receives the indices of the training and test questions, and the name of the fold.
+    `guess` receives the indices of the training questions and the test questions, and the name of the fold.
     """
     parts = [guess(learnt, asked, str(number)) for number, (learnt, asked) in enumerate(divided)]
     found = np.zeros((sum(len(part) for part in parts), *parts[0].shape[1:]))
@@ -48,7 +48,7 @@ def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArra
 
 
 def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
-    """Compute three features of a score: its distance to the mean of its row, and whether it is the maximum or minimum.
+    """Compute three features of each score: its distance from the question's mean, and whether it is highest or lowest.
 
     Args:
         there: Whether each option exists, shape (questions, most options).
@@ -67,12 +67,12 @@ def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
 
 
 def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> Floats:
-    """Fit the weights by Newton's method, with a ridge penalty of 1.
+    """Fit the weights of a conditional logit by Newton's method, with a ridge penalty of 1.
 
     Args:
         values: Features, shape (questions, most options, features).
-        there: Whether each option exists.
-        right: Position of the correct option of each question.
+        there: Whether each option exists, shape (questions, most options).
+        right: Position of the correct option, shape (questions,).
     """
     weights = np.zeros(values.shape[2])
     chosen = values[np.arange(len(right)), right].sum(axis=0)
@@ -90,7 +90,7 @@ def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> F
 
 
 def probabilities(scores: Floats, there: NDArray[np.bool_]) -> Floats:
-    """Compute the softmax over the options of each question."""
+    """Compute the softmax of scores over the options of each question."""
     masked = np.where(there, scores, -np.inf)
     grown = np.exp(masked - masked.max(axis=1, keepdims=True))
     shares: Floats = grown / grown.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Load multiple-choice questions from a user's file."""
+"""Load multiple-choice questions from a user's file for an audit."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ NAMES: dict[str, tuple[str, ...]] = {
     "explanation_options": ("explanation_options",),
     "explanation_index": ("explanation_index",),
 }
-"""Accepted names of each column, in the order of preference."""
+"""Accepted names of each column, in order of preference."""
 TRUE, FALSE = ("true", "1", "yes"), ("false", "0", "no")
 Table = tuple[str, str]
-"""The config and the split of questions, "" where the file names none."""
+"""Config and split of questions, each "" if the file does not state it."""
 
 
 def read_asked(
     path: Path, columns: Mapping[str, str] | None = None, first: int = 0
 ) -> dict[Table, list[BlindQuestion]]:
-    """Load multiple-choice questions from a CSV, JSON, JSON Lines or Parquet file.
+    """Load multiple-choice questions from a CSV, JSON, JSON lines or Parquet file.
 
     Args:
         path: File with `id`, `question`, `options` (or a0, a1, …; without options, answers are yes or no) and `answer`
             (or `answer_index`); optionally `source`, `split`, `config`, `kind`, `part`, `blind_guessable`, and
             `explanation_options` with `explanation_index`, as written by `stressreel mine`.
-        columns: Names of the file's columns, by the names above.
-        first: Index of the first option in numeric answers; `answer_index` counts from 0.
+        columns: Names of columns in the file that differ from the names above.
+        first: Index of the first option in numeric answers. `answer_index` always counts from 0.
 
     Returns:
         The questions by config and split, in file order.
@@ -54,7 +54,7 @@ def read_asked(
     """
     unknown = sorted(set(columns or ()) - set(NAMES))
     if unknown:
-        raise UsageError(f"there is no column {', '.join(unknown)} to name. Columns: {', '.join(NAMES)}.")
+        raise UsageError(f"unknown column {', '.join(unknown)}. Columns that can be named: {', '.join(NAMES)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist. Give the output of a build, or a file of your own questions.")
     rows = read_predictions(path).rows

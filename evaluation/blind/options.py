@@ -1,4 +1,4 @@
-"""Blind baselines that choose one of several options."""
+"""Run blind baselines on multiple-choice questions."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .trained import ENCODER, GUESSERS, NO_QUESTION, Measured, measured
 PLACE = "the position that is most often correct in training"
 STACKED = "combines all cues and trained baselines (conditional logit, cross-fitted)"
 MEANINGS = {"place": PLACE} | {name: rule.meaning for name, rule in RULES.items()}
-"""The baselines that `guess_options` runs without training, in words."""
+"""Descriptions of the baselines that `guess_options` runs without training."""
 COMBINED = ("question_network", "full_network", "trees")
-ALONE = "there is a single source video, and no train split"
+ALONE = "there is only one source video and no train split"
 
 
 @dataclass(frozen=True, eq=False)
 class BaselineRun:
-    """Choices of all baselines.
+    """The choices of all baselines on a set of questions.
 
     Attributes:
-        groups: Features by cue or baseline, for models that combine them.
+        groups: Features of each cue or baseline, for models that combine them.
         learnt: Number of training questions.
-        left_out: Reasons for baselines that could not run, by name.
+        left_out: For each baseline that could not run, the reason.
     """
 
     rows: Arranged
@@ -49,7 +49,7 @@ def guess_options(
     *,
     trained: bool = True,
 ) -> BaselineRun:
-    """Run every baseline on every question.
+    """Run every baseline on every multiple-choice question.
 
     Without `train`, baselines learn from the other source videos of `asked`. Without `embed`, those that require
     embeddings are omitted.
@@ -104,7 +104,7 @@ def _rules_on(*names: str) -> list[str]:
 def _scores(
     view: Measured, learnt: Measured | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
-    """Yield the scores of trained baselines; record the reasons for those that cannot run."""
+    """Yield the scores of trained baselines, and record in `left_out` why others cannot run."""
     for name, baseline in GUESSERS.items():
         if name in left_out:
             continue
@@ -127,7 +127,7 @@ def _scores(
 
 
 def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floats:
-    """Score options with a cross-fitted conditional logit on groups of features."""
+    """Score options with a cross-fitted conditional logit on several groups of features."""
     values = np.concatenate(groups, axis=2)
     return cross_fitted(
         divided,
@@ -136,7 +136,7 @@ def weigh(rows: Arranged, groups: Sequence[Floats], divided: list[Fold]) -> Floa
 
 
 def worth(guessed: BaselineRun) -> list[Worth]:
-    """Measure the accuracy with each cue or baseline only, and the decrease without it."""
+    """Measure, for each cue or baseline, the accuracy with it alone and the decrease in accuracy without it."""
     rows, groups, divided = guessed.rows, guessed.groups, guessed.divided
     if not divided:
         return []

@@ -1,4 +1,4 @@
-"""Blind baselines that choose the answer and the explanation of a question together."""
+"""Run blind baselines that choose the answer and the explanation of a question together."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ TWICE = "the same baseline twice: "
 
 
 def guess_pairs(one: BaselineRun, other: BaselineRun, embed: Embed | None) -> tuple[BaselineChoices, ...]:
-    """Choose an option from each of two sets, with separate and with joint baselines.
+    """Choose one option from each of two sets, with the baselines for single sets and with joint baselines.
 
-    Both sets belong to the same questions in the same order. Without `embed`, baselines that require embeddings are
-    omitted.
+    Both sets must belong to the same questions in the same order. Without `embed`, baselines that require embeddings
+    are omitted.
     """
     seconds = {guess.name: guess for guess in other.guesses}
     found = [
@@ -51,7 +51,7 @@ def guess_pairs(one: BaselineRun, other: BaselineRun, embed: Embed | None) -> tu
 
 
 class _Pairs:
-    """All pairs of one option from each set, treated as options."""
+    """All pairs of one option from each set, treated as the options of one question."""
 
     def __init__(self, one: BaselineRun, other: BaselineRun):
         self.one, self.other = one, other
@@ -60,11 +60,10 @@ class _Pairs:
         self.right = one.rows.right * self.shape[2] + other.rows.right
 
     def flat(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Reshape values of pairs, (questions, firsts, seconds, …), to values of options."""
+        """Reshape an array of pairs, (questions, firsts, seconds, …), to one of options, (questions, pairs, …)."""
         return values.reshape(len(values), -1, *values.shape[3:])
 
     def guess(self, name: str, meaning: str, family: Family, scores: Floats) -> BaselineChoices:
-        """Choose the pair with the highest score."""
         masked = np.where(self.there, np.round(scores, DIGITS), -np.inf)
         best = masked == masked.max(axis=1, keepdims=True)
         first, second = np.divmod(best.argmax(axis=1), self.shape[2])

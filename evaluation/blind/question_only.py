@@ -1,7 +1,7 @@
-"""Question-only baselines, which predict answers from the words of questions.
+"""Predict answers from the words of questions, with baselines that see neither options nor video.
 
-The baselines are trained on one split and tested on another. If nothing is known about a question, they predict the
-most frequent answer.
+The baselines are trained on one split and tested on another. They predict the most frequent answer if nothing else is
+known about a question.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ STEPS, RATE, SHRINK = 60, 0.5, 1e-3
 
 @dataclass(frozen=True, slots=True)
 class AnsweredText:
-    """A question with its answer.
+    """A question together with its answer.
 
     Attributes:
         answer: The answer, or the position of the correct option ("first", "second").
@@ -37,18 +37,18 @@ class AnsweredText:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and bigrams of a question."""
+    """Return the words of a question, followed by its pairs of adjacent words."""
     words = WORD.findall(text.lower())
     return [*words, *(f"{one} {other}" for one, other in pairwise(words))]
 
 
 def by_text(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict the most frequent answer to the same question."""
+    """Predict the most frequent answer to the same question in training."""
     return _majority(learnt, asked, lambda read: [read.text.lower(), ""])
 
 
 def by_words(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict the most frequent answer to questions with the same set of words."""
+    """Predict the most frequent answer to training questions with the same set of words."""
     return _majority(learnt, asked, lambda read: [" ".join(sorted(set(WORD.findall(read.text.lower())))), ""])
 
 
@@ -63,7 +63,7 @@ def _majority(
 
 
 def commonest(learnt: Sequence[AnsweredText]) -> str:
-    """Return the most frequent answer, with ties resolved alphabetically."""
+    """Return the most frequent answer, or the alphabetically first of several."""
     return _most(Counter(read.answer for read in learnt))
 
 
@@ -72,7 +72,7 @@ def _most(counts: Counter[str]) -> str:
 
 
 def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict answers with naive Bayes on words and bigrams."""
+    """Predict answers with a naive Bayes classifier on words and bigrams."""
     known = {word: number for number, word in enumerate(sorted({w for read in learnt for w in words_of(read.text)}))}
     answers = sorted({read.answer for read in learnt})
     if not answers:
@@ -88,7 +88,7 @@ def naive_bayes(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -
 
 
 def regression(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
-    """Predict answers with logistic regression on words and bigrams."""
+    """Predict answers with a logistic regression on words and bigrams."""
     if not learnt:
         return ["" for _ in asked]
     truth = [read.answer for read in learnt]
@@ -103,7 +103,7 @@ def _normed(text: str, known: Container[str] | None = None) -> dict[str, float]:
 
 @dataclass(frozen=True, eq=False)
 class Logistic:
-    """A logistic regression on named features.
+    """A fitted logistic regression on named features.
 
     Attributes:
         known: Index of each feature.
@@ -116,14 +116,14 @@ class Logistic:
     bias: Floats
 
     def scores(self, bag: Mapping[str, float]) -> Floats:
-        """Return the score of each answer."""
+        """Return the score of each answer, shape (answers,), for the values of some features."""
         there = [(self.known[name], value) for name, value in bag.items() if name in self.known]
         total: Floats = sum((self.weights[number] * value for number, value in there), self.bias)
         return total
 
 
 def fit_logistic(bags: Sequence[Mapping[str, float]], truth: Sequence[str], answers: Sequence[str]) -> Logistic:
-    """Fit a logistic regression on bags of features with AdaGrad, so that cards need no optional packages."""
+    """Fit a logistic regression with AdaGrad. It needs only NumPy, so that cards need no optional packages."""
     if not bags:
         return Logistic({}, answers, np.zeros((0, len(answers))), np.zeros(len(answers)))
     known = {name: number for number, name in enumerate(sorted({name for bag in bags for name in bag}))}
@@ -166,7 +166,7 @@ GUESSERS: dict[str, Callable[[Sequence[AnsweredText], Sequence[AnsweredText]], l
 
 
 def blind_shares(learnt: Iterable[AnsweredText], asked: Iterable[AnsweredText]) -> dict[str, dict[str, float]]:
-    """Return the accuracy of every question-only baseline by kind of question, from 0 to 1."""
+    """Return the accuracy (0 to 1) of every question-only baseline, by kind of question."""
     kinds: dict[str, tuple[list[AnsweredText], list[AnsweredText]]] = defaultdict(lambda: ([], []))
     for place, reads in enumerate((learnt, asked)):
         for read in reads:

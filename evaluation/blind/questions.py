@@ -1,4 +1,4 @@
-"""Questions with options, as inputs of models without video."""
+"""Represent questions with their options as arrays for blind baselines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..metrics.items import Items
 Floats = NDArray[np.float64]
 Vectors = NDArray[np.float32]
 Embed = Callable[[Sequence[str]], Vectors]
-"""Returns the embeddings of texts: float32 of shape (texts, dimensions), each of length 1."""
+"""Function that embeds texts, and returns float32 unit vectors of shape (texts, dimensions)."""
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class BlindQuestion:
 
     Attributes:
         id: Id that is unique within an audit.
-        options: The options; "no" and "yes" for a yes/no question.
+        options: The options, or "no" and "yes" for a yes/no question.
         right: Index of the correct option.
-        source: The source video; if "" (unknown), the question counts as its own source.
-        kind: Kind of a yes/no question, such as its template; some baselines are trained by kind.
+        source: The source video. If it is "" (unknown), the question counts as its own source.
+        kind: Kind of a yes/no question, such as its template. Some baselines are trained for each kind.
         part: Type of options, such as "answer" or "explanation", if a question has several sets.
-        balanced: Whether the question is in the balanced subset; None if there is no such subset.
+        balanced: Whether the question is in the balanced subset, or None if there is no such subset.
     """
 
     id: str
@@ -49,12 +49,12 @@ class BlindQuestion:
 
     @property
     def yes_no(self) -> bool:
-        """Whether the question is a yes/no question."""
+        """Whether the options are "yes" and "no"."""
         return sorted(option.casefold() for option in self.options) == sorted(YES_NO)
 
 
 def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[BlindQuestion]:
-    """Return the items with options and a known correct option."""
+    """Return the items that have options and a known correct option."""
     return [
         BlindQuestion(name, text, tuple(options), int(right), source, kind or "")
         for name, text, options, right, source, kind in zip(
@@ -72,15 +72,14 @@ def blind_questions(items: Items, kinds: Sequence[str] | None = None) -> list[Bl
 
 @dataclass(frozen=True, eq=False)
 class Arranged:
-    """Questions sorted by id, with options in an internal random order, so that baselines ignore the original order.
+    """Questions sorted by id, with their options in a random order, so that baselines cannot use the original order.
 
-    The order is keyed by the texts of the options, and ties are therefore resolved at random.
+    The order depends on the texts of the options. Ties between options are therefore resolved at random.
 
     Attributes:
-        order: Original index of the option at each position; -1 for missing options. Shape (questions, most options),
-            as for the following arrays.
-        there: Whether each option exists.
-        keys: The options normalized by `text_key`; "" for missing ones.
+        order: Original index of the option at each position, or -1, shape (questions, most options).
+        there: Whether each option exists, shape (questions, most options).
+        keys: Options normalized by `text_key`, or "", shape (questions, most options).
         right: Position of the correct option, shape (questions,).
     """
 
@@ -91,30 +90,30 @@ class Arranged:
     right: NDArray[np.int64]
 
     def take(self, rows: NDArray[np.int64]) -> Arranged:
-        """Select some of the questions."""
+        """Return only the questions with these indices."""
         some = tuple(self.asked[row] for row in rows.tolist())
         return Arranged(some, self.order[rows], self.there[rows], self.keys[rows], self.right[rows])
 
     def texts(self) -> list[list[str]]:
-        """Return the options of each question in the internal order."""
+        """Return the options of each question in the random order."""
         return [
             [asked.options[number] for number in numbers if number >= 0]
             for asked, numbers in zip(self.asked, self.order.tolist(), strict=True)
         ]
 
     def spread(self, values: Sequence[Sequence[float]]) -> Floats:
-        """Convert values per option to an array, with 0 for missing options."""
+        """Convert lists of values per option to an array that is 0 for missing options."""
         found = np.zeros(self.there.shape)
         found[self.there] = [value for row in values for value in row]
         return found
 
     def given(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Convert positions in the internal order to original option indices."""
+        """Convert positions in the random order to original indices of options."""
         return self.order[np.arange(len(self.order)), places]
 
 
 def arrange(asked: Sequence[BlindQuestion]) -> Arranged:
-    """Sort questions by id, and shuffle the options of each."""
+    """Sort questions by id, and put the options of each in a random order."""
     rows = tuple(sorted(asked, key=lambda one: one.id))
     most = max((len(one.options) for one in rows), default=0)
     order = np.full((len(rows), most), -1, np.int64)
@@ -129,7 +128,7 @@ def arrange(asked: Sequence[BlindQuestion]) -> Arranged:
 
 @dataclass(frozen=True, eq=False)
 class Embedded:
-    """Embeddings of arranged questions.
+    """Embeddings of arranged questions and of their options.
 
     Attributes:
         questions: float32 of shape (questions, dimensions).
@@ -141,7 +140,7 @@ class Embedded:
 
 
 def remembering(embed: Embed) -> Embed:
-    """Cache an embedding function."""
+    """Return an embedding function that caches the embedding of each text."""
     known: dict[str, Vectors] = {}
 
     def found(texts: Sequence[str]) -> Vectors:
@@ -154,7 +153,7 @@ def remembering(embed: Embed) -> Embed:
 
 
 def embedded(rows: Arranged, embed: Embed) -> Embedded:
-    """Embed questions and options, each distinct text once."""
+    """Embed the questions and options. Each distinct text is embedded once."""
     options = [text for texts in rows.texts() for text in texts]
     texts = list(dict.fromkeys([one.question for one in rows.asked] + options))
     place = {text: number for number, text in enumerate(texts)}

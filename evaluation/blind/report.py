@@ -17,7 +17,7 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Titled:
-    """An audit with its table and split, "" for a file without them."""
+    """The audit of a table and split, which are "" if a file does not state them."""
 
     config: str
     split: str
@@ -25,18 +25,18 @@ class Titled:
 
     @property
     def title(self) -> str:
-        """Table, split and part."""
+        """Table, split and part, separated by commas."""
         return ", ".join(filter(None, (self.config, self.split, self.audit.part)))
 
 
 @dataclass(frozen=True, eq=False)
 class Audit(Result):
-    """Accuracies of blind baselines.
+    """The accuracies of all blind baselines.
 
     Attributes:
-        audits: An audit of each table, split and part.
-        about: The output or file, and the interval method.
-        written: The folder, if the audit was written.
+        audits: One audit for each table, split and part.
+        about: The audited output or file, and how intervals were computed.
+        written: Message that names the folder, if the audit was written.
     """
 
     audits: tuple[Titled, ...]
@@ -45,7 +45,7 @@ class Audit(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the accuracy of every baseline, in descending order, and the contribution of each cue."""
+        """Return a table of the accuracies in descending order, and one of the contributions of cues."""
         figures: list[tuple[Cell, ...]] = []
         worth: list[tuple[Cell, ...]] = []
         for one in self.audits:
@@ -88,7 +88,7 @@ class Audit(Result):
 
 
 def percent(share: Estimate | float | None) -> str:
-    """Format a share as a percentage, with its interval if any; undefined shares become a dash."""
+    """Format a share as a percentage with its interval, or as a dash if it is undefined."""
     if share is None:
         return "–"
     if isinstance(share, Estimate):
@@ -98,7 +98,7 @@ def percent(share: Estimate | float | None) -> str:
 
 
 def headline(audits: Sequence[Titled]) -> Table:
-    """Return a table of the highest accuracies."""
+    """Return a table with the highest accuracy in each audit."""
     subsets = any(one.audit.best_balanced for one in audits)
     rows: list[tuple[Cell, ...]] = []
     for one in audits:
@@ -125,7 +125,7 @@ def headline(audits: Sequence[Titled]) -> Table:
 
 
 def figures_table(one: Titled, most: int | None = None) -> Table:
-    """Return a table of the accuracies in an audit, in descending order."""
+    """Return a table of the accuracies in one audit, in descending order, limited to `most` rows."""
     audit = one.audit
     ranked = sorted(audit.figures, key=lambda figure: -figure.share.value)
     subset = audit.num_balanced is not None
@@ -145,7 +145,7 @@ def figures_table(one: Titled, most: int | None = None) -> Table:
 
 
 def worth_table(one: Titled) -> Table:
-    """Return a table of the contribution of each cue."""
+    """Return a table that shows how much each cue contributes."""
     rows = tuple((worth.cue, percent(worth.alone), f"{100 * worth.lost:+.1f}") for worth in one.audit.worth)
     note = (
         "Conditional logits, cross-fitted: on one cue only, and the difference between all cues and all but this one."

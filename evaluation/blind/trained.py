@@ -1,6 +1,6 @@
-"""Trained blind baselines: networks on embeddings and cues, and two held-out models.
+"""Train blind baselines on embeddings and cues, including two that are held out.
 
-The held-out models, `ngrams` (characters of options) and `trees` (cues), are never used by mining, so that they remain
+The held-out models, `ngrams` (characters of options) and `trees` (cues), are never used for mining, so that they remain
 independent judges of mined distractors.
 """
 
@@ -30,11 +30,11 @@ ENCODER = "needs a sentence encoder: pip install 'stressreel[sbert]'"
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Questions with the inputs of trained baselines.
+    """Arranged questions with the inputs of trained baselines.
 
     Attributes:
-        vectors: Embeddings of the questions; None without a sentence encoder.
-        embed: Function that embeds texts; None without a sentence encoder.
+        vectors: Embeddings of questions and options, or None if there is no sentence encoder.
+        embed: Function that embeds texts, or None if there is no sentence encoder.
     """
 
     rows: Arranged
@@ -43,7 +43,7 @@ class Measured:
     embed: Embed | None
 
     def take(self, chosen: NDArray[np.int64]) -> Measured:
-        """Select some of the questions."""
+        """Return only the questions with these indices."""
         vectors = self.vectors and Embedded(self.vectors.questions[chosen], self.vectors.options[chosen])
         some = {name: values[chosen] for name, values in self.cues.items()}
         return Measured(self.rows.take(chosen), vectors, some, self.embed)
@@ -56,46 +56,46 @@ class Measured:
 
     @property
     def of_options(self) -> tuple[str, ...]:
-        """Names of the cues that depend only on options."""
+        """Names of the cues that depend only on the options."""
         return tuple(name for name in self.cues if name not in (*ASKING, *TRAINING))
 
 
 def measured(rows: Arranged, embed: Embed | None) -> Measured:
-    """Compute the inputs of trained baselines."""
+    """Compute the embeddings and cues of questions."""
     vectors = embedded(rows, embed) if embed else None
     return Measured(rows, vectors, cues(rows, vectors), embed)
 
 
 OptionScorer = Callable[[Measured, Measured, int, str], Floats]
-"""Learns from questions and scores the options of others; takes a seed, and a key of the draws."""
+"""Function that learns from questions and scores the options of others, given a seed and a key for random numbers."""
 
 
 def option_logit(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with a conditional logit on their cues, without the question."""
+    """Score options with a conditional logit on their cues, ignoring the question."""
     weights = fit(learnt.weighed(*learnt.of_options), learnt.rows.there, learnt.rows.right)
     scores: Floats = asked.weighed(*learnt.of_options) @ weights
     return scores
 
 
 def option_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with a network on their embeddings and cues, without the question."""
+    """Score options with a neural network on their embeddings and cues, ignoring the question."""
     return _network(learnt, asked, learnt.of_options, False, seed, "option", key)
 
 
 def question_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with a network that compares each option with the question, by embeddings and cues."""
+    """Score options with a neural network that compares each option with the question."""
     return _network(learnt, asked, ASKING, True, seed, "question", key)
 
 
 def full_network(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with a network on the question, the option, and the set of options."""
+    """Score options with a neural network on the question, the option, and the set of options."""
     return _network(learnt, asked, (*ASKING, *learnt.of_options), True, seed, "full", key)
 
 
 def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with `question_network`, trained to separate correct options from random correct options of others.
+    """Score options with a network that was trained to distinguish correct options from those of other questions.
 
-    The model never sees distractors, only typical answers.
+    The network is that of `question_network`. It never sees distractors, only typical answers.
     """
     rights = [one.options[one.right] for one in learnt.rows.asked]
     keys = learnt.rows.keys[np.arange(len(rights)), learnt.rows.right].tolist()
@@ -113,7 +113,7 @@ def random_judge(learnt: Measured, asked: Measured, seed: int, key: str) -> Floa
 
 
 def ngrams(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
-    """Score options with a logistic regression on TF-IDF of character n-grams (2 to 5), without the question."""
+    """Score options with a logistic regression on TF-IDF of character n-grams (2 to 5), ignoring the question."""
     text = import_extra("sklearn.feature_extraction.text", what="a trained baseline")
     linear = import_extra("sklearn.linear_model", what="a trained baseline")
     weigh = text.TfidfVectorizer(
@@ -147,7 +147,7 @@ def trees(learnt: Measured, asked: Measured, seed: int, key: str) -> Floats:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A trained blind baseline.
+    """A trained blind baseline, with the inputs that it requires.
 
     Attributes:
         embeds: Whether a sentence encoder is required.

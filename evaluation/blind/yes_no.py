@@ -1,4 +1,4 @@
-"""Blind baselines for yes/no questions."""
+"""Run blind baselines on yes/no questions."""
 
 from __future__ import annotations
 
@@ -48,8 +48,6 @@ def _majority(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> 
 
 
 def _by_kind(answer: Answers) -> Answers:
-    """Train a baseline separately on each kind of question; predict the most frequent answer for unknown kinds."""
-
     def answers(learnt: Sequence[AnsweredText], asked: Sequence[AnsweredText]) -> list[str]:
         usual = question_only.commonest(learnt)
         said = [usual] * len(asked)
@@ -92,10 +90,10 @@ def _logistic(learnt: Sequence[AnsweredText], known: Any, asked: Any) -> Sequenc
 def guess_yes_no(
     asked: Sequence[BlindQuestion], train: Sequence[BlindQuestion], embed: Embed | None, seed: int
 ) -> tuple[Arranged, list[BaselineChoices], dict[str, str]]:
-    """Run every baseline on every yes/no question; `train` and `embed` are optional, as for `options.guess_options`.
+    """Run every baseline on every yes/no question. `train` and `embed` are optional, as for `options.guess_options`.
 
     Returns:
-        The questions sorted by id, the choices, and the reasons for baselines that could not run.
+        The questions sorted by id, the choices of each baseline, and the reasons why others could not run.
     """
     rows = arrange(asked)
     reads, learnt = (
@@ -104,7 +102,7 @@ def guess_yes_no(
     )
     divided = folds(rows, seed)
     if not learnt and not divided:
-        return rows, [], {"all": "there is a single source video, and no train split"}
+        return rows, [], {"all": "there is only one source video and no train split"}
     guesses, left_out = [], {} if embed else {"embedding": ENCODER}
     for name, (answer, meaning) in _guessers(len({one.kind for one in reads}) > 1, embed).items():
         said = [""] * len(reads)
@@ -131,7 +129,7 @@ def guess_yes_no(
 def on_pairs(
     rows: Arranged, guesses: Sequence[BaselineChoices], pairs: Sequence[tuple[str, str]]
 ) -> tuple[Arranged, list[BaselineChoices]]:
-    """Return the choices on pairs of questions, both of which must be correct; pairs with unknown ids are omitted."""
+    """Return choices on pairs of questions, which are correct if both are. Pairs with unknown ids are omitted."""
     place = {one.id: row for row, one in enumerate(rows.asked)}
     there = sorted((f"{one}+{other}", place[one], place[other]) for one, other in pairs if {one, other} <= place.keys())
     first, second = (np.array([pair[at] for pair in there], np.int64) for at in (1, 2))

@@ -1,1 +1,1 @@
-"""Scores of predictions on a built benchmark."""
+"""Score predictions on the output of a build."""

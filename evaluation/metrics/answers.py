@@ -1,4 +1,4 @@
-"""Parse answers: rules by which a text, letter or number selects one of the options.
+"""Parse the texts, letters and numbers with which models select one of several options.
 
 This module imports nothing from the package, because `stressreel export` copies it unchanged for evaluation harnesses.
 
@@ -71,24 +71,25 @@ MARKS = 30  # on one letter, more than in any language
 
 
 def plain(text: str) -> str:
-    """Normalize a text for comparison: case, spaces, quotes and surrounding punctuation."""
+    """Normalize the case, spaces, quotes and surrounding punctuation of a text for comparison."""
     return " ".join(text.casefold().replace("’", "'").split()).strip(QUOTES + ".,;:!?")
 
 
 def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | None:
-    """Parse an answer to the index of an option.
+    """Return the index of the option that an answer selects, or None if the answer is unreadable.
 
-    Accepted are the option's text, its number, a letter ("b", "(B)", "B. because …") and, for yes/no questions, "Yes.",
-    "y", "true", "No, it …". A lead-in such as "Answer:" is skipped. An answer is unreadable if no rule applies, or if
-    two disagree, such as two letters or a number that is also an option's text.
+    An answer can be the option's text, its number, a letter ("b", "(B)", "B. because …") or, for yes/no questions,
+    "Yes.", "y", "true" or "No, it …". A lead-in such as "Answer:" is skipped. An answer is unreadable if no rule
+    applies, or if two rules disagree, for example because it contains two letters, or a number that is also an option's
+    text.
 
     Args:
         value: The answer in the file.
         options: The options; `YES_NO` for yes/no questions, which have numbers but no letters.
-        first: Index of the first option: 0 or 1.
+        first: Index of the first option in numeric answers, 0 or 1.
 
     Returns:
-        The option, counted from 0, or None if the answer is unreadable.
+        The index of the option, counted from 0, or None.
     """
     binary = tuple(options) == YES_NO
     start = 0 if binary else first
@@ -119,7 +120,7 @@ def read_answer(value: Any, options: Sequence[str], *, first: int = 0) -> int | 
 
 
 def _normalized(text: str) -> str:
-    """Normalize a text to NFKC, dropping excess combining marks, which would take quadratic time."""
+    """Normalize a text to NFKC, without excess combining marks, which would take quadratic time."""
     marks = "".join(char for char in set(text) - ASCII if unicodedata.combining(unicodedata.normalize("NFKD", char)[0]))
     if marks:
         mark = f"[{re.escape(marks)}]"
@@ -128,7 +129,6 @@ def _normalized(text: str) -> str:
 
 
 def _in_json(text: str) -> Any:
-    """Return the answer in a JSON object, or None."""
     text = FENCE.sub("", text).removesuffix("```").strip()
     if not text.startswith("{"):
         return None
@@ -141,7 +141,7 @@ def _in_json(text: str) -> Any:
 
 
 def _truth(text: str) -> int | None:
-    """Parse an answer that starts with yes or no, unless it contradicts itself or is a refusal."""
+    """Parse an answer that starts with yes or no, unless it contradicts itself or refuses to answer."""
     if plain(text) in SHORT:
         return SHORT[plain(text)]
     text = text.lstrip(QUOTES + "([")
@@ -158,7 +158,7 @@ def _truth(text: str) -> int | None:
 
 
 def _lettered(text: str, options: Sequence[str]) -> int | None:
-    """Parse a letter, optionally with the option's text or reasons, unless other options are mentioned too."""
+    """Parse a letter that the option's text or reasons may follow, unless other options are mentioned too."""
     if (behind := BEHIND.search(text)) and re.search(r"\w", text[: behind.start()]):
         pick = _letter(behind[1], options)
         return pick if pick is not None and _named(text[: behind.start()], options) == pick else None
@@ -185,7 +185,7 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    """Return the only option with this text."""
+    """Return the option with this text, or None if there is not exactly one."""
     said = plain(text)
     found = [number for number, option in enumerate(options) if plain(option) == said]
     return found[0] if len(found) == 1 else None
@@ -197,7 +197,7 @@ def _letter(letter: str, options: Sequence[str]) -> int | None:
 
 
 def _numbered(number: int, options: Sequence[str], first: int) -> int | None:
-    """Return the option with a number, unless the options themselves start with numbers that differ."""
+    """Return the option with this number, unless the options themselves start with other numbers."""
     pick = number - first if 0 <= number - first < len(options) else None
     begin = [BEGINS.match(option) for option in options]
     if any(begin):

@@ -1,4 +1,4 @@
-"""Scores of answers to graphs of sub-questions.
+"""Score answers to graphs of sub-questions.
 
 AGQA-Decomp (Gandhi et al. 2022): accuracy, compositional accuracy (CA), right for the wrong reasons (RWR) and internal
 consistency (IC), as in the authors' released scorer except for the differences listed in `question_graphs`.
@@ -73,13 +73,13 @@ Name = tuple[str, ...]
 
 @dataclass
 class AnswerCounts:
-    """Counts of questions and their predictions.
+    """Number of questions, predictions and graphs.
 
     Attributes:
         missing: Number of questions without a prediction, which are excluded.
         unreadable: Keys of questions with an unreadable prediction.
         graphs: Number of graphs with more than one question.
-        isolated: Number of graphs with one question.
+        isolated: Number of graphs with only one question.
     """
 
     questions: int = 0
@@ -90,8 +90,6 @@ class AnswerCounts:
 
 
 class _Sums:
-    """Sums and counts of one video's cells."""
-
     def __init__(self) -> None:
         self.sums = defaultdict[Name, float](float)
         self.counts = defaultdict[Name, int](int)
@@ -108,13 +106,13 @@ def count(
     released: bool = False,
     left_out: Collection[str] = (),
 ) -> tuple[Tally, AnswerCounts]:
-    """Sum correct and consistent answers by video, with one video in memory at a time.
+    """Sum correct and consistent answers by video, holding one video in memory at a time.
 
     Args:
         videos: The graphs, by video.
         predictions: Answers by key; questions without an answer are excluded.
         released: Whether to count like the released scorer; see `question_graphs`.
-        left_out: Groups excluded from accuracy, such as `constant_groups`.
+        left_out: Groups to exclude from accuracy, such as `constant_groups`.
 
     Returns:
         The sums, and counts of questions. Cells are parts joined by "|": "accuracy|<group>|<answer>"; "plain accuracy"
@@ -167,7 +165,7 @@ def count(
 
 
 def constant_groups(nodes: Iterable[Node]) -> tuple[str, ...]:
-    """Return the groups of yes/no questions that all have the same correct answer."""
+    """Return the groups in which all yes/no questions have the same correct answer."""
     truths = defaultdict[str, set[str | None]](set)
     for node in nodes:
         if node.kind in ANSWERED_YES_NO and node.answer is not None:
@@ -225,7 +223,6 @@ def _count_video(video: VideoGraphs, answers: ReadAnswers, place: Mapping[str, i
 def _add_composed(
     sums: _Sums, answers: ReadAnswers, parent: int, by_rule: Mapping[str, Sequence[int]], is_main: bool
 ) -> None:
-    """Count a parent by its number of incorrect children."""
     right = bool(answers.right[parent])
     every: dict[str, bool] = {}
     lacking = False
@@ -257,7 +254,7 @@ def _add_bucket(sums: _Sums, by: str, name: str, right: bool, wrong: int) -> Non
 
 
 def measure(cells: Sequence[str]) -> Measure:
-    """Return the scores as a function of the means of `count`'s cells.
+    """Return a function that computes the scores from the means of `count`'s cells.
 
     The scores are "plain accuracy", "accuracy", "accuracy of <group>", "CA", "RWR", "Delta", "IC", "IC (defined)",
     "c-F1", "c-F1⁻" and "IC–accuracy correlation". A qualifier follows a comma: "CA, After", "CA, parents", "CA, Choose
@@ -322,7 +319,7 @@ def _behind(by: str, name: str) -> str:
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Average the defined values of each resample. Expanded values may lie outside 0 to 1."""
+    """Average the values that are defined, clipped to 0 to 1, since expanded means may lie outside."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -336,13 +333,13 @@ def _mean(values: Sequence[Floats]) -> Floats:
 
 
 def _harmonic(first: Floats, second: Floats) -> Floats:
-    """Return the harmonic mean, defined as 0 for two zeros."""
+    """Return the harmonic mean, which is 0 for two zeros."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(first + second == 0, 0.0, 2 * first * second / (first + second))
 
 
 def _pearson(means: Means) -> Floats:
-    """Return the correlation of consistency and accuracy of graphs; NaN if one of them is constant."""
+    """Return the correlation of consistency and accuracy over graphs, or NaN if one of them is constant."""
     first, second = means["graph|IC"], means["graph|accuracy"]
     spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
     varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)
@@ -353,16 +350,16 @@ def _pearson(means: Means) -> Floats:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Return the scores without a qualifier, and the accuracy by group."""
+    """Return the scores without a qualifier, and the accuracy of each group."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
 def tables(
     counted: Tally, scored: Mapping[str, Estimate], constants: Mapping[str, Tally] | None = None
 ) -> tuple[Table, ...]:
-    """Return accuracy by group and answer, CA and RWR by rule and by parent, consistency, and compositional F1.
+    """Return tables of accuracy, compositional accuracy, consistency and compositional F1.
 
-    `constants` are sums of constant baselines on the same graphs, shown next to the consistency.
+    `constants` are sums of constant baselines on the same graphs, which are shown beside the consistency.
     """
     means, totals = counted.whole(), counted.totals()
     return (

@@ -1,7 +1,8 @@
-"""Compare distances of complement pairs by whether a model answered both questions correctly.
+"""Compare attention distances of pairs that a model answered correctly with those of other pairs.
 
-Rawal et al. 2024, §B.7 and Table 16: mean and variance of the distances between attention maps (measured by `probes`),
-for pairs with two correct answers and for all others. The intervals over source videos and the difference are ours.
+Rawal et al. 2024, §B.7 and Table 16, report mean and variance of the distances between attention maps (measured by
+`probes`), for pairs with two correct answers and for all others. The intervals over source videos and the difference
+are ours.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from .bootstrap import RESAMPLES, Floats, Means, by_source, estimates, tally
 
 @dataclass(frozen=True)
 class DistanceMoments:
-    """Mean (NaN without pairs) and population variance of the distances of a group of pairs."""
+    """Mean and population variance of the distances in a group of pairs. NaN if there are no pairs."""
 
     pairs: int
     sources: int
@@ -30,12 +31,12 @@ class DistanceMoments:
 
 @dataclass(frozen=True)
 class DistanceRow:
-    """Distances of one kind of complement.
+    """Distances of the pairs of one kind.
 
     Attributes:
         kind: "video" or "text".
-        right: Pairs with two correct answers.
-        wrong: All other pairs.
+        right: Distances of pairs with two correct answers.
+        wrong: Distances of all other pairs.
         difference: Mean of `right` minus that of `wrong`, on the same resamples.
     """
 
@@ -55,16 +56,16 @@ def distance_table(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> tuple[DistanceRow, ...]:
-    """Compute mean and variance of the distances of complement pairs; one row per kind, in order of occurrence.
+    """Compute mean and variance of the distances of complement pairs, one row per kind.
 
     Args:
         distances: Distance of each pair, shape (pairs,).
         right_first: Whether the first question of each pair was answered correctly, shape (pairs,).
-        right_second: The same for the second question.
+        right_second: Whether the second question was answered correctly, shape (pairs,).
         kinds: Kind of each pair, "video" or "text".
         sources: Source video of each pair.
-        seed: Seed of the bootstrap.
-        resamples: Bootstrap resamples over source videos.
+        seed: Random seed of the bootstrap.
+        resamples: Number of bootstrap resamples over source videos.
 
     Raises:
         InputError: The arguments differ in length, or a distance is not finite.
@@ -114,7 +115,7 @@ def _row(
 
 
 def as_table(rows: Sequence[DistanceRow]) -> Table:
-    """Format rows like the paper's Table 16, with intervals and the difference."""
+    """Format rows as in the paper's Table 16, with intervals and the difference."""
     lines = []
     for row in rows:
         cells = (cell for part in (row.right, row.wrong) for cell in (part.pairs, part.mean, part.variance))

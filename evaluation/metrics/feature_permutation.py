@@ -1,8 +1,8 @@
-"""Decrease in accuracy when features are permuted, by the modality that questions require.
+"""Measure how accuracy decreases when features are permuted, by the modality that questions require.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
-Models", section 4.4 and Table 3: accuracy without permutation (Orig.), and with the text or the video of another item
-(SP, VP), by category of modality importance.
+Models", section 4.4 and Table 3, report accuracy without permutation (Orig.), and with the text or the video of another
+item (SP, VP), by category of modality importance.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ALL_QUESTIONS = "all"
 
 
 def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[str, dict[str, PickedOptions]]:
-    """Match answers to permuted sets to the items, by permuted modality and seed.
+    """Match answers to permuted questions with the items, and group them by permuted modality and seed.
 
     The rows need `permuted` (the modality taken from another item), `seed`, `id` and an answer.
 
@@ -50,7 +50,7 @@ def permuted_sets(given: Predictions, items: Items, *, first: int = 0) -> dict[s
 
 
 def categories_of(given: Predictions, items: Items) -> list[str]:
-    """Return the category of each item from a file written by `stressreel score modalities --items`.
+    """Return the category of each item, from a file written by `stressreel score modalities --items`.
 
     Raises:
         InputError: An item has no category.
@@ -69,10 +69,10 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
 def permutation_table(
     categories: Sequence[str], original: Sequence[Right], permuted: Mapping[str, Mapping[str, Right]]
 ) -> Table:
-    """Tabulate accuracies by category as mean ± standard deviation (n - 1), and the decrease by permutation.
+    """Tabulate accuracy by category as mean ± standard deviation (n - 1), and its decrease under permutation.
 
     Args:
-        categories: Category of each item; empty for a single category.
+        categories: Category of each item, or an empty list for a single category.
         original: Whether each item was answered correctly without permutation, one array per run.
         permuted: Whether each item was answered correctly, by permuted modality and seed.
     """

@@ -1,4 +1,4 @@
-"""Write scores to a folder, and read them back for comparisons."""
+"""Write scores to a folder, and read them again for comparisons."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMPARED = (  # required texts in scores.json
 
 @dataclass(frozen=True)
 class SavedScores:
-    """Scores that were read back.
+    """Scores that were read from a folder.
 
     Attributes:
         about: Content of `scores.json`.
@@ -55,8 +55,8 @@ def write_scores(
 ) -> None:
     """Write scores as JSON and Markdown, with figures and the sums by source video.
 
-    Earlier scores of the same predictions are replaced, and others only with `force`. `beside` states that the folder
-    is next to the predictions, which are then identified by file name only.
+    Earlier scores of the same predictions are replaced, and others only with `force`. If the folder lies `beside` the
+    predictions, they are identified by file name only.
 
     Raises:
         InputError: The folder contains other files, or scores of other predictions.
@@ -73,7 +73,7 @@ def write_scores(
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
-    """Return the names of the figures of the scores to be replaced."""
+    """Return the names of the figures that belong to the scores to be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -93,7 +93,6 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
 
 
 def _of_what(scored: Mapping[str, Any], *, by_name: bool) -> str:
-    """Describe the predictions and the output of scores."""
     given, output = scored["predictions"], scored["output"]["fingerprint"][:16]
     content = f" ({given['sha256'][:16]})" if "sha256" in given and not by_name else ""
     return f"{given['file']}{content} on {scored['benchmark']} {scored['config']} {scored['split']} ({output})"
@@ -113,7 +112,7 @@ def _parquet(tally: Tally) -> bytes:
 
 
 def read_scores(path: Path) -> SavedScores:
-    """Read a folder written by `write_scores`, given its path or that of its `scores.json`.
+    """Read scores from a folder written by `write_scores`, or from its `scores.json`.
 
     Raises:
         UsageError: The folder does not exist.
@@ -142,7 +141,7 @@ def read_scores(path: Path) -> SavedScores:
         )
         sources = tuple(table.column("source_id").to_pylist())
         if sums.shape != (len(sources), len(cells)) or not (np.isfinite(sums).all() and np.isfinite(counts).all()):
-            raise ValueError(f"{SUMS} lacks numbers")
+            raise ValueError(f"{SUMS} has missing or invalid numbers")
         return SavedScores(about["predictions"]["file"], about, Tally(sources, cells, sums, counts))
     except PARQUET_FAULTS as error:
         raise InputError(f"{folder} is damaged ({type(error).__name__}: {error}). Score again.") from error
@@ -157,7 +156,7 @@ def _text_at(about: Any, keys: Sequence[str]) -> str:
 
 
 def check_comparable(one: SavedScores, other: SavedScores) -> None:
-    """Raise InputError for scores of different benchmarks, splits or outputs."""
+    """Raise InputError if scores belong to different benchmarks, splits or outputs."""
     for what, keys in (("benchmark", ("benchmark",)), ("split", ("split",)), ("output", ("output", "fingerprint"))):
         mine, theirs = (_text_at(each.about, keys) for each in (one, other))
         if mine != theirs:
@@ -168,7 +167,7 @@ def check_comparable(one: SavedScores, other: SavedScores) -> None:
 
 
 def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
-    """Reduce two scores to common cells; different tables with the same questions are paired by id.
+    """Reduce two scores to the cells that both contain. Different tables with the same questions are paired by id.
 
     Returns:
         The two tallies, and notes for the report.

@@ -1,4 +1,4 @@
-"""Select the table, split and columns of an output to score."""
+"""Choose which table, split and columns of an output to score."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """Options of scoring.
+    """Options that determine how predictions are scored.
 
     Attributes:
         split: Split of the output, or "all".
         partial: Whether to score incomplete predictions instead of raising an error.
         first: Index of the first option in numeric answers.
         config: Table with the questions; by default the output's first.
-        released: Whether to score like the published scorer where it differs.
+        released: Whether to follow the published scorer where it differs from ours.
     """
 
     split: str = ALL
@@ -43,7 +43,7 @@ class ScoreOptions:
 
 
 def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
-    """Return the requested split; by default test if it exists, else all.
+    """Return the requested split or, if None, "test" if it exists and otherwise "all".
 
     Raises:
         UsageError: The output does not have the split.
@@ -59,7 +59,7 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
 
 
 def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | None) -> str:
-    """Return the requested table of questions; by default the first. Raise UsageError if it is unknown."""
+    """Return the requested table of questions, by default the first. Raise UsageError if it does not exist."""
     if not tables:
         raise UsageError(f"{output.path} has no questions.")
     if config is None:
@@ -74,7 +74,7 @@ def choose_config(output: FinishedOutput, tables: Sequence[str], config: str | N
 def read_columns(
     output: FinishedOutput, config: str, names: Sequence[str], split: str
 ) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return columns of a table and the split of each row, for one split or "all"."""
+    """Return columns of a table by name, and the split of each row, for one split or for "all"."""
     found: dict[str, list[Any]] = {name: [] for name in names}
     splits: list[str] = []
     for name in output.splits(config) if split == ALL else [split]:
@@ -89,7 +89,7 @@ def read_columns(
 
 
 def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> NDArray[np.intp]:
-    """Return the index in `allowed` of each value of a column; raise InputError for other values."""
+    """Return the index of each value in `allowed`, or raise InputError if a value is not allowed."""
     places = {name: place for place, name in enumerate(allowed)}
     if odd := [value for value in values if value not in places]:
         raise InputError(
@@ -100,7 +100,7 @@ def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> 
 
 
 def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str]]:
-    """Return all rows of a table, and the split of each row."""
+    """Return all rows of a table, and the split of each."""
     rows, splits = [], []
     for split in output.splits(config):
         for row in output.whole(config, None, split):
@@ -110,7 +110,7 @@ def read_whole(output: FinishedOutput, config: str) -> tuple[list[Row], list[str
 
 
 def predictions_identity(path: Path) -> dict[str, str]:
-    """Return the name and hash of a file, or the name of a folder, for `scores.json`."""
+    """Return the name and SHA-256 of a file, or the name of a folder, for `scores.json`."""
     if path.is_file():
         return {"file": path.name, "sha256": sha256_file(path)}
     return {"file": path.name + "/"}

@@ -1,9 +1,9 @@
-"""Internal consistency: contradictions between a model's answers within a graph of sub-questions.
+"""Count contradictions between a model's answers within a graph of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, not correct answers. Each of nine rules has two
-counters with the exact conditions of the authors' released scorer (commit "Corrected IC score computation"; the paper
-mentions ten rules, in a table of its supplement). First, Last, Longer Choose and Shorter Choose have none. A rule does
-not apply to a parent if a required prediction is missing.
+The definition is that of AGQA-Decomp (Gandhi et al. 2022). Only predictions are compared, not correct answers. Each of
+nine rules has two counters, whose conditions are exactly those of the authors' released scorer (commit "Corrected IC
+score computation"; the paper mentions ten rules, in a table of its supplement). First, Last, Longer Choose and Shorter
+Choose have no counters. A rule does not apply to a parent if a required prediction is missing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .question_graphs import (
 )
 
 Verdict = tuple[bool | None, bool | None]
-"""Whether a parent is inconsistent by each of a rule's two counters; None if it is not counted."""
+"""Whether a parent is inconsistent by each of a rule's two counters, or None if the counter does not apply."""
 RulesOfGraph = Mapping[int, Mapping[str, Sequence[int]]]
 """Children by parent and rule, as positions among the answers."""
 
@@ -46,16 +46,16 @@ CONSISTENCY_OF_GROUP: Mapping[str, tuple[str, ...]] = {
     "Choose": ("Choose",),
     "Equals": ("Equals",),
 }
-"""The rules whose counters are averaged for the consistency of a group; other groups have none."""
+"""Rules whose counters are averaged for the consistency of a group. Other groups have no consistency."""
 
 UNCOUNTED: Verdict = (None, None)
 
 
 def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: str) -> Verdict:
-    """Compare the answer to a parent with those to its children by one rule.
+    """Check whether the answer to a parent is consistent with those to its children by one rule.
 
     Returns:
-        Whether the answers are inconsistent by the first ("Yes" or "Temporal") and the second counter ("No" or
+        Whether the answers are inconsistent by the first counter ("Yes" or "Temporal") and by the second ("No" or
             "Object").
     """
     if rule not in CONSISTENCY:
@@ -85,7 +85,7 @@ def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: st
 
 
 def single_verdict(verdict: Verdict, rule: str, said: str | None) -> bool | None:
-    """Reduce a verdict to one counter, for the correlation of consistency and accuracy.
+    """Reduce a verdict to one of its counters, for the correlation of consistency and accuracy.
 
     The counter is "Yes" if the answer to the parent is yes, "No" if it is no, and otherwise the one that applies.
     """
@@ -102,12 +102,11 @@ def _lacking(answers: ReadAnswers, parent: int, children: Sequence[int]) -> bool
 
 
 def _both(said: str | None, yes: bool, no: bool) -> Verdict:
-    """Compare a yes/no answer with the one implied by the children; a counter applies if either side supports it."""
     return _one(said == YES, yes, yes), _one(said == NO, no, no)
 
 
 def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
-    """Evaluate one counter: an answer must be supported by the children, and an implied answer must be given."""
+    """Evaluate a counter: children must support the parent's answer, and an answer they imply must be given."""
     if is_said:
         return not agreed
     return True if demanded else None
@@ -136,7 +135,7 @@ def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Se
 
 
 def _option(answers: ReadAnswers, rules: RulesOfGraph, said: str | None, children: Sequence[int]) -> int | None:
-    """Return the option that an answer selects; None if neither, or if the options are not objects."""
+    """Return the option that an answer selects, or None if it selects neither or the options are not objects."""
     if said is None:
         return None
     compared = [rules.get(child, {}).get("Equals") for child in children]

@@ -1,4 +1,4 @@
-"""Items: questions of an output or of a user's file."""
+"""Load questions, called items, from an output or from a user's file."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ SOURCES = ("source_id", "source", "episode", "video_id", "video", "clip_id", "vi
 VIDEOS = ("video_id", "video", "clip_id", "vid_name", "source_id", "source", "episode")
 TEXTS = ("question", "text", "caption", "q")
 INDEX = "answer_index"  # counts from 0, as in all tables of stressreel
-GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # the last one is TVQA's, which also counts from 0
+GOLD = ("answer", INDEX, "correct_answer", "answer_idx")  # TVQA's answer_idx counts from 0, too
 
 
 @dataclass(frozen=True)
 class Items:
-    """Questions in order.
+    """Questions with their videos, options and correct answers, in order.
 
     Attributes:
-        sources: Source video of each question; its id if unknown.
-        videos: Video of each question; "" if unknown.
-        texts: Text of each question; "" if unknown.
-        truth: Index of the correct option; -1 if unknown.
-        split: The split; "all" for a file.
+        sources: Source video of each question, or the question's id if unknown.
+        videos: Video of each question, or "" if unknown.
+        texts: Text of each question, or "" if unknown.
+        truth: Index of the correct option, or -1 if unknown.
+        split: Name of the split; "all" for a file.
         config: Table of the output; "" for a file.
         fingerprint: Fingerprint of the output; "" for a file.
         others: Ids of items in other splits.
@@ -61,7 +61,7 @@ class Items:
 
 
 OfOutput = Callable[[FinishedOutput, str | None, str | None], Items]
-"""Reads the items of an output, for an optional table and split."""
+"""Function that reads the items of an output, given an optional table and split."""
 
 
 def read_items(
@@ -73,16 +73,16 @@ def read_items(
     first: int = 0,
     judged: bool = True,
 ) -> Items:
-    """Load the items of an output, or of a file of questions.
+    """Load the items of an output, or of a user's file.
 
     Args:
-        path: The output of a build; or a CSV, JSON, JSON Lines or Parquet file with `id` and, as needed, `answer`,
+        path: The output of a build. Or a CSV, JSON, JSON lines or Parquet file with `id` and, as needed, `answer`,
             `options`, `video_id`, `source_id` and `question`, or with TVQA's columns.
         of_output: Function that loads the items of an output.
         config: Table of an output; by default the first.
         split: Split of an output, or "all"; by default test if it exists.
         first: Index of the first option in numeric correct answers of a file.
-        judged: Whether correct answers are required; if not, a file's `answer` and `options` are ignored.
+        judged: Whether correct answers are required. If not, a file's `answer` and `options` are ignored.
 
     Raises:
         UsageError: The path does not exist.
@@ -143,7 +143,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
 
 
 def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
-    """Return a text column by its allowed names, with "" for missing values."""
+    """Return the values of a column that may have several names, with "" for missing values."""
     name = column(given, allowed, needed=needed)
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)
@@ -153,7 +153,9 @@ def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) 
 
 
 def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], what: str, *, first: int = 0) -> int:
-    """Return the option that a row marks as correct; `answer_index` counts from 0, other columns from `first`.
+    """Return the index of the option that a row marks as correct.
+
+    `answer_index` counts from 0, and other columns count from `first`.
 
     Raises:
         InputError: The answer is not an option, or is ambiguous.
@@ -174,7 +176,7 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
 
 
 def given_options(row: Mapping[str, Any]) -> Any:
-    """Return the options in a row, from `options` or TVQA's columns a0, a1, …, or None."""
+    """Return the options in a row, from `options` or from TVQA's columns a0, a1, …, or None."""
     if row.get("options") not in (None, "") or "a0" not in row:
         return row.get("options")
     named = [row[name] for number in range(len(row)) if (name := f"a{number}") in row]
@@ -182,7 +184,7 @@ def given_options(row: Mapping[str, Any]) -> Any:
 
 
 def options_of(value: Any, path: Path, name: str) -> tuple[str, ...]:
-    """Parse the options of a question from a list, or from JSON text as in a CSV; by default yes and no.
+    """Parse the options of a question from a list or, as in a CSV file, from JSON. Without options, return yes and no.
 
     Raises:
         InputError: The value has another form.
@@ -216,7 +218,7 @@ def items_of(
     options: list[Sequence[str]],
     truth: Sequence[int | None],
 ) -> Items:
-    """Create the items of an output's table; the other arguments are those of `Items`."""
+    """Create the items of an output's table. The other arguments are attributes of `Items`."""
     elsewhere = [name for name in output.splits(config) if split not in (ALL, name)]
     others = frozenset(
         str(name) for other in elsewhere for name in read_columns(output, config, (id_column,), other)[0][id_column]
@@ -226,7 +228,7 @@ def items_of(
 
 
 def annotations_of(path: Path, items: Items, name: str) -> list[str]:
-    """Return a column of the questions, such as an annotated type, with "" for missing values.
+    """Return the values of a column of the questions, such as an annotated type, with "" for missing values.
 
     Raises:
         UsageError: The column does not exist, or does not contain texts, numbers or booleans.
@@ -248,12 +250,12 @@ def annotations_of(path: Path, items: Items, name: str) -> list[str]:
 
 
 def join_items(predictions: Predictions, items: Items, *, partial: bool = False, first: int = 0) -> PickedOptions:
-    """Match predictions to items; see `predictions.join`."""
+    """Match predictions with items by id; see `predictions.join`."""
     return join(predictions, items.ids, items.options, others=items.others, partial=partial, first=first)
 
 
 def judge(items: Items, path: Path, *, first: int = 0) -> PickedOptions:
-    """Load predictions for items; an answer is correct if `PickedOptions.picks == Items.truth`.
+    """Load predictions, and match them with items. An answer is correct where `picks` is equal to `Items.truth`.
 
     Raises:
         InputError: The file cannot be read or belongs to another output, or ids are missing, duplicate or unknown.

@@ -1,7 +1,7 @@
-"""Read predictions from harness logs of exported tasks.
+"""Read predictions from the logs that evaluation harnesses write for exported tasks.
 
 lmms-eval (0.7.3) writes a JSON line per answer. inspect-ai (0.3.285) writes a ZIP archive (`.eval`) with a
-Zstandard-compressed JSON file per sample, or a single JSON file; both are read without inspect-ai. VLMEvalKit
+Zstandard-compressed JSON file per sample, or a single JSON file. Both are read without inspect-ai. VLMEvalKit
 (ms-vlmeval 0.0.20) adds the predictions to its table of questions.
 """
 
@@ -24,7 +24,7 @@ LOGS = ("*_samples_*.jsonl", "*.eval", "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-
 """File names of logs of lmms-eval, and of both kinds of logs of inspect-ai."""
 
 SAMPLE = re.compile(r"samples/.+_epoch_\d+(?:/sample)?\.json", re.DOTALL)  # of one file, or of several
-ABOUT = ("header.json", "_journal/start.json")  # every `.eval` file has one of them, the latter from its beginning
+ABOUT = ("header.json", "_journal/start.json")  # one of them is in every `.eval` file, even an unfinished one
 ZIP_ZSTANDARD = 93  # supported by Python's zipfile from 3.14
 LOCAL_HEADER = struct.Struct("<4s22xHH")
 LARGEST_SAMPLE = 100_000_000  # bytes
@@ -33,17 +33,17 @@ ZIP_FAULTS = (BadZipFile, EOFError, NotImplementedError, OSError, RuntimeError, 
 
 
 def sample_logs(folder: Path) -> list[Path]:
-    """Return the harness logs in a folder."""
+    """Return the paths of all harness logs in a folder and its subfolders."""
     return sorted(path for pattern in LOGS for path in folder.rglob(pattern) if path.is_file())
 
 
 def is_result(row: Mapping[str, Any]) -> bool:
-    """Check whether a row belongs to a VLMEvalKit result of an exported task."""
+    """Return whether a row comes from a VLMEvalKit result of an exported task."""
     return {"sample", "prediction"} <= set(row)
 
 
 def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Convert a row of a VLMEvalKit result to the form logged by the other harnesses.
+    """Convert a row of a VLMEvalKit result to the form that other harnesses log.
 
     Raises:
         InputError: The row's `sample` was not written by `stressreel export`.
@@ -65,7 +65,7 @@ def result_row(row: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the predictions in logged lines or samples.
+    """Return the predictions in logged lines or samples, one row per item.
 
     Tasks about the same item (its answer, its explanation) are merged into one row. Repeated answers remain separate
     rows, because it is unknown which run applies.
@@ -92,7 +92,7 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
 
 
 def eval_log(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the scored samples of an `.eval` file.
+    """Yield the scored samples of an inspect-ai `.eval` file.
 
     Raises:
         InputError: The file is not an `.eval` file, is damaged, or is too large when unpacked.
@@ -125,7 +125,7 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _unpacked(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
-    """Read a file from an archive of `packed` bytes, up to the size that the archive states.
+    """Decompress a file in an archive of `packed` bytes, up to the size that the archive states.
 
     Raises:
         BadZipFile: The compression is unsupported, the file is damaged, or its size differs.
@@ -159,12 +159,12 @@ def _zstandard(archive: ZipFile, info: ZipInfo, packed: int) -> bytes:
 
 
 def is_json_log(content: Any) -> bool:
-    """Check whether a JSON value is an inspect-ai log."""
+    """Return whether a JSON value is an inspect-ai log."""
     return isinstance(content, dict) and {"eval", "samples"} <= set(content)
 
 
 def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the scored samples of an inspect-ai log in JSON; raise InputError if they are not a list."""
+    """Yield the scored samples of an inspect-ai log in JSON, or raise InputError if it has no list of samples."""
     if not isinstance(content["samples"], list):
         raise InputError(f"{path}: the samples of this inspect-ai log are not a list. Write the log with its samples.")
     for number, sample in enumerate(content["samples"], 1):
@@ -172,7 +172,7 @@ def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
-    """Yield the distinct entries logged by the scorers of a sample; none for a failed sample."""
+    """Yield the distinct entries that the scorers of a sample logged. A failed sample has none."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
         raise InputError(f"{place}: expected an inspect-ai sample with its scores.")

@@ -1,7 +1,7 @@
-"""METEOR 1.5, a Java program (Denkowski and Lavie 2014), and NLTK's METEOR (Banerjee and Lavie 2005).
+"""Compute METEOR with version 1.5, a Java program (Denkowski and Lavie 2014), or with NLTK (Banerjee and Lavie 2005).
 
-The two differ. Version 1.5, which captioning papers report, also matches paraphrases, weights function words less, and
-has parameters tuned to human judgements. NLTK's score is usually higher, so the names of scores state the version.
+Version 1.5, which captioning papers report, also matches paraphrases, weights function words less, and has parameters
+tuned to human judgements. NLTK's score is usually higher, so the names of scores state the version.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SEGMENT = re.compile(r"^Segment \d+ score:\s+(\S+)$", re.M)
 
 
 class _Remembered:
-    """Cached method of another object, since METEOR repeatedly stems and looks up the same words."""
+    """Cache for one method of an object, since METEOR repeatedly stems and looks up the same words."""
 
     def __init__(self, method: str, of: Any):
         setattr(self, method, lru_cache(maxsize=1 << 16)(getattr(of, method)))
@@ -42,7 +42,7 @@ def _helpers() -> dict[str, Any]:
 
 
 def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
-    """Score a text against a reference, from 0 to 1; equal texts score slightly below 1.
+    """Score a text against a reference with NLTK, from 0 to slightly below 1 for equal texts.
 
     Raises:
         InputError: WordNet is missing.
@@ -52,15 +52,15 @@ def nltk_meteor(words: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def java_found() -> bool:
-    """Check whether Java, which METEOR 1.5 requires, is installed."""
+    """Return whether Java, which METEOR 1.5 requires, is installed."""
     return shutil.which("java") is not None
 
 
 def java_meteor(texts: Sequence[str], references: Sequence[str]) -> list[float]:
-    """Score texts against one reference each with pycocoevalcap's METEOR 1.5, from 0 to 1; equal texts score 1.
+    """Score each text against its reference with pycocoevalcap's METEOR 1.5, from 0 to 1 for equal texts.
 
-    The program is called with the options of pycocoevalcap, but on files: the package's wrapper exchanges single lines
-    with the program and leaves it running.
+    The program is called with the options of pycocoevalcap, but on files. The package's own wrapper exchanges single
+    lines with the program and leaves it running.
 
     Raises:
         InputError: pycocoevalcap or Java is missing, or the program failed.

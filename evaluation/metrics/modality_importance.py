@@ -1,4 +1,4 @@
-"""Modality importance scores (MIS), which measure the modality that a question requires.
+"""Compute modality importance scores (MIS), which measure how much a question depends on each modality.
 
 Park et al. 2025, "Assessing Modality Bias in Video Question Answering Benchmarks with Multimodal Large Language
 Models", section 3, equations 1 to 3, Tables 1 and 2.
@@ -25,7 +25,7 @@ NONE = "none"
 
 
 def subsets(modalities: Sequence[str]) -> list[Subset]:
-    """Return the non-empty subsets of modalities, smaller ones first."""
+    """Return all non-empty subsets of modalities, smaller ones first."""
     sizes = range(1, len(modalities) + 1)
     return [frozenset(chosen) for size in sizes for chosen in combinations(modalities, size)]
 
@@ -33,8 +33,8 @@ def subsets(modalities: Sequence[str]) -> list[Subset]:
 def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> dict[str, Floats]:
     """Compute the importance score of each modality for each question (equation 3).
 
-    perf(q | M+) is the mean correctness over the subsets with the modality and at least one other, perf(q | M-) over
-    the non-empty subsets without it; the score is their difference, from -1 to 1.
+    The score is perf(q | M+) − perf(q | M−), from -1 to 1. perf(q | M+) is the mean correctness over the subsets with
+    the modality and at least one other, and perf(q | M−) that over the non-empty subsets without it.
 
     Args:
         right: Whether each question was answered correctly, for every non-empty subset of modalities.
@@ -62,14 +62,14 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 
 
 def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[str]) -> list[str]:
-    """Return the category of each question (section 3.2); arguments as for `importance`.
+    """Return the category of each question (section 3.2). Arguments are those of `importance`.
 
-    "<m>-biased": the score of m is at least 0, all others are at most 0 and different from m's. "complementary": all
-    scores are above 0. "modality-agnostic correct" (or "incorrect"): all scores are 0 and all subsets are answered
-    correctly (incorrectly). "none": all other cases.
+    A question is "<m>-biased" if the score of m is at least 0, and all others are at most 0 and differ from it. It is
+    "complementary" if all scores are above 0, and "modality-agnostic correct" (or "incorrect") if all scores are 0 and
+    it is answered correctly (incorrectly) with all subsets. All other questions are "none".
 
-    With two modalities, a question answered correctly from either one alone but not from both has scores (-1, -1),
-    which is "none" (last row of Table 2).
+    With two modalities, a question that is answered correctly with either one but not with both has the scores (-1,
+    -1), and is therefore "none" (last row of Table 2).
     """
     scores = importance(right, modalities)
     table = np.stack([scores[modality] for modality in modalities], axis=1)
@@ -95,12 +95,12 @@ def categories(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
 
 
 def category_names(modalities: Sequence[str]) -> list[str]:
-    """Return the categories in the order of Table 2."""
+    """Return the names of all categories, in the order of Table 2."""
     return [*(f"{name}-biased" for name in modalities), COMPLEMENTARY, AGNOSTIC_RIGHT, AGNOSTIC_WRONG, NONE]
 
 
 def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], column: str) -> Table:
-    """Tabulate the fraction of each category by annotated type of the questions (Figure 3)."""
+    """Tabulate the share of each category, by annotated type of the questions (Figure 3)."""
     rows: list[tuple[Cell, ...]] = []
     for name in sorted({*types}):
         of_type = [category for own, category in zip(types, found, strict=True) if own == name]
@@ -111,10 +111,10 @@ def shares_by(types: Sequence[str], found: Sequence[str], kinds: Sequence[str], 
 
 
 def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.intp]:
-    """Assign to each item another item with a different source video, which supplies its features (section 4.4).
+    """Assign to each item another item with a different source video, whose features replace its own (section 4.4).
 
-    The assignment is a random cyclic shift of shuffled items, grouped by shuffled source videos. Every item supplies
-    its features once.
+    The assignment is a random cyclic shift of shuffled items, grouped by shuffled source videos. The features of every
+    item are used once.
 
     Raises:
         InputError: One source video has more than half of the items, which makes this impossible.
@@ -126,7 +126,7 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     if 2 * most > total:
         name = str(names[counts.argmax()])
         raise InputError(
-            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half; not every one of its "
+            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half. Not all of its "
             "items can be paired with another video."
         )
     order_of_sources = rng.permutation(len(names))

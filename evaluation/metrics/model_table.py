@@ -1,4 +1,4 @@
-"""Tables of several models: mean and standard deviation of each score over a model's runs.
+"""Combine the scores of several models in one table, as mean and standard deviation over the runs of each.
 
 The form follows CLAVI's Tables 3 and 15 (mean ± over three runs), the robustness paper's Tables 2 to 4 and 8 to 16 (±
 over settings; in 4, 10, 11, 14 and 15 those of several models), and CausalChaos's Tables 1 and 3.
@@ -26,7 +26,7 @@ Label = tuple[str, ...]
 
 @dataclass(frozen=True)
 class RunScore:
-    """A score of one run.
+    """The score of one run.
 
     Attributes:
         value: The score; NaN if undefined.
@@ -39,10 +39,10 @@ class RunScore:
 
 
 def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
-    """Return the scores in a table ("headline" or by name) by label.
+    """Return the scores in a table of saved scores, by label.
 
     A label, such as ("R@5", "text", "bias", "γr"), consists of the cells before the first score and the name of the
-    score's column; counts are omitted.
+    score's column. Counts are omitted.
 
     Raises:
         UsageError: The table does not exist.
@@ -91,8 +91,8 @@ def _number(cell: Any) -> float:
 def mean_and_std(values: Sequence[RunScore]) -> Spread:
     """Return the mean of a model's runs with its standard deviation.
 
-    For means over settings, the deviation is over the settings of all runs, as in the robustness tables; otherwise it
-    is over runs, with n - 1 (NaN for a single run).
+    For means over settings, the deviation is over the settings of all runs, as in the robustness tables. Otherwise it
+    is over runs, with n - 1, and NaN for a single run.
     """
     means = [each.value for each in values]
     mean = fmean(means)
@@ -105,14 +105,14 @@ def mean_and_std(values: Sequence[RunScore]) -> Spread:
 
 @dataclass(frozen=True)
 class ModelTable(Result):
-    """Scores of several models.
+    """The scores of several models.
 
     Attributes:
         scores: Names of the scores.
-        cells: Values by score and model; None if a model lacks the score.
-        over_settings: Whether ± refers to settings rather than runs.
-        transposed: Whether rows are models.
-        written: Messages about the files that were written.
+        cells: Values by score and model, or None if a model lacks the score.
+        over_settings: Whether ± refers to settings rather than to runs.
+        transposed: Whether models are in rows.
+        written: Messages that name the written files.
     """
 
     title: str
@@ -124,7 +124,7 @@ class ModelTable(Result):
     written: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the scores with their numbers of runs."""
+        """Return each score of each model, with its number of runs."""
         rows = [
             {"model": model, "score": score, **(cell_json(cell) or {"mean": None, "std": None, "runs": 0})}
             for (score, model), cell in self.cells.items()
@@ -133,7 +133,7 @@ class ModelTable(Result):
 
     @property
     def note(self) -> str:
-        """Explanation of the ± values."""
+        """Explanation of the values after ±."""
         runs = {cell.runs for cell in self.cells.values() if cell}
         if self.over_settings:
             return "± is the standard deviation over all settings" + ", of all runs of a model" * (runs != {1}) + "."
@@ -143,7 +143,7 @@ class ModelTable(Result):
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table, with models in columns or rows."""
+        """Return a tuple of the single table, with models in columns or, if transposed, in rows."""
         rows: list[tuple[Cell, ...]]
         if self.transposed:
             headings = ("model", *self.scores)
@@ -160,10 +160,9 @@ def model_table(
     """Combine scores of several models in one table.
 
     Args:
-        models: Runs of each model. Scores on several tables of one output are named after the tables.
+        models: Runs of each model. If they cover several tables of an output, scores are named after the tables.
         of: "headline" or a table of the scores.
-        only: Labels and columns to keep, such as "R@5" and "γr"; a column of labels is filtered only if one of its
-            labels is listed.
+        only: Labels and columns to keep, such as "R@5" and "γr". Labels of a kind that is not listed are all kept.
 
     Raises:
         UsageError: A table, label or column does not exist.
@@ -179,8 +178,8 @@ def model_table(
             found.setdefault(whole, {}).setdefault(model, []).append(value)
     if len({len(label) for label in found}) != 1:
         raise InputError(
-            f"{', '.join(dict.fromkeys(scored.name for _, scored in runs))}: table {of!r} has no scores, or not the "
-            "same columns in all. Score again."
+            f"{', '.join(dict.fromkeys(scored.name for _, scored in runs))}: table {of!r} has no scores, or different "
+            "columns for some of them. Score again."
         )
     kept, shared = select_labels(list(found), only)
     spreads = {
@@ -199,14 +198,14 @@ def model_table(
 
 
 def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
-    """Select labels, and remove shared parts from their names.
+    """Select labels by their parts, and remove the parts that all have in common.
 
     Args:
         labels: All labels, of equal length.
-        only: Parts to keep; a position without any of them is not filtered.
+        only: Parts to keep. A position is filtered only if it contains one of them.
 
     Returns:
-        The name of every selected label, and the parts that all share.
+        The shortened name of every selected label, and the parts that all have in common.
 
     Raises:
         UsageError: A part is unknown, or no label remains.
@@ -230,7 +229,7 @@ def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[La
 
 
 def check_same_questions(scored: Sequence[SavedScores]) -> None:
-    """Raise InputError for scores of different outputs, splits or questions."""
+    """Raise InputError if scores belong to different outputs, splits or questions."""
     first = scored[0]
     questions: dict[str, SavedScores] = {}
     for each in scored:

@@ -1,12 +1,11 @@
-"""Scores of open-ended answers against references.
+"""Score generated texts against references, as in CausalChaos (Parmar et al. 2024), section 4 and Table 3.
 
-CausalChaos (Parmar et al. 2024), section 4 and Table 3. BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's,
-and SBERT is the cosine of sentence embeddings. NLTK's Penn Treebank tokenizer, with lower-casing and without
-punctuation, replaces pycocoevalcap's PTBTokenizer, which requires Java; scores can differ in the third decimal. METEOR
-1.5 and SPICE require Java; SPICE downloads Stanford CoreNLP on first use. Without Java, METEOR is NLTK's, a different
-score that is named differently.
+BLEU, METEOR 1.5, ROUGE-L, CIDEr and SPICE are pycocoevalcap's, and SBERT is the cosine of sentence embeddings. NLTK's
+Penn Treebank tokenizer, with lower-casing and without punctuation, replaces pycocoevalcap's PTBTokenizer, which
+requires Java. Scores can differ in the third decimal. METEOR 1.5 and SPICE require Java, and SPICE downloads Stanford
+CoreNLP on first use. Without Java, METEOR is NLTK's, which is a different score with a different name.
 
-All scores are functions of sums over questions and therefore have bootstrap intervals: METEOR, ROUGE-L, SPICE, CIDEr
+All scores are functions of sums over questions and therefore have bootstrap intervals. METEOR, ROUGE-L, SPICE, CIDEr
 and SBERT are means over questions, and BLEU uses the n-gram counts and lengths of the entire corpus. In every resample,
 CIDEr's document frequencies are those of all references.
 """
@@ -32,29 +31,29 @@ from .bootstrap import Floats, Means, Tally, by_source
 from .meteor import JAVA, NLTK, java_found, java_meteor, nltk_meteor
 
 Encode = Callable[[Sequence[str]], NDArray[np.floating]]
-"""Returns unit vectors of texts, one per row."""
+"""Function that embeds texts as unit vectors, shape (texts, dimensions)."""
 
 NAME = "open-ended"
 SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", JAVA, "ROUGE-L", "SPICE", "CIDEr", "SBERT")
 WITH_NLTK = tuple(NLTK if name == JAVA else name for name in SCORES)
 CAPSMIX, NORMALISED, OTHER_METEOR = "CapsMIX", "normalised mean", " (NLTK METEOR)"
 BEST = {name: 10.0 if name == "CIDEr" else 1.0 for name in (*SCORES, NLTK)}
-"""The theoretical maximum of each: CIDEr-D is a similarity from 0 to 1 times 10."""
+"""Theoretical maximum of each score. CIDEr-D is 10 times a similarity from 0 to 1."""
 ASKED = ("A", "E")
 GRAMS = (1, 2, 3)
 NO_GRAMS = 1e-6
-"""The package's precision where there are no n-grams: 1e-15 / 1e-9."""
+"""Precision that pycocoevalcap reports if there are no n-grams: 1e-15 / 1e-9."""
 PUNCTUATION = frozenset(["''", "'", "``", "`", *'()[]{}.?!,:;-"', "--", "..."])
 TYPOGRAPHIC = str.maketrans({"‘": "'", "’": "'", "“": '"', "”": '"', "–": " -- ", "—": " -- ", "…": " ... "})
 LOOSE_MARKS = re.compile(r"[.!?]+(?=[\s\"')\]]|$)|(?<!\S)'(?=\w)")  # split only from the last sentence
 NO_WORDS = ("-", "--")
-"""Placeholders for a text, and for a reference, without words, which the packages do not accept; they differ."""
+"""Placeholders for a text and a reference without words, which the packages do not accept. They must differ."""
 
 Number = TypeVar("Number", float, Floats)
 
 
 def words(text: str) -> str:
-    """Return the lower-cased words of a text separated by spaces, without punctuation."""
+    """Return the words of a text in lower case, separated by spaces and without punctuation."""
     tokenizer = import_extra("nltk.tokenize", what="splitting texts into words").TreebankWordTokenizer()
     plain = LOOSE_MARKS.sub(" ", text.translate(TYPOGRAPHIC)).lower()
     return " ".join(word for word in tokenizer.tokenize(plain) if word not in PUNCTUATION)
@@ -68,12 +67,12 @@ def per_text(
     spice: bool = False,
     meteor: str | None = None,
 ) -> dict[str, tuple[Floats, Floats]]:
-    """Score texts against one reference each.
+    """Score each text against its reference.
 
     Args:
         texts: The generated texts.
         references: The references, in the same order.
-        encode: Sentence encoder for SBERT; if None, SBERT is omitted.
+        encode: Sentence encoder for SBERT, or None to omit SBERT.
         spice: Whether to compute SPICE.
         meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 if Java is installed.
 
@@ -91,7 +90,7 @@ def per_text(
     except ModuleNotFoundError as error:
         raise named(error, "score open-ended") from error
     if not texts:
-        raise InputError("there are no texts to score.")
+        raise InputError("there are no texts to score. Give at least one prediction.")
     found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
     right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
     bleu = BleuScorer(n=len(GRAMS))
@@ -147,9 +146,9 @@ def count(
     spice: bool = False,
     meteor: str | None = None,
 ) -> Tally:
-    """Sum the parts of all scores by source video, in cells such as "A METEOR 1.5" and "E 2-grams"; see `per_text`.
+    """Sum the parts of all scores by source video, in cells such as "A METEOR 1.5" and "E 2-grams" (see `per_text`).
 
-    Texts and references are keyed by "A" (answers) and, if any, "E" (explanations).
+    Texts and references are keyed by "A" for answers and, if there are any, "E" for explanations.
     """
     names, where = by_source(sources)
     cells = {
@@ -165,9 +164,9 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return the scores of answers ("A BLEU-1") and explanations ("E BLEU-1"), CapsMIX and the normalized mean.
+    """Compute the scores of answers ("A BLEU-1") and explanations ("E BLEU-1"), CapsMIX and the normalized mean.
 
-    CapsMIX and the normalized mean require all eight scores of both; their names indicate NLTK's METEOR.
+    CapsMIX and the normalized mean require all eight scores of both. Their names state whether METEOR is NLTK's.
     """
     scores: dict[str, Floats] = {}
     names = wanted(means)
@@ -185,19 +184,19 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def wanted(found: Collection[str]) -> tuple[str, ...]:
-    """Return the names of the eight scores, with the available version of METEOR."""
+    """Return the names of the eight scores, with the version of METEOR that is available."""
     return WITH_NLTK if f"{ASKED[0]} {NLTK}" in found else SCORES
 
 
 def _bleu(letter: str, means: Means) -> list[Floats]:
-    """Compute the package's corpus BLEU, to 1e-5, from the means of each resample."""
+    """Compute corpus BLEU from the means of each resample. It differs from pycocoevalcap's by at most 1e-5."""
     precisions = [np.nan_to_num(means[f"{letter} {size}-grams"], nan=NO_GRAMS) for size in GRAMS]
     brevity = np.exp(np.minimum(0.0, 1 - 1 / means[f"{letter} length"]))
     return [np.prod(precisions[:size], axis=0) ** (1 / size) * brevity for size in GRAMS]
 
 
 def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
-    """Return notes on NLTK's METEOR, and on scores missing from CapsMIX."""
+    """Return notes on NLTK's METEOR, and on scores that CapsMIX lacks."""
     names = wanted(headline)
     found = []
     if NLTK in names:
@@ -214,7 +213,7 @@ def notes(headline: Mapping[str, Estimate]) -> tuple[str, ...]:
 
 
 def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """Return CapsMIX, the sum of the 16 scores, as in the paper's Table 3; raise KeyError if one is missing.
+    """Return CapsMIX, the sum of the 16 scores, as in the paper's Table 3. Raise KeyError if a score is missing.
 
     The paper's text says "after normalizing them to their theoretical best values", but the sums in the table contain
     CIDEr unscaled. `normalised_mean` follows the text.
@@ -224,7 +223,7 @@ def capsmix(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -
 
 
 def normalised_mean(answers: Mapping[str, Number], explanations: Mapping[str, Number]) -> Number:
-    """Return the mean of the 16 scores, each divided by its maximum (CIDEr by 10), from 0 to 1; see `capsmix`."""
+    """Return the mean (0 to 1) of the 16 scores, each divided by its maximum (10 for CIDEr); see `capsmix`."""
     names = WITH_NLTK if NLTK in answers else SCORES
     parts = [scores[name] / BEST[name] for scores in (answers, explanations) for name in names]
     return reduce(add, parts) / len(parts)

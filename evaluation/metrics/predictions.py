@@ -1,4 +1,4 @@
-"""Load predictions and match them to the questions by id."""
+"""Load predictions, and match them with questions by id."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LEAST_ROOM, EXPANSION = 500_000_000, 20  # bytes of a Parquet file in memory: ba
 
 @dataclass(frozen=True)
 class Predictions:
-    """The rows of a predictions file, as dictionaries of columns."""
+    """The rows of a predictions file, each a dictionary of columns."""
 
     path: Path
     rows: list[dict[str, Any]]
@@ -49,10 +49,10 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
     """Load a predictions file.
 
     Args:
-        path: JSON Lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet; or logs of exported
-            tasks, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai (.eval, .json), results
-            of VLMEvalKit (.xlsx, .tsv, .json).
-        expected: Approximate number of rows; files with over ten times as many are refused.
+        path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet. Logs of exported
+            tasks can also be given, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
+            (.eval, .json) or results of VLMEvalKit (.xlsx, .tsv, .json).
+        expected: Approximate number of rows. Files with more than ten times as many are refused.
 
     Raises:
         UsageError: The file does not exist.
@@ -100,7 +100,7 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the predictions in a folder's VLMEvalKit results, skipping other files."""
+    """Yield the predictions in all VLMEvalKit results in a folder, skipping other files."""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
             continue
@@ -126,7 +126,7 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
 
 
 def of_output(predictions: Predictions, config: str | None, fingerprint: str) -> Predictions:
-    """Select the rows of a table, including rows that name none.
+    """Return only the rows that belong to a table, or that do not name a table.
 
     Raises:
         InputError: No row remains, or rows belong to another output.
@@ -171,7 +171,7 @@ def _object(line: str, place: str) -> dict[str, Any]:
 
 
 def _json(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a list of objects, an object of answers by id, or an inspect-ai log."""
+    """Yield rows from a list of objects, an object of answers by id, or an inspect-ai log."""
     rows = parse_json(read_text(path), once)
     if is_json_log(rows):
         yield from json_log(path, rows)
@@ -194,7 +194,7 @@ def _csv(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _parquet(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield rows in batches that share equal texts, as a small file can contain very many of them."""
+    """Yield rows in batches that share equal texts, since a small file can contain very many of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -225,7 +225,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a workbook's first sheet, after checking its unpacked size."""
+    """Yield the rows of a workbook's first sheet, after checking its uncompressed size."""
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
         with ZipFile(path) as archive:
@@ -261,7 +261,7 @@ READERS: dict[str, Callable[[Path], Iterator[dict[str, Any]]]] = {
 
 
 def answer_column(predictions: Predictions) -> str:
-    """Return the name of the answer column.
+    """Return the name of the column with the answers.
 
     Raises:
         InputError: There is no such column, or there are several, one of which may be the answer key.
@@ -276,15 +276,15 @@ def answer_column(predictions: Predictions) -> str:
 
 
 def identity(ids: Iterable[str]) -> str:
-    """Hash a set of questions; scores are comparable only if the hashes are equal."""
+    """Return a hash of a set of questions. Scores are comparable only if the hashes are equal."""
     return hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()
 
 
 def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = True) -> str:
-    """Return the first of the allowed names that is a column, or "".
+    """Return the first of the allowed names that exists as a column, or "".
 
     Raises:
-        InputError: The column is required and missing.
+        InputError: The column is needed but does not exist.
     """
     seen = {name for row in predictions.rows for name in row}
     found = next((name for name in allowed if name in seen), "")
@@ -297,19 +297,19 @@ def column(predictions: Predictions, allowed: Sequence[str], *, needed: bool = T
 
 
 def refuse_doubled(path: Path, ids: Sequence[str]) -> None:
-    """Raise InputError for duplicate ids."""
+    """Raise InputError if an id occurs more than once."""
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
-        raise InputError(f"{path} has ids more than once: {', '.join(doubled[:5])}.")
+        raise InputError(f"{path} contains ids more than once: {', '.join(doubled[:5])}.")
 
 
 @dataclass(frozen=True)
 class MatchedPredictions:
-    """Predictions by id.
+    """Predictions matched with questions by id.
 
     Attributes:
         missing: Ids of questions without a prediction.
-        doubled: Duplicate ids, of which the first prediction is used.
+        doubled: Ids that occur more than once. The first prediction is used.
         unknown: Ids that match no question.
         elsewhere: Number of predictions for other splits.
     """
@@ -322,7 +322,7 @@ class MatchedPredictions:
     read: int
 
     def unmatched(self) -> dict[str, int]:
-        """Return the counts of mismatched ids for `scores.json`."""
+        """Return how many ids are missing, duplicate, unknown or in other splits."""
         counts = {name: len(getattr(self, name)) for name in ("missing", "doubled", "unknown")}
         return {**counts, "of_other_splits": self.elsewhere}
 
@@ -333,7 +333,7 @@ class PickedOptions:
 
     Attributes:
         picks: Index of the option; -1 (`UNREADABLE`) or -2 (`MISSING`) if there is none.
-        unreadable: Ids and texts of unreadable answers.
+        unreadable: Ids and texts of answers that could not be parsed.
     """
 
     ids: Sequence[str]
@@ -342,7 +342,7 @@ class PickedOptions:
     matched: MatchedPredictions
 
     def summary(self) -> dict[str, Any]:
-        """Return the counts, and the first unreadable answers, as JSON values."""
+        """Return the counts and the first unreadable answers as JSON values."""
         return {
             "read": self.matched.read,
             "scored": int((self.picks != MISSING).sum()),
@@ -353,7 +353,7 @@ class PickedOptions:
         }
 
     def scored(self) -> list[str]:
-        """Return the ids of the questions with a prediction."""
+        """Return the ids of the questions that have a prediction."""
         return [name for name, pick in zip(self.ids, self.picks.tolist(), strict=True) if pick != MISSING]
 
 
@@ -365,7 +365,7 @@ def match(
     answer: str | None = None,
     partial: bool = False,
 ) -> MatchedPredictions:
-    """Match predictions to questions by id; see `join`."""
+    """Match predictions with questions by id, without parsing the answers; see `join`."""
     id_name = column(predictions, ID_NAMES)
     answer_name = answer or answer_column(predictions)
     given: dict[str, Any] = {}
@@ -400,12 +400,12 @@ def join(
     partial: bool = False,
     first: int = 0,
 ) -> PickedOptions:
-    """Match predictions to questions by id, and parse the option that each selects.
+    """Match predictions with questions by id, and parse which option each selects.
 
     Args:
         predictions: The rows.
         ids: Ids of the questions to score.
-        options: Options of each question; None for yes/no questions.
+        options: Options of each question, or None for yes/no questions.
         others: Ids of existing questions that are not scored now.
         answer: Name of the answer column; by default the only one of `ANSWER_NAMES`.
         partial: Whether to count missing, duplicate and unknown ids instead of raising an error.
@@ -436,7 +436,7 @@ def join(
 
 
 def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: Sequence[str], wanted: int) -> NoReturn:
-    """Raise InputError with the mismatched ids."""
+    """Raise an InputError that lists missing, duplicate and unknown ids."""
     faults = [
         f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"
         for names, what in (
@@ -454,5 +454,5 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
 
 
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
-    """Return the options of each row; rows without options are yes/no questions."""
+    """Return the options of each row, which are no and yes for rows without options."""
     return [row.get(name) or YES_NO for row in rows]

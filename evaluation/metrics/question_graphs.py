@@ -1,4 +1,4 @@
-"""Graphs of sub-questions, and the parsing of answers to them.
+"""Represent graphs of sub-questions, and parse the answers to them.
 
 AGQA-Decomp (Gandhi et al. 2022, "Measuring Compositional Consistency for Video Question Answering") decomposes a
 compositional question into a directed acyclic graph of sub-questions. An edge is a composition rule that forms a parent
@@ -43,9 +43,9 @@ GROUP_OF = {name: kind.group for name, kind in _KINDS.items()}
 GROUPS: Mapping[str, tuple[str, ...]] = {
     group: tuple(kind for kind, its in GROUP_OF.items() if its == group) for group in dict.fromkeys(GROUP_OF.values())
 }
-"""Kinds of questions by group."""
+"""Kinds of questions in each group."""
 BANNED = frozenset(name for name, kind in _KINDS.items() if kind.banned)
-"""Kinds that are neither scored nor asked, as they can have several answers."""
+"""Kinds that are neither scored nor asked, because they can have several correct answers."""
 SCORED_GROUPS = tuple(group for group, kinds in GROUPS.items() if not BANNED.issuperset(kinds))
 ANSWERED_YES_NO = frozenset(name for name, kind in _KINDS.items() if kind.answer == "yes/no")
 EXISTENCE = ANSWERED_YES_NO - {*GROUPS["Equals"]}
@@ -57,17 +57,17 @@ TWO_CHILDREN = frozenset({"Equals", "Xor", "Choose"})
 ARTICLES = frozenset({"a", "an", "the", "some"})
 NAMED = re.compile(r"(?:objExists\(([^(),]+)\)|equals\(([^(),]+),.*\))$", re.DOTALL)
 CUT = (10, -1)
-"""Slice of a program that the released scorer takes for its object, as of `objExists(phone)`."""
+"""Slice of a program such as `objExists(phone)` that the released scorer treats as the object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A question of a graph.
+    """A question in a graph.
 
     Attributes:
-        key: Key of the prediction, shared by all nodes of a video that are the same question.
+        key: Key of the prediction, which all nodes of a video share if they are the same question.
         kind: Category, a key of `GROUP_OF`.
-        answer: The correct answer; None if unknown.
+        answer: The correct answer, or None if unknown.
         program: Meaning, such as `equals(phone, firstObject(touching, video))`, which names the object of Object Exists
             and Object Equals.
     """
@@ -81,7 +81,7 @@ class Node:
 
 
 class Edge(NamedTuple):
-    """A composition rule that forms a parent from its children, given as indices in the graph."""
+    """A composition rule that forms a parent from its children. All are given as indices in the graph."""
 
     parent: int
     rule: str
@@ -90,10 +90,10 @@ class Edge(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QuestionGraph:
-    """The graph of a question.
+    """A compositional question with its graph of sub-questions.
 
     Attributes:
-        nodes: Keys of all questions, children before parents, the root last.
+        nodes: Keys of all questions, with children before parents and the root last.
         edges: Composition rules. The order of children matters for Equals, Choose and Xor. An isolated question,
             without edges, only counts for accuracy.
     """
@@ -106,7 +106,7 @@ class QuestionGraph:
 
 @dataclass(frozen=True, slots=True)
 class VideoGraphs:
-    """All graphs about one video, and their questions by key."""
+    """All graphs about a video, and their questions by key."""
 
     video_id: str
     nodes: Mapping[str, Node]
@@ -121,7 +121,6 @@ def check_graph(graph: QuestionGraph, nodes: Mapping[str, Node]) -> None:
 
 
 def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
-    """Describe the defect of a graph, or return ""."""
     if not graph.nodes or graph.nodes[-1] != graph.root:
         last = repr(graph.nodes[-1]) if graph.nodes else "nothing"
         return f"ends with {last}. The last node must be the root."
@@ -157,14 +156,14 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
 
 
 def named_object(program: str) -> str | None:
-    """Return the object named in `objExists(phone)` or `equals(phone, …)`; None if it is a reference."""
+    """Return the object that a program such as `objExists(phone)` names, or None if it names none directly."""
     found = NAMED.match(program.strip())
     return (found[1] or found[2]).strip() if found else None
 
 
 @lru_cache(maxsize=1 << 16)
 def open_answer(text: str) -> str | None:
-    """Normalize an answer other than yes or no; return None if it has no words."""
+    """Normalize an answer other than yes or no, or return None if it has no words."""
     said = plain(LEAD.sub("", plain(FRAME.sub(" ", THOUGHT.sub("", text)))))
     words = said.split()
     kept = [word for word in words if word not in ARTICLES]
@@ -173,7 +172,7 @@ def open_answer(text: str) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def comparable(text: str, kind: str) -> str | None:
-    """Normalize an answer to a question of a category; return None if it is unreadable."""
+    """Normalize an answer to a question of some kind, or return None if it is unreadable."""
     if kind not in ANSWERED_YES_NO:
         return open_answer(text)
     pick = read_answer(text, YES_NO)
@@ -182,16 +181,16 @@ def comparable(text: str, kind: str) -> str | None:
 
 @dataclass(frozen=True)
 class ReadAnswers:
-    """Normalized answers to the questions of a video. Lists have one entry per question, except for the last two.
+    """Normalized answers to the questions of a video. All lists except the last two have one entry per question.
 
     Attributes:
-        says: The predicted answers; None if missing or unreadable.
-        truths: The correct answers; None if unknown.
-        right: Whether the prediction is correct; None if the question is not scored, because its category is excluded
-            or either answer is missing.
-        absent: Whether a prediction is required and missing.
+        says: The predicted answers, or None if missing or unreadable.
+        truths: The correct answers, or None if unknown.
+        right: Whether the prediction is correct, or None if the question is not scored, because its category is
+            excluded or one of the answers is missing.
+        absent: Whether a prediction is required but missing.
         names: Identities of the questions.
-        released: Whether they were parsed as by the released scorer.
+        released: Whether answers were parsed as by the released scorer.
         missing: Keys of questions without a prediction.
         unreadable: Keys of questions with an unreadable prediction.
     """
@@ -208,7 +207,7 @@ class ReadAnswers:
 
 
 def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, released: bool = False) -> ReadAnswers:
-    """Parse the predictions for questions of one video; raise InputError for an invalid correct answer."""
+    """Parse the predictions for questions of one video. Raise InputError if a correct answer is invalid."""
     found = ReadAnswers([], [], [], [], [], [], released, [], [])
     for node in nodes:
         banned = node.kind in BANNED
@@ -234,9 +233,9 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
 
 
 def constant_answers(nodes: Sequence[Node]) -> dict[str, dict[str, str]]:
-    """Return the predictions of constant baselines by name; always answering yes is almost perfectly consistent.
+    """Return the predictions of two constant baselines. Always answering yes is almost perfectly consistent.
 
-    "commonest" is the most frequent correct answer in the question's category, with ties resolved alphabetically, or
+    "commonest" is the most frequent correct answer in the question's category (the alphabetically first of several), or
     yes if no correct answer is known.
     """
     given: dict[str, Counter[str]] = {}

@@ -1,7 +1,8 @@
-"""Locate the error in an answer within its graph of sub-questions.
+"""Locate the error in an answer within the graph of sub-questions.
 
-AGQA-Decomp (Gandhi et al. 2022), Figure 1: the error path (pink) leads from an incorrect answer down through incorrect
-answers to sub-questions. Contradictions (blue) are answers to a parent and its children that cannot all be true.
+In Figure 1 of AGQA-Decomp (Gandhi et al. 2022), the error path (pink) leads from an incorrect answer down through
+incorrect answers to sub-questions. Contradictions (blue) are answers to a parent and its children that cannot all be
+true.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ UNANSWERED = "not answered"
 
 @dataclass(frozen=True)
 class JudgedQuestion:
-    """A question of a graph with its verdict.
+    """A question of a graph with the verdict on its answer.
 
     Attributes:
-        prediction: The predicted answer verbatim; None if missing.
-        verdict: One of the verdicts above; `UNASKED` for excluded categories.
+        prediction: The predicted answer verbatim, or None if missing.
+        verdict: One of the verdicts above, `UNASKED` for excluded categories.
         on_path: Whether the question is on the error path.
     """
 
@@ -36,15 +37,15 @@ class JudgedQuestion:
 
 @dataclass(frozen=True)
 class QuestionPath:
-    """A question's graph with answers.
+    """The graph of a question, with the verdicts on all answers.
 
     Attributes:
-        steps: All questions of the graph, children before parents, the root last.
+        steps: All questions of the graph, with children before parents and the root last.
         edges: The rules, by index in `steps`.
         error_edges: Pairs of parent and child on the error path. The path starts at the root if its answer is
-            incorrect, and continues to every child whose answer is incorrect, or is not judged and leads to an
-            incorrect one.
-        contradictions: Parents, with the rule, whose answers contradict those to their children.
+            incorrect. It continues to every child whose answer is incorrect, or is not judged and leads to an incorrect
+            one.
+        contradictions: Parents, with the rule by which their answers contradict those to their children.
     """
 
     root: str
@@ -55,7 +56,7 @@ class QuestionPath:
 
     @property
     def origins(self) -> tuple[int, ...]:
-        """Indices of the ends of the error path: incorrect answers without incorrect answers below."""
+        """Indices of the questions at which error paths end, whose sub-questions have no incorrect answers."""
         going_on = {parent for parent, _ in self.error_edges}
         return tuple(place for place, step in enumerate(self.steps) if step.on_path and place not in going_on)
 
@@ -63,7 +64,7 @@ class QuestionPath:
 def question_path(
     video: VideoGraphs, root: str, predictions: Mapping[str, str], *, released: bool = False
 ) -> QuestionPath:
-    """Judge every answer in the graph of one question.
+    """Judge every answer in the graph of a question.
 
     Raises:
         InputError: The question has no graph in the video, or the graph is invalid.
@@ -125,7 +126,7 @@ def _verdict(node: Node, right: bool | None) -> str:
 
 
 def question_path_json(path: QuestionPath) -> dict[str, Any]:
-    """Convert a question's graph with verdicts to JSON values; edges are by index in `nodes`."""
+    """Convert the graph and verdicts of a question to JSON values. Edges refer to indices in `nodes`."""
     contradictory = {parent for parent, _ in path.contradictions}
     return {
         "root": path.root,
@@ -156,7 +157,7 @@ def question_path_json(path: QuestionPath) -> dict[str, Any]:
 
 
 def step_text(step: JudgedQuestion) -> str:
-    """Format a question, its prediction and the correct answer in one line."""
+    """Format a question, the prediction and the correct answer on one line."""
     if step.prediction is None:
         judged = step.verdict
     elif step.verdict == WRONG:
@@ -167,10 +168,10 @@ def step_text(step: JudgedQuestion) -> str:
 
 
 def question_path_text(path: QuestionPath) -> str:
-    """Format a question's graph as a tree with answers and verdicts.
+    """Format the graph of a question as a tree with answers and verdicts.
 
-    A question with several parents is only expanded below the first. "✗" marks the error path, "↯" a rule by which the
-    parent's answer contradicts those to its children.
+    A question with several parents is expanded only below the first. "✗" marks the error path, and "↯" a rule by which
+    the answer to the parent contradicts those to its children.
     """
     rules: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
     for parent, rule, children in path.edges:

@@ -1,4 +1,4 @@
-"""Recall at 1, 5 and 10 of text-to-video retrieval, from similarities or ranked lists."""
+"""Compute recall at 1, 5 and 10 of text-to-video retrieval, from similarities or ranked lists."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CUTS = (1, 5, 10)
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp]) -> Floats:
     """Return the probability that each caption's clip is among the first K, shape (captions, cuts).
 
-    Ties are ordered randomly, so that an uninformative matrix scores chance rather than 1: with g clips above the
+    Ties are ordered at random, so that an uninformative matrix scores chance rather than 1. With g clips above the
     correct one and e others equal to it, the probability is (K - g) / (e + 1), limited to 0 to 1.
 
     Args:
-        similarity: Similarities, shape (clips, captions); higher is more similar.
+        similarity: Similarities, shape (clips, captions). Higher is more similar.
         target: Row of the correct clip for each caption.
 
     Raises:
@@ -42,7 +42,7 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp]) -> F
 def ranked_hits(ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str]) -> Floats:
     """Return whether each caption's clip is among the first K of its ranked list, shape (captions, cuts).
 
-    `ranked` contains clip ids by caption id, best first: at least ten, or all clips.
+    `ranked` contains the ids of at least ten clips, or of all clips, by caption id and with the best first.
 
     Raises:
         InputError: A caption has no list, or a list is too short or repeats a clip.

@@ -1,8 +1,8 @@
-"""Robustness to perturbations.
+"""Measure how robust a model is to perturbations.
 
 Schiappa et al. 2022, "Robustness Analysis of Video-Language Models Against Visual and Language Perturbations" (arXiv
-2207.02159), section 5.2: absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness γr = 1 − (R_clean −
-R_pert) / R_clean, with R from 0 to 1.
+2207.02159), section 5.2, define absolute robustness γa = 1 − (R_clean − R_pert) and relative robustness γr = 1 −
+(R_clean − R_pert) / R_clean, with R from 0 to 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Setting:
 
     Attributes:
         visual: Name of the visual perturbation, or "".
-        severity: Severity, 1 to 5; 0 without a visual perturbation.
+        severity: Severity from 1 to 5, or 0 without a visual perturbation.
         text: Name of the text perturbation, or "".
     """
 
@@ -34,42 +34,42 @@ class Setting:
 
     @property
     def name(self) -> str:
-        """Name used in files and cells: `clean`, `jpeg-3`, `no_verbs`, `jpeg-3+no_verbs`."""
+        """Name in files and cells, such as `clean`, `jpeg-3`, `no_verbs` or `jpeg-3+no_verbs`."""
         visual = f"{self.visual}-{self.severity}" if self.visual else ""
         return "+".join(filter(None, (visual, self.text))) or CLEAN
 
     @property
     def modality(self) -> str:
-        """Perturbed modality: "clean", "video", "text" or "multimodal"."""
+        """Which modality is perturbed: "clean", "video", "text" or "multimodal"."""
         if self.visual and self.text:
             return "multimodal"
         return "video" if self.visual else "text" if self.text else "clean"
 
 
 def gamma_absolute(clean: Floats, perturbed: Floats) -> Floats:
-    """Return the absolute robustness."""
+    """Return the absolute robustness γa."""
     return 1 - (clean - perturbed)
 
 
 def gamma_relative(clean: Floats, perturbed: Floats) -> Floats:
-    """Return the relative robustness; NaN if the clean score is 0."""
+    """Return the relative robustness γr, or NaN if the clean score is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(clean > 0, 1 - (clean - perturbed) / clean, np.nan)
 
 
 def cell(setting: Setting, score: str) -> str:
-    """Return the name of the cell for a score in a setting."""
+    """Return the name of the cell that holds a score in a setting."""
     return f"{setting.name} {score}"
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The measured settings and scores.
+    """The settings and scores that are measured.
 
     Attributes:
         settings: The settings, clean first.
         scores: Names of the scores, such as "R@1".
-        kinds: Kind of each text perturbation: natural, machine or synthetic (Table 16).
+        kinds: Kind of each text perturbation, which is natural, machine or synthetic (Table 16).
     """
 
     settings: tuple[Setting, ...]
@@ -78,7 +78,7 @@ class Suite:
     kinds: Mapping[str, str] = field(default_factory=dict)
 
     def groups(self) -> dict[tuple[str, str], dict[str, list[Setting]]]:
-        """Group settings by (modality, family), then by perturbation; multimodal settings form one family."""
+        """Group settings by (modality, family) and by perturbation. All multimodal settings form one family."""
         found: dict[tuple[str, str], dict[str, list[Setting]]] = {}
         for setting in self.settings:
             if setting.modality == "clean":
@@ -91,7 +91,7 @@ class Suite:
         return found
 
     def by_kind(self) -> dict[str, list[Setting]]:
-        """Group text settings by kind, and add a group of all non-synthetic ones (Table 4)."""
+        """Group text settings by kind, and add a group of all kinds that are not synthetic (Table 4)."""
         found: dict[str, list[Setting]] = {}
         for setting in self.settings:
             if setting.modality == "text" and setting.text in self.kinds:
@@ -100,7 +100,7 @@ class Suite:
         return found | ({NOT_SYNTHETIC: rest} if rest and SYNTHETIC in found else {})
 
     def wholes(self) -> dict[str, list[list[Setting]]]:
-        """Return the settings to average, by modality, family or kind, then by perturbation."""
+        """Return the settings to average, by modality, family or kind, and then by perturbation."""
         groups = self.groups()
         found: dict[str, list[list[Setting]]] = {}
         for (modality, _), members in groups.items():
@@ -119,9 +119,9 @@ PAIRS = "pairs"
 
 
 def measure(suite: Suite, means: Means) -> dict[str, Floats]:
-    """Return each score's clean value, and its robustness by modality, by family and, for text, by kind.
+    """Compute each score without perturbations, and its robustness by modality, family and, for text, kind.
 
-    Robustness is averaged over severities, then over perturbations.
+    Robustness is averaged first over severities and then over perturbations.
     """
     result: dict[str, Floats] = {}
     wholes = suite.wholes()
@@ -139,7 +139,7 @@ def measure(suite: Suite, means: Means) -> dict[str, Floats]:
 
 
 def headline(scored: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    """Return the clean scores, and the robustness by modality."""
+    """Return the scores without perturbations, and the robustness by modality."""
     return {name: value for name, value in scored.items() if ", " not in name}
 
 
@@ -151,9 +151,9 @@ def _gammas(means: Mapping[str, float], score: str, settings: Sequence[Setting],
 def tables(
     suite: Suite, counted: Tally, scored: Mapping[str, Estimate], changed: Mapping[str, float] | None = None
 ) -> tuple[Table, ...]:
-    """Return the robustness by family, perturbation and kind of text perturbation, and a table of all settings.
+    """Return tables of robustness by family, by perturbation and by kind of text perturbation, and one of all settings.
 
-    `changed` is the fraction of captions changed by each text perturbation.
+    `changed` is the share of captions that each text perturbation changed.
     """
     changed = changed or {}
     means = counted.whole()

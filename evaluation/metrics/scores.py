@@ -1,4 +1,4 @@
-"""Results of scoring: main scores with intervals, other tables, and the underlying sums."""
+"""Hold the result of scoring: the main scores with intervals, further tables, and the sums behind them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ SHOWN_ROWS = 40
 
 @dataclass(frozen=True)
 class Scores(Result):
-    """Scores of one predictions file on one output.
+    """The scores of one predictions file on one output.
 
     Attributes:
         split: The scored split, or "all".
         answers: Counts as in `predictions.PickedOptions.summary`.
-        headline: The main scores with intervals.
+        headline: The main scores with their intervals.
         tally: Sums by source video, for comparisons.
         about: Config, output, predictions, interval and names of figures.
-        written: Messages about the files that were written.
+        written: Messages that name the written files.
     """
 
     benchmark: str
@@ -37,14 +37,14 @@ class Scores(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the main scores, followed by the other tables."""
+        """Return a table of the main scores, followed by the other tables."""
         rows = tuple(self.headline.items())
         title = f"{self.benchmark}, {self.split}"
         return (Table("headline", title, ("score", "value [95 % interval]"), rows), *self.tables)
 
     @property
     def notes(self) -> Sequence[str]:  # type: ignore[override]
-        """A warning if no answer could be parsed, with the first one quoted."""
+        """A warning that quotes the first answer, if no answer could be parsed."""
         first = next(iter(self.answers.get("unreadable_first", ())), None)
         if first is None or self.answers["unreadable"] < self.answers["scored"]:
             return ()
@@ -77,7 +77,7 @@ class Scores(Result):
 
 
 def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
-    """Return the content of `scores.md`."""
+    """Return the content of `scores.md`, with links to the pictures."""
     about = scores.about
     output, predictions = about["output"], about["predictions"]
     lines = [
@@ -99,14 +99,14 @@ def as_markdown(scores: Scores, pictures: Sequence[str]) -> str:
 
 
 def answers_line(scores: Scores) -> str:
-    """Describe the counts of answers and explanations."""
+    """Describe how many answers and explanations were scored, unreadable or missing."""
     explanations = scores.answers.get("explanations")
     line = counts_line(scores.answers, "answers")
     return f"{line}\n{counts_line(explanations, 'explanations')}" if explanations else line
 
 
 def counts_line(counts: Mapping[str, Any], what: str) -> str:
-    """Describe the counts of `predictions.PickedOptions.summary` in one line."""
+    """Format the counts of `predictions.PickedOptions.summary` on one line."""
     parts = [f"{counts['scored']:,} {what} scored"]
     for key, words in (
         ("unreadable", "unreadable (count as incorrect)"),
@@ -122,12 +122,13 @@ def counts_line(counts: Mapping[str, Any], what: str) -> str:
 
 
 def interval_line(interval: Mapping[str, Any]) -> str:
-    """Describe the intervals, or why they are missing or unreliable."""
+    """Describe how intervals were computed, or why they are missing or unreliable."""
     sources: int = interval["sources"]
     if sources < FEWEST:
-        return f"No intervals: {sources} source video{'s' * (sources != 1)}, at least {FEWEST} are needed."
-    few = f" With fewer than {FEW} source videos intervals are too narrow." * (sources < FEW)
+        return f"No intervals: they need at least {FEWEST} source videos, and there are {sources}."
+    few = f" With fewer than {FEW} source videos, intervals are too narrow." * (sources < FEW)
     return (
         f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
-        f"seed {interval['seed']}.{few} A dash, or no interval: not defined, or not in more than 5 % of the resamples."
+        f"seed {interval['seed']}.{few} A dash or a missing interval means that the score is "
+        "undefined, in the sample or in more than 5 % of the resamples."
     )

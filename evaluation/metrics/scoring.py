@@ -20,17 +20,17 @@ from .predictions import MISSING, Predictions, of_output
 from .scores import Scores
 
 ReadItems = Callable[[FinishedOutput, str, str], Items]
-"""Reads the items of a table and split."""
+"""Function that reads the items of a table and split."""
 
 
 @dataclass(frozen=True)
 class Explanation(Result):
-    """Explanation of the answer to one question.
+    """An explanation of a model's answer to one question.
 
     Attributes:
         text: Text for a terminal.
-        content: Content as JSON values.
-        written: Messages about the picture that was written.
+        content: The explanation as JSON values.
+        written: Message that names the picture, if one was written.
     """
 
     text: str
@@ -42,11 +42,10 @@ class Explanation(Result):
         return self.text
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON values."""
+        """Return the explanation as JSON values."""
         return dict(self.content)
 
     def _repr_html_(self) -> str:
-        """Show the picture in notebooks."""
         return (
             f'<img alt="how the question was answered" src="data:image/png;base64,{b64encode(self.picture).decode()}">'
         )
@@ -54,16 +53,16 @@ class Explanation(Result):
 
 @dataclass(frozen=True)
 class BenchmarkScoring:
-    """Scoring of predictions on a benchmark.
+    """How predictions on a benchmark are scored.
 
     Attributes:
-        answers: Function that scores answers on a table of an output; the split is in the options.
+        answers: Function that scores answers to a table of an output. The options contain the split.
         measure: Function that returns the scores as a function of the means of a tally's cells.
         similarity: Function that scores a folder of similarities, for benchmarks with retrieval.
-        figures: Function that draws figures in addition to the common ones.
-        by_table: Whether tables are scored separately, so that commands must specify them.
+        figures: Function that draws figures in addition to those of every benchmark.
+        by_table: Whether tables are scored separately, so that commands must name them.
         released: Whether the published scorer can be reproduced (`ScoreOptions.released`).
-        explain: Function that explains the answer to one question, if it has more detail than its correctness.
+        explain: Function that explains the answer to one question, for benchmarks where this says more than its score.
     """
 
     answers: Callable[[FinishedOutput, str, Predictions, ScoreOptions], Scores]
@@ -106,7 +105,7 @@ def score(
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:
-    """Return scoring by accuracy, for benchmarks without their own scores."""
+    """Return scoring by accuracy, for benchmarks that do not define scores of their own."""
 
     def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
         items = read_items(output, config, options.split)

@@ -1,4 +1,4 @@
-"""Load similarities of clips and captions, or ranked lists, from files."""
+"""Load similarities between clips and captions, or ranked lists of clips, from files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HEADER = 1_000_000  # bytes of a safetensors file besides the tensor
 
 
 def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
-    """Read the order of names in a matrix from a file; by default that of `names`."""
+    """Return the order of `names` in a matrix, from a file with one name per line if it exists."""
     if not path.is_file():
         return np.arange(len(names))
     given = read_text(path).split("\n")
@@ -28,13 +28,13 @@ def order_of(path: Path, names: Sequence[str]) -> NDArray[np.intp]:
     place = {name: number for number, name in enumerate(names)}
     if sorted(given) != sorted(names):
         odd = [name for name in given if name not in place] or [n for n in names if n not in set(given)]
-        what = f"the first that differs: {odd[0]!r}" if odd else "names occur twice"
-        raise InputError(f"{path} must name each of the {len(names)} {path.stem} of this output once; {what}.")
+        what = f"the first difference is {odd[0]!r}" if odd else "some names occur twice"
+        raise InputError(f"{path} must list each of the {len(names)} {path.stem} of this output once; {what}.")
     return np.array([place[name] for name in given], np.intp)
 
 
 def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
-    """Read the only tensor of a file. NumPy lacks bfloat16, which is the upper half of a float32."""
+    """Read the only tensor in a file. NumPy lacks bfloat16, which is the upper half of a float32."""
     try:
         from safetensors import deserialize
         from safetensors.numpy import load
@@ -58,7 +58,7 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
 
 
 def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
-    """Load a similarity matrix; raise InputError if the file contains no numeric matrix of this shape."""
+    """Load a similarity matrix, or raise InputError if the file has no numeric matrix of this shape."""
     regular(path)
     try:
         matrix = np.load(path, mmap_mode="r", allow_pickle=False) if path.suffix == ".npy" else _safetensor(path, shape)
@@ -78,9 +78,9 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
 
 
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
-    """Load ranked lists, one `{"id": …, "ranked": [clip ids]}` per line, as clip ids by caption id, best first.
+    """Load the ranked list of clip ids of each caption, best first, from lines of `{"id": …, "ranked": [clip ids]}`.
 
-    An id refers to a caption, or to a clip with only one caption.
+    An id refers to a caption, or to a clip that has only one caption.
 
     Raises:
         InputError: A line is malformed, refers to an unknown caption or clip, or repeats a caption.

@@ -1,6 +1,6 @@
-"""Similarity of perturbed captions to their originals: BLEU-4, METEOR, ROUGE-L, perplexity.
+"""Measure how similar perturbed captions are to their originals, with BLEU-4, METEOR, ROUGE-L and perplexity.
 
-Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
+See Schiappa et al. 2022 (arXiv 2207.02159), appendix A.3, Table 7 and Figure 11.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from ...language.words import tokenize
 from .meteor import nltk_meteor
 
 FILE = "text_shift.json"
-"""File of an output with these numbers, beside `build.json`."""
+"""Name of the file with the results, beside `build.json`."""
 
 METRICS = ("bleu4", "meteor", "rouge_l")
 OUTLIER = 500
 """Perplexity above which the paper's Figure 11 counts a caption as an outlier."""
 
 TOKENS = 8192
-"""Number of tokens in a batch of the language model, with padding."""
+"""Maximum number of tokens in a batch of the language model, including padding."""
 
 
 @dataclass(frozen=True)
 class Perplexity:
-    """Perplexities of captions.
+    """Summary of the perplexities of captions.
 
     Attributes:
         mean: Mean over all captions.
-        mean_without_outliers: Mean over captions with a perplexity of at most 500; 0 if there are none.
+        mean_without_outliers: Mean over captions with a perplexity of at most 500, or 0 if there are none.
         outliers: Fraction of the other captions.
     """
 
@@ -50,20 +50,20 @@ class Perplexity:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Perplexity:
-        """Summarize the perplexities of one or more captions."""
+        """Compute the summary from the perplexities of one or more captions."""
         inner = [value for value in values if value <= OUTLIER]
         return cls(_mean(values), _mean(inner) if inner else 0.0, 1 - len(inner) / len(values))
 
 
 @dataclass(frozen=True)
 class Shift:
-    """Mean similarity of one perturbation's captions to their originals.
+    """Mean similarity of the captions of one perturbation to their originals.
 
     Attributes:
         captions: Number of captions, including unchanged ones.
         changed: Fraction of changed captions.
         bleu4: BLEU-4 of a caption against its original, 0 to 1.
-        meteor: METEOR, 0 to 1; by definition slightly below 1 for equal captions.
+        meteor: METEOR, from 0 to slightly below 1 for equal captions.
         rouge_l: F1 of ROUGE-L, 0 to 1.
         perplexity: Perplexities, if a language model was specified.
     """
@@ -77,11 +77,11 @@ class Shift:
 
 
 Judge = Callable[[Sequence[str]], list[float]]
-"""Returns the perplexity of each text."""
+"""Function that returns the perplexity of each text."""
 
 
 def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) -> Shift:
-    """Measure the similarity of captions to their originals; raise InputError if a package or WordNet is missing."""
+    """Compare captions with their originals. Raise InputError if a package or WordNet is missing."""
     pairs = list(pairs)
     bleu, meteor, rouge = zip(*(similarity(caption, original) for caption, original in pairs), strict=True)
     return Shift(
@@ -110,19 +110,19 @@ def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> di
 
 @cache
 def table7() -> dict[str, dict[str, dict[str, float]]]:
-    """Return the paper's Table 7 by dataset ("msrvtt", "youcook2"), family and metric."""
+    """Return the numbers in the paper's Table 7, by dataset ("msrvtt", "youcook2"), family and metric."""
     table = yaml.safe_load((Path(__file__).parent / "table7.yaml").read_text(encoding="utf-8"))
     return {name: table[name] for name in ("msrvtt", "youcook2")}
 
 
 @lru_cache(maxsize=1 << 14)
 def similarity(caption: str, original: str) -> tuple[float, float, float]:
-    """Return BLEU-4, METEOR and ROUGE-L F1 of a caption against its original, each from 0 to 1.
+    """Return BLEU-4, METEOR and ROUGE-L F1 of a caption compared with its original, each from 0 to 1.
 
     BLEU-4 is sacrebleu's sentence score with exponential smoothing and effective order, so that an unchanged caption of
     fewer than four words scores 1. METEOR is NLTK's with WordNet and with the perturbed caption as the reference, which
     reproduces Table 7: added words lower it, since recall has nine times the weight of precision. ROUGE-L is
-    rouge-score's without stemming. BLEU and METEOR use this package's tokens, in which [UNK] is one token; only BLEU is
+    rouge-score's without stemming. BLEU and METEOR use this package's tokens, in which [UNK] is one token. Only BLEU is
     case-sensitive.
     """
     bleu, rouge = _scorers()
@@ -155,7 +155,7 @@ def scorer_versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class LanguageModel:
-    """A causal language model for perplexities.
+    """A causal language model that computes perplexities.
 
     Attributes:
         name: Name or folder, with the revision or a hash of the weights.
@@ -166,7 +166,7 @@ class LanguageModel:
     model: Any
 
     def perplexities(self, texts: Sequence[str]) -> list[float]:
-        """Return the perplexity of each text, the exponential of the mean loss of its tokens.
+        """Return the perplexity of each text, which is the exponential of the mean loss of its tokens.
 
         The tokenizer's beginning-of-text token (or end-of-text token, as for GPT-2) is prepended, so that the first
         word counts. Without either, prediction starts after the first token, and a text of one token has perplexity 1.
@@ -244,9 +244,9 @@ def shift_report(
     model: LanguageModel | None = None,
     each: Callable[[str], None] = lambda name: None,
 ) -> dict[str, Any]:
-    """Measure all perturbations, given as pairs of caption and original, and return JSON values.
+    """Compare the captions of all perturbations with their originals, and return a report as JSON values.
 
-    `paper` is the dataset of Table 7 for comparison; `each` is called with the name of each finished perturbation.
+    `paper` is the dataset in Table 7 for comparison. `each` is called with the name of each finished perturbation.
     """
     judge = model.perplexities if model else None
     shifts: dict[str, Shift] = {}
@@ -268,7 +268,7 @@ def shift_report(
 
 
 def read_report(folder: Path, fingerprint: str) -> dict[str, Any] | None:
-    """Return the stored report of an output, or None if it is missing or outdated."""
+    """Return the report that an output contains, or None if it is missing or outdated."""
     file = folder / FILE
     if not file.is_file():
         return None

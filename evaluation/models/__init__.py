@@ -1,1 +1,1 @@
-"""Ask models the questions of an output: questions, frames, models, a journal, predictions."""
+"""Ask models the questions of an output, and store their answers as predictions."""

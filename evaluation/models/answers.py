@@ -1,4 +1,4 @@
-"""Write a model's predictions and the record of its run, or count the requests of a dry run."""
+"""Write a model's predictions and a record of the run, or count the requests of a dry run."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ Prices = tuple[float, float]
 
 @dataclass(frozen=True)
 class ModelAnswers(Result):
-    """Answers of a model, or the counts of a dry run.
+    """The answers of a model, or the counts of a dry run.
 
     Attributes:
-        table: File and number of answers by modalities; for a dry run, the counts.
-        record: Data stored next to the predictions: model, sampling, requests and tokens; for a dry run, the counts.
-        files: Prediction files by modalities; empty for a dry run.
+        table: File and number of answers by modalities. For a dry run, the counts.
+        record: Data stored beside the predictions: model, sampling, requests and tokens. For a dry run, the counts.
+        files: Prediction files by modalities. Empty for a dry run.
         commands: Command lines that score the files.
-        notes: Questions that were omitted, with the reason.
+        notes: Notes on questions that were omitted, with the reason.
     """
 
     table: Table
@@ -45,11 +45,11 @@ class ModelAnswers(Result):
     notes: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the table."""
+        """Return a tuple of the single table."""
         return (self.table,)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the record."""
+        """Return the record of the run."""
         return dict(self.record)
 
     def __str__(self) -> str:
@@ -59,9 +59,9 @@ class ModelAnswers(Result):
 def plan(
     asked: QuestionSet, calls: Sequence[Call], clips: ClipSource | None, how: AskSettings, prices: Prices | None = None
 ) -> ModelAnswers:
-    """Count the requests, images and approximate tokens of a run without sending anything.
+    """Count the requests, images and approximate tokens of a run, without sending anything.
 
-    `prices` are per million input and output tokens.
+    `prices` are prices per million input tokens and per million output tokens.
     """
     text = sum(len(call.text) for call in calls) // CHARACTERS_PER_TOKEN
     shown = [call for call in calls if call.clip is not None]
@@ -115,9 +115,9 @@ def answer(
     fresh: bool = False,
     progress: bool = True,
 ) -> ModelAnswers:
-    """Ask a model, then write its predictions (`files`, by modalities) and the record of the run.
+    """Ask a model, and write its predictions (`files`, by modalities) and the record of the run.
 
-    The journal stores every answer on arrival; with `fresh`, earlier answers are discarded. With `partial`, predictions
+    The journal stores every answer on arrival. With `fresh`, earlier answers are discarded. With `partial`, predictions
     are written even if some questions have no answer.
 
     Raises:

@@ -1,4 +1,4 @@
-"""HTTP client that limits the duration and size of responses from untrusted endpoints."""
+"""Provide an HTTP client that limits how long and how large the responses of untrusted endpoints may be."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ KEPT = ("location", "retry-after", "retry-after-ms", "x-should-retry", "x-reques
 
 
 class BoundedClient(openai.DefaultAsyncHttpxClient):
-    """Client that reads complete responses within limits and ignores redirects, with proxies from the environment."""
+    """HTTP client that reads complete responses within limits, uses the system's proxies, and ignores redirects."""
 
     def __init__(self, seconds: float):
         super().__init__(timeout=seconds, follow_redirects=False, headers={"Accept-Encoding": "identity"})
         self._seconds = seconds
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
-        """Send a request and read its response.
+        """Send a request, and read the complete response.
 
         Raises:
             httpx.TimeoutException: No complete response arrived in time.

@@ -1,4 +1,4 @@
-"""Select, decode and scale the frames shown with a question."""
+"""Select, decode and scale the frames that are shown with a question."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ PATCH = 28  # side length in pixels of the patches that Qwen2-VL and others conv
 
 @dataclass(frozen=True)
 class Sampling:
-    """Number and size of the frames per clip.
+    """How many frames of a clip are shown, and at which size.
 
     Attributes:
         size: Maximum length of the longer side in pixels; 0 keeps the original size.
         quality: JPEG quality, 1 to 100.
-        fps: Frames per second, instead of a number of frames.
+        fps: Frames per second, instead of a fixed number of frames.
     """
 
     frames: int = 16
@@ -51,25 +51,25 @@ class Sampling:
     fps: float | None = None
 
     def chosen(self, index: FrameIndex, stretch: range, start: Fraction) -> list[int]:
-        """Choose frames from a stretch that starts at `start` seconds; see `uniform` and `at_rate`."""
+        """Choose frames from a stretch that starts at `start` seconds, by `uniform` or `at_rate`."""
         if self.fps is None:
             return uniform(index, stretch, self.frames)
         return at_rate(index, stretch, self.fps, start, MOST_FRAMES)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings for the record."""
+        """Return the settings for the record of a run."""
         frames = {"frames": self.frames} if self.fps is None else {"fps": self.fps}
         return {**frames, "size": self.size, "quality": self.quality}
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Times of a clip's frames on a grid of constant rate, as expected by processors of transformers.
+    """Times of the selected frames, on the grid of constant rate that processors of transformers expect.
 
     Attributes:
         fps: Mean frame rate of the clip.
-        num_frames: Number of its frames.
-        positions: Position of each selected frame; divided by `fps`, its time in seconds from the start of the clip.
+        num_frames: Number of frames in the clip.
+        positions: Position of each selected frame. Dividing it by `fps` gives seconds from the start of the clip.
     """
 
     fps: float
@@ -78,7 +78,7 @@ class Timing:
 
 
 def timing_of(index: FrameIndex, stretch: range, chosen: Sequence[int]) -> Timing:
-    """Return the timing of frames chosen from a stretch of a video."""
+    """Return the times of frames that were chosen from a stretch of a video."""
     start = index.seconds(stretch.start)
     fps = len(stretch) / (index.seconds(stretch.stop) - start)
     positions = [min(round((index.seconds(place) - start) * fps), len(stretch) - 1) for place in chosen]
@@ -92,8 +92,8 @@ class View:
     Attributes:
         pictures: uint8 RGB arrays of shape (height, width, 3), in order.
         quality: JPEG quality.
-        video: Content of the file; None if only frames are shown.
-        timing: Times of the pictures in the clip; None if unknown.
+        video: Content of the file, or None if only frames are shown.
+        timing: Times of the pictures in the clip, or None if unknown.
     """
 
     pictures: tuple[Picture, ...]
@@ -103,7 +103,7 @@ class View:
 
     @cached_property
     def jpegs(self) -> tuple[bytes, ...]:
-        """The pictures as JPEG files."""
+        """The pictures, encoded as JPEG."""
         found = []
         for picture in self.pictures:
             file = io.BytesIO()
@@ -118,7 +118,7 @@ class View:
 
 
 class ClipSource(Protocol):
-    """A source of clips."""
+    """Interface of objects that provide the clips of questions."""
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
         """Return the frames of a clip, or its file if `whole`.
@@ -130,7 +130,7 @@ class ClipSource(Protocol):
 
 
 def shrunk(picture: Picture, size: int) -> Picture:
-    """Scale a picture down to at most `size` pixels on its longer side; 0 keeps its size."""
+    """Scale a picture down to at most `size` pixels on its longer side, or return it unchanged if `size` is 0."""
     height, width = picture.shape[:2]
     longer = max(height, width)
     if not size or longer <= size:
@@ -140,7 +140,7 @@ def shrunk(picture: Picture, size: int) -> Picture:
 
 
 def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[..., FrameIndex]) -> View:
-    """Decode the sampled frames of a video file.
+    """Decode the frames of a video file that `sampling` selects.
 
     Raises:
         VideoError: The file cannot be decoded, or the clip contains no frames (`too_short`).
@@ -167,7 +167,7 @@ def view_of_file(path: Path, clip: Clip, sampling: Sampling, index: Callable[...
 
 @dataclass
 class StoredClips:
-    """Videos stored in the tables of an output."""
+    """Clips that are stored in the tables of an output."""
 
     output: FinishedOutput
     _places: dict[tuple[str, tuple[str, ...]], dict[tuple[Any, ...], tuple[Path, int, int]]] = field(
@@ -223,7 +223,7 @@ class StoredClips:
 
 @dataclass(frozen=True)
 class FolderClips:
-    """Videos in a folder, by id."""
+    """Clips of videos in a folder, by video id."""
 
     paths: Mapping[str, Path]
 
@@ -240,7 +240,7 @@ class FolderClips:
 
 
 def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Sequence[str] = (".",)) -> FolderClips:
-    """Locate the videos of questions in a folder.
+    """Locate the videos to which questions refer in a folder.
 
     Raises:
         UsageError: The folder does not exist.
@@ -268,7 +268,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
 
 
 def holds_videos(output: FinishedOutput, configs: Iterable[Config], tables: Iterable[str]) -> bool:
-    """Check whether tables of an output contain the videos."""
+    """Return whether all of these tables of an output contain videos."""
     named = {config.name for config in configs if any(column.kind == "video" for column in config.columns)}
     return all(
         table in named

@@ -1,4 +1,4 @@
-"""Measure a model's attention distances on complement pairs; see `probes.attention_distances`."""
+"""Measure a model's attention distances on complement pairs, and compare them by its answers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .run import AskSettings, Call
 
 @dataclass(frozen=True)
 class Complement:
-    """A pair of questions with opposite correct answers.
+    """A pair of questions that have opposite correct answers.
 
     Attributes:
-        kind: "video" for one question about a video and its complement; "text" for two questions about one video.
+        kind: "video" for one question about a video and its complement, "text" for two questions about one video.
     """
 
     kind: str
@@ -37,7 +37,7 @@ class Complement:
 
 
 def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
-    """Sample up to `most` pairs of each kind, among those with both questions asked."""
+    """Sample up to `most` pairs of each kind, among the pairs of which both questions are asked."""
     known = set(asked)
     found: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):
@@ -59,10 +59,10 @@ def measure_distances(
     rounds: int | None = None,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[Complement, Mapping[str, float]]:
-    """Measure the distances that are missing from the journal.
+    """Measure the attention distances of complement pairs that the journal does not contain yet.
 
-    `calls` are keyed by question id. `layers` selects attention modules (None for all fusion layers); see
-    `attention_distance` for `rounds`. `progress` receives the number of pairs just finished.
+    `calls` are keyed by question id. `layers` selects attention modules (None for all fusion layers). `rounds` is
+    explained at `attention_distance`. `progress` is called with the number of pairs just finished.
 
     Returns:
         For each pair `value` (divided by √tokens), `lowest`, `undivided`, `settled` and `tokens`.
@@ -108,7 +108,7 @@ def table_of(
     seed: int,
     resamples: int,
 ) -> tuple[DistanceRow, ...]:
-    """Compare the distances of pairs with two correct answers to those of other pairs."""
+    """Compare the distances of pairs with two correct answers with those of all other pairs."""
     place = {name: number for number, name in enumerate(items.ids)}
 
     def right(name: str) -> bool:

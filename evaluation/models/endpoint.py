@@ -1,4 +1,4 @@
-"""Models behind an OpenAI-compatible endpoint."""
+"""Ask models behind an OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ OURS = ("model", "messages", "stream", "n")
 
 @dataclass
 class Endpoint:
-    """A model behind an endpoint.
+    """A model behind an OpenAI-compatible endpoint.
 
     Attributes:
         url: Base URL, such as "http://localhost:8000/v1".
         model: Name of the model on the server.
-        per_minute: Maximum requests per minute; 0 for no limit.
-        retries: Maximum retries of a request after transient errors.
+        per_minute: Maximum number of requests per minute; 0 for no limit.
+        retries: Maximum number of retries of a request after transient errors.
         timeout: Timeout of each attempt in seconds, including the complete response.
-        key_variable: Environment variable with the API key.
-        request: Additional fields of each request; None removes a default field.
+        key_variable: Environment variable that contains the API key.
+        request: Additional fields of each request. None removes a default field.
     """
 
     url: str
@@ -77,7 +77,7 @@ class Endpoint:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Properties that determine the answers, for the record."""
+        """Properties that determine the answers, for the record of a run."""
         parts = urlsplit(self.url)
         return {
             "endpoint": f"{parts.scheme}://{parts.netloc}{parts.path}",
@@ -138,10 +138,10 @@ class Endpoint:
         return reply
 
     async def finish(self) -> None:
-        """Do nothing, since requests are never batched."""
+        """Do nothing, because requests are never batched."""
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
         await self._client.close()
 
     async def _turn(self) -> None:
@@ -163,7 +163,7 @@ class Endpoint:
         )
 
     def _read(self, found: Any) -> Reply:
-        """Parse a response; raise AnswerError if it is malformed."""
+        """Parse a response, or raise AnswerError if it is malformed."""
         choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _part(choice, "message")
@@ -188,7 +188,7 @@ class Endpoint:
         )
 
     def _plain(self, error: object) -> str:
-        """Return the text of an error with the key removed."""
+        """Return the text of an error without the key."""
         text = " ".join(str(error).split()) or type(error).__name__
         cause = getattr(error, "__cause__", None)
         if cause is not None and str(cause) and str(cause) not in text:
@@ -201,7 +201,7 @@ def _part(of: Any, name: str) -> Any:
 
 
 def check_address(url: str) -> None:
-    """Raise UsageError if a URL is not an endpoint, or contains a user, password or query."""
+    """Raise UsageError if a URL cannot be an endpoint, or contains a user, password or query."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- reading it checks it
@@ -219,10 +219,10 @@ def check_address(url: str) -> None:
 
 
 def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
-    """Parse `--request`, a JSON object or its text.
+    """Parse the value of `--request`, which is a JSON object or its text.
 
     Raises:
-        UsageError: The value is not a JSON object, or sets a field that is determined by the questions.
+        UsageError: The value is not a JSON object, or sets a field that depends on the question.
     """
     try:
         found = parse_json(given) if isinstance(given, str) else given
@@ -231,12 +231,12 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
     if taken := sorted(set(found) & set(OURS)):
-        raise UsageError(f"--request cannot set {', '.join(taken)}: which are determined by the questions.")
+        raise UsageError(f"--request cannot set {', '.join(taken)}, because the questions determine these fields.")
     return found
 
 
 def content_of(request: Request) -> list[dict[str, Any]]:
-    """Return the parts of a message: frames or video, then the question."""
+    """Return the parts of a message, with the frames or the video before the question."""
     parts: list[dict[str, Any]] = []
     if request.view is not None and request.view.video is not None:
         parts.append({"type": "video_url", "video_url": {"url": _data_url("video/mp4", request.view.video)}})

@@ -1,4 +1,4 @@
-"""Journal of answers, written on arrival, so that no question is asked twice."""
+"""Store each answer in a journal as soon as it arrives, so that no question is asked twice."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ VERSION = 1
 
 
 class AnswerJournal:
-    """Answers by key, appended to a file as lines.
+    """A file to which answers are appended, with one line per answer.
 
     The first line records the properties that determine the answers. An incomplete last line, left by a killed process,
     is removed.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
-        """Set the file, which is opened on entry, and the properties that determine its answers."""
+        """Prepare a journal, whose file is opened in a `with` block."""
         self.path = path
         self._fresh = fresh
         self.about = {"journal": VERSION, **parse_json(json.dumps(about))}
@@ -38,7 +38,7 @@ class AnswerJournal:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> AnswerJournal:
-        """Read the existing answers and open the file for appending.
+        """Read the existing answers, and open the file for appending.
 
         Raises:
             OutputError: The file cannot be written, or is locked by another run.
@@ -73,7 +73,7 @@ class AnswerJournal:
             self._lock.release()
 
     def add(self, key: str, reply: Reply) -> None:
-        """Append an answer; raise OutputError if the file cannot be written."""
+        """Append an answer, or raise OutputError if the file cannot be written."""
         self.replies[key] = reply
         self._write({"key": key, **reply.as_json()})
         keep("answer")

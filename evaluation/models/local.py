@@ -1,4 +1,4 @@
-"""Run a transformers model in this process, with its chat template and greedy decoding."""
+"""Ask a transformers model in this process, with its chat template and greedy decoding."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from .models import AnswerError, Reply, Request
 
 @dataclass
 class LocalModel:
-    """An image-text or video-text model of transformers.
+    """A transformers model that takes images or video, and text.
 
     Attributes:
         name: Folder, or name on the Hub.
         revision: Commit, tag or branch on the Hub; "" for the newest.
-        device: Device, such as "cpu" or "cuda:0"; "" for a GPU if available.
+        device: Device, such as "cpu" or "cuda:0"; "" for a GPU if one is available.
         dtype: Data type, such as "bfloat16"; "auto" for that of the weights.
-        device_map: Distribution over devices by accelerate, such as "auto"; "" for a single device.
-        batch: Number of requests answered together.
-        send: "video" or "frames" (as images); "" sends videos if the processor and its template support them.
+        device_map: How accelerate distributes the model over devices, such as "auto"; "" for a single device.
+        batch: Number of requests that are answered together.
+        send: "video" or "frames" (as images); "" for video if the processor and the chat template support it.
     """
 
     name: str
@@ -108,12 +108,12 @@ class LocalModel:
 
     @property
     def at_once(self) -> int:
-        """Number of concurrent requests."""
+        """Number of requests that are answered concurrently."""
         return self.batch
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Properties that determine the answers, for the record."""
+        """Properties that determine the answers, for the record of a run."""
         return {
             "transformers": self.name,
             "revision": getattr(self.model.config, "_commit_hash", None) or self.revision,
@@ -160,7 +160,7 @@ class LocalModel:
             raise AnswerError(f"the processor of {self.name} fails: {_line(error)}") from error
 
     def read(self, inputs: Mapping[str, Any]) -> None:
-        """Run the model on a prompt without generating an answer."""
+        """Run the model on a prompt, without generating an answer."""
         with self._torch.inference_mode():
             self.model(**inputs)
 
@@ -173,7 +173,7 @@ class LocalModel:
         return await answered
 
     async def finish(self) -> None:
-        """Answer the waiting requests in batches with equal numbers of frames."""
+        """Answer all waiting requests, in batches with equal numbers of frames."""
         groups: dict[int, list[tuple[Request, asyncio.Future[Reply]]]] = {}
         for each in self._waiting:
             view = each[0].view
@@ -183,7 +183,7 @@ class LocalModel:
             self._answer(group)
 
     def _answer(self, waiting: Sequence[tuple[Request, asyncio.Future[Reply]]]) -> None:
-        """Answer requests together, or one by one if that fails, for example due to lack of memory."""
+        """Answer requests together, or one by one if that fails, for example for lack of memory."""
         try:
             inputs = self.inputs(*(request for request, _ in waiting))
             replies = self.generate(inputs, [request.max_tokens for request, _ in waiting])
@@ -198,7 +198,7 @@ class LocalModel:
                 answered.set_result(reply)
 
     def generate(self, inputs: Mapping[str, Any], max_tokens: Sequence[int]) -> list[Reply]:
-        """Generate answers greedily; raise AnswerError if the model fails."""
+        """Generate answers by greedy decoding, or raise AnswerError if the model fails."""
         try:
             with self._torch.inference_mode():
                 found = self.model.generate(**inputs, max_new_tokens=max(max_tokens), do_sample=False, num_beams=1)
@@ -223,11 +223,11 @@ class LocalModel:
         return replies
 
     async def close(self) -> None:
-        """Do nothing, as there are no connections."""
+        """Do nothing, because there are no connections."""
 
 
 def metadata_of(view: View) -> dict[str, Any]:
-    """Return the frame rate and times of a clip's frames as expected by processors of transformers."""
+    """Return the frame rate and times of a clip's frames, in the form that processors of transformers expect."""
     height, width = view.pictures[0].shape[:2]
     found: dict[str, Any] = {"total_num_frames": len(view.pictures), "height": height, "width": width}
     if view.timing is not None:
@@ -241,7 +241,7 @@ def metadata_of(view: View) -> dict[str, Any]:
 
 
 def load_processor(name: str, **named: Any) -> Any:
-    """Load a model's processor, without its video part if torchvision is missing.
+    """Load a model's processor, without its video part if torchvision is not installed.
 
     Raises:
         OSError: The processor does not exist.
@@ -255,7 +255,7 @@ def load_processor(name: str, **named: Any) -> Any:
     processor = mapping[type(config)]
 
     class PicturesOnly(processor):  # type: ignore[misc, valid-type]
-        """A processor without its video part."""
+        """The processor without its video part."""
 
         def check_argument_for_proper_class(self, argument_name: str, argument: Any) -> Any:
             if argument_name == "video_processor":

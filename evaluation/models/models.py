@@ -1,4 +1,4 @@
-"""Interface of models that answer questions."""
+"""Define the interface of models that answer questions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from .clips import View
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt, with frames or a video.
+    """A prompt, with frames, a video or neither.
 
     Attributes:
-        view: Frames or video; None for neither.
+        view: The frames or the video, or None.
         max_tokens: Maximum number of tokens in the answer.
         condition: Name of the probing condition; see `run.Call`.
     """
@@ -31,10 +31,10 @@ class Reply:
     """The answer to a request.
 
     Attributes:
-        cut: Whether the answer was truncated at `max_tokens`.
-        input_tokens: Number of tokens in the request; None if unknown.
-        output_tokens: Number of tokens in the answer; None if unknown.
-        model: Name reported by the model, or "".
+        cut: Whether the answer was cut off at `max_tokens`.
+        input_tokens: Number of tokens in the request, or None if unknown.
+        output_tokens: Number of tokens in the answer, or None if unknown.
+        model: Name that the model reports, or "".
         effect: Measured effect of the probing condition, if any.
     """
 
@@ -46,35 +46,35 @@ class Reply:
     effect: Mapping[str, float] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields for a journal."""
+        """Return the fields as they are stored in a journal."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 class Model(Protocol):
-    """A model that answers requests."""
+    """Interface of models that answer requests."""
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Properties that determine the answers, for the record: name, and parameters of requests."""
+        """Properties that determine the answers, such as the model's name and parameters of requests."""
 
     @property
     def at_once(self) -> int:
-        """Number of concurrent requests."""
+        """Number of requests that are answered concurrently."""
 
     async def reply(self, request: Request) -> Reply:
         """Return the answer to a request.
 
         Raises:
-            AnswerError: This request failed; others may succeed.
+            AnswerError: This request failed, but others may succeed.
             StressreelError: Every request would fail.
         """
 
     async def finish(self) -> None:
-        """Answer requests that wait for a batch to fill, since no more will follow."""
+        """Answer requests that wait for a batch to fill, because no more will follow."""
 
     async def close(self) -> None:
-        """Close connections."""
+        """Close all connections."""
 
 
 class AnswerError(StressreelError, RuntimeError):
-    """A request failed; the message is that of the server or decoder."""
+    """Raised when a single request fails. The message is that of the server or decoder."""

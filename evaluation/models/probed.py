@@ -1,4 +1,4 @@
-"""Probe a local model with the short-circuits of QUAG, and with one modality removed.
+"""Ask a local model under QUAG's short-circuits, and with one modality removed.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", §2.3, Table 1.
 """
@@ -23,12 +23,12 @@ PAPERS = ("unimodal", "crossmodal", "video", "text")
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition under which a model is probed.
+    """A condition under which a model is asked.
 
     Attributes:
         name: Name in tables and files.
-        modalities: Modalities shown; see `questions.MODALITIES`.
-        short_circuit: Short-circuit of the attention, or "".
+        modalities: Modalities that are shown, a key of `questions.MODALITIES`.
+        short_circuit: Name of the attention's short-circuit, or "".
     """
 
     name: str
@@ -38,11 +38,11 @@ class Condition:
 
 
 def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
-    """Return the rows of the paper's Table 1: baseline, inputs removed, short-circuits.
+    """Return the conditions in the paper's Table 1: the baseline, removed inputs, and short-circuits.
 
     Args:
-        short_circuits: Names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or only "all" for the paper's four.
-        operators: "average", "knockout", "merge".
+        short_circuits: Names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or a single "all" for the paper's four.
+        operators: Any of "average", "knockout" and "merge".
         usual: Modalities of the baseline: "video", or "both" with subtitles.
 
     Raises:
@@ -66,7 +66,7 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
 
 
 def effect_of(report: QuagReport) -> dict[str, float]:
-    """Return `moved`, and the share of attention in each quadrant before the short-circuit, averaged over layers."""
+    """Return `moved`, and the mean share of attention in each quadrant before the short-circuit."""
     layers = report.layers
     held: dict[str, float] = {}
     for layer in layers:
@@ -76,7 +76,7 @@ def effect_of(report: QuagReport) -> dict[str, float]:
 
 
 def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[str, dict[str, float]]:
-    """Return the mean effect of each condition with a short-circuit."""
+    """Return the mean effect of each condition that has a short-circuit."""
     sums: dict[str, dict[str, float]] = {}
     counts: dict[str, int] = {}
     for call in calls:
@@ -91,7 +91,7 @@ def mean_effects(calls: Sequence[Call], replies: Mapping[str, Reply]) -> dict[st
 
 @dataclass
 class ProbedModel:
-    """A model probed under several conditions; see `models.Model`.
+    """A local model that is asked under several conditions. It implements `models.Model`.
 
     Attributes:
         conditions: Conditions by name.
@@ -105,11 +105,11 @@ class ProbedModel:
 
     @property
     def about(self) -> Mapping[str, Any]:
-        """Properties that determine the answers, for the record."""
+        """Properties that determine the answers, for the record of a run."""
         return {**self.local.about, "layers": None if self.layers is None else list(self.layers)}
 
     async def reply(self, request: Request) -> Reply:
-        """Answer under the request's condition.
+        """Answer a request under its condition.
 
         Raises:
             AnswerError: The processor or the model fails.
@@ -128,7 +128,7 @@ class ProbedModel:
         return replace(reply, effect=effect_of(report))
 
     async def finish(self) -> None:
-        """Do nothing, since requests are never batched."""
+        """Do nothing, because requests are never batched."""
 
     async def close(self) -> None:
-        """Do nothing, as there are no connections."""
+        """Do nothing, because there are no connections."""

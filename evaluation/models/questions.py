@@ -1,4 +1,4 @@
-"""Prepare questions for a model, from the tasks of an output or a user's file."""
+"""Prepare the questions of an output or of a user's file for a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODALITIES = {
     "blind": ("question",),
     "unasked": ("video", "text"),
 }
-"""Parts of a prompt besides options and instructions, by the name of the choice."""
+"""Parts of a prompt besides options and instructions, for each value of `--modalities`."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Clip:
     Attributes:
         table: Table of the output that contains the video; "" for a user's file.
         key: Columns and values that identify the video in the table.
-        start_s: Start in seconds; None for the beginning.
-        end_s: End in seconds; None for the end.
+        start_s: Start in seconds, or None for the beginning.
+        end_s: End in seconds, or None for the end.
     """
 
     table: str
@@ -54,14 +54,14 @@ class Question:
 
     Attributes:
         key: Key in the journal.
-        kind: One of `evaluation.tasks.KINDS`.
+        kind: A key of `evaluation.tasks.KINDS`.
         about: Columns of the prediction besides the answer: `id`, and `config` or `setting`.
         text: The prompt with options and instructions.
         unasked: The same prompt without the question.
-        options: The options; empty for open-ended questions.
-        option_ids: Value of each option in predictions; if empty, the answer is written verbatim.
-        clip: The video, or None.
-        subtitles: Subtitles of the clip; "" if unknown.
+        options: The options, or () for an open-ended question.
+        option_ids: Value of each option in predictions. If empty, the answer is written verbatim.
+        clip: The clip to which the question refers, or None.
+        subtitles: Subtitles of the clip, or "" if unknown.
     """
 
     key: str
@@ -76,16 +76,16 @@ class Question:
 
     @property
     def column(self) -> str:
-        """The column of predictions for the answer."""
+        """Name of the column for the answer in predictions."""
         return KINDS[self.kind].answers
 
     @property
     def most_tokens(self) -> int:
-        """Default maximum length of an answer in tokens."""
+        """Default maximum number of tokens in the answer."""
         return max_new_tokens(self.kind)
 
     def prompt(self, modalities: Sequence[str]) -> str:
-        """Return the text for a choice of modalities, without the line that introduces the frames."""
+        """Return the prompt for some modalities, without the line that introduces the frames."""
         text = self.text if "question" in modalities else self.unasked
         if "text" not in modalities or not self.subtitles:
             return text
@@ -93,7 +93,7 @@ class Question:
         return f"{frame['pre_prompt']}{self.subtitles}{frame['post_prompt']}{text}"
 
     def predicted(self, answer: str) -> dict[str, str]:
-        """Return the columns of a prediction, as expected by `stressreel score`."""
+        """Return the columns of a prediction, in the form that `stressreel score` expects."""
         if not self.option_ids:
             return {self.column: answer}
         pick = read_answer(answer, self.options)
@@ -102,11 +102,11 @@ class Question:
 
 @dataclass(frozen=True)
 class Scorable:
-    """A part of an output that is scored separately.
+    """A part of an output that has scores of its own.
 
     Attributes:
-        config: The table; None if all questions share one score.
-        written: Whether answers are open-ended, for `score open-ended`.
+        config: The table, or None if all tables are scored together.
+        written: Whether answers are open-ended, and scored with `score open-ended`.
     """
 
     config: str | None
@@ -116,15 +116,15 @@ class Scorable:
 
 @dataclass(frozen=True)
 class QuestionSet:
-    """The questions to ask, and their source.
+    """The questions to ask a model, and where they come from.
 
     Attributes:
         path: The output, or the user's file.
-        identity: Fingerprint or hash of the source, for the record.
+        identity: Fingerprint or hash of the source, for the record of a run.
         fingerprint: Fingerprint of the output; "" for a file.
         tables: Parts that are scored separately; empty for a file.
-        part: Whether questions of these parts are omitted.
-        remarks: Questions that were omitted, with the reason.
+        part: Whether some questions of these parts are omitted.
+        remarks: Notes on questions that were omitted, with the reason.
     """
 
     path: Path
@@ -139,10 +139,10 @@ class QuestionSet:
 def questions_of_output(
     output: FinishedOutput, tasks: Sequence[Task], *, settings: Sequence[str] = (), limit: int | None = None
 ) -> Iterator[Question]:
-    """Yield the questions of an output's tasks.
+    """Yield the questions in the tasks of an output.
 
-    `settings` are patterns of a suite's settings, such as "jpeg-*"; empty for all. `limit` applies per task and
-    setting.
+    `settings` are patterns for settings of a suite, such as "jpeg-*", or empty for all settings. `limit` applies to
+    each task and setting.
 
     Raises:
         UsageError: A pattern matches no setting.
@@ -181,12 +181,12 @@ def questions_of_output(
 
 
 def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:
-    """Load the questions of a user's file.
+    """Load the questions in a user's file.
 
     Args:
-        path: CSV, JSON, JSON Lines or Parquet with `id` and `question`; optionally `options` (or a0, a1, …; without
-            options the answer is yes or no), `video_id` (file name without suffix), `start` and `end` in seconds (or
-            `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also accepted.
+        path: CSV, JSON, JSON lines or Parquet file with `id` and `question`. Optional columns are `options` (or a0, a1,
+            …; without options the answer is yes or no), `video_id` (file name without suffix), `start` and `end` in
+            seconds (or `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also accepted.
         limit: Maximum number of questions.
 
     Raises:
@@ -243,7 +243,7 @@ def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | Non
 
 
 def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> list[str]:
-    """Return the combinations of modalities to show; by default one with all available modalities.
+    """Return the combinations of modalities to show. By default, this is a single one with all available modalities.
 
     Raises:
         UsageError: A name is unknown or repeated, or requires subtitles and no question has any.

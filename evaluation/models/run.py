@@ -1,4 +1,4 @@
-"""Send questions to a model, store the answers, and write predictions."""
+"""Send questions to a model, store its answers, and write predictions."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from .questions import MODALITIES, Clip, Question
 T = TypeVar("T")
 MOST_FAILURES = 10  # consecutive requests without an answer after which a run stops
 ROLE = re.compile(r"\A(\s|<[^<>]{1,40}>)*(assistant|model)\s*[:\n]\s*", re.IGNORECASE)
-"""What a chat template writes between the prompt and the answer."""
+"""Text that a chat template inserts between the prompt and the answer."""
 
 
 @dataclass(frozen=True)
 class Call:
-    """A question with a choice of modalities.
+    """A question to ask with certain modalities.
 
     Attributes:
-        modalities: One of `MODALITIES`.
-        condition: Name of the probing condition; "" for none.
+        modalities: A key of `MODALITIES`.
+        condition: Name of the probing condition, or "".
     """
 
     question: Question
@@ -59,11 +59,11 @@ class Call:
 
 @dataclass(frozen=True)
 class AskSettings:
-    """Settings of the calls.
+    """Settings that apply to all calls.
 
     Attributes:
         whole: Whether to send the video file instead of frames.
-        max_tokens: Maximum number of tokens per answer; None for the default of each kind of question.
+        max_tokens: Maximum number of tokens per answer, or None for the default of each kind of question.
     """
 
     sampling: Sampling = Sampling()
@@ -71,7 +71,7 @@ class AskSettings:
     max_tokens: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the settings for the record, with version and hash of the prompts."""
+        """Return the settings for the record of a run, with version and hash of the prompts."""
         told = json.dumps(prompts(), sort_keys=True)
         shown = {"video": True} if self.whole else self.sampling.as_json()
         return {
@@ -82,7 +82,7 @@ class AskSettings:
 
 
 def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]:
-    """Return a call for every question and choice of modalities; raise InputError for duplicate keys."""
+    """Return a call for every question and modality, or raise InputError if two questions have the same key."""
     twice = [key for key, count in Counter(question.key for question in questions).items() if count > 1]
     if twice:
         raise InputError(f"two questions have the id {twice[0]!r}. Ids must be unique.")
@@ -90,7 +90,7 @@ def calls_of(questions: Sequence[Question], chosen: Sequence[str]) -> list[Call]
 
 
 def by_clip(calls: Sequence[Call]) -> Iterator[tuple[Clip | None, list[Call]]]:
-    """Group calls by clip, in order of first occurrence, so that each clip is decoded once."""
+    """Group calls by clip, in order of first occurrence, so that each clip is decoded only once."""
     places = {clip: number for number, clip in reversed([*enumerate(call.clip for call in calls)])}
     ordered = sorted(calls, key=lambda call: places[call.clip])
     for clip, group in groupby(ordered, key=lambda call: call.clip):
@@ -106,12 +106,12 @@ def ask(
     *,
     progress: Callable[[int], None] = lambda done: None,
 ) -> dict[str, str]:
-    """Make the calls whose answers are missing from the journal.
+    """Send the calls that have no answer in the journal yet.
 
-    `clips` is None without video; `progress` receives the number of calls just finished.
+    `clips` is None if no video is shown. `progress` is called with the number of calls just finished.
 
     Returns:
-        Reasons for failed calls by key, in the order of the calls.
+        For each failed call, its key and the reason, in the order of the calls.
 
     Raises:
         StressreelError: Every request would fail, or the last ones all failed.
@@ -123,7 +123,7 @@ def ask(
 
 
 def _finished(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine, in another thread if an event loop is running, as in a notebook."""
+    """Run a coroutine, using another thread if an event loop is running, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -206,13 +206,13 @@ async def _ask(
 
 
 def after_prompt(text: str, prompt: str) -> str:
-    """Remove the repeated prompt that some servers put before an answer."""
+    """Return an answer without the prompt that some servers repeat before it."""
     _, repeated, rest = text.rpartition(prompt.strip())
     return ROLE.sub("", rest) if repeated else text
 
 
 def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint: str) -> list[dict[str, str]]:
-    """Return predictions as expected by `stressreel score`, in the order of the calls.
+    """Return the answers to calls as rows that `stressreel score` reads, in the order of the calls.
 
     Questions about the same item (its answer, its explanation) share a row. Questions without an answer are omitted.
     """
@@ -228,11 +228,11 @@ def predictions(calls: Sequence[Call], replies: Mapping[str, Reply], fingerprint
 
 
 def write_predictions(path: Path, calls: Sequence[Call], journal: AnswerJournal, fingerprint: str) -> None:
-    """Write the predictions of calls as JSON Lines; see `predictions`."""
+    """Write the answers to calls as JSON lines that `stressreel score` reads."""
     rows = predictions(calls, journal.replies, fingerprint)
     write_atomic(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
 
 
 def cost_of(sent: int, answered: int, prices: tuple[float, float]) -> float:
-    """Return the cost of tokens, given prices per million input and output tokens."""
+    """Return the cost of a run, given the prices per million input and output tokens."""
     return (sent * prices[0] + answered * prices[1]) / 1e6

@@ -1,8 +1,8 @@
-"""Probes of multimodal fusion in torch models.
+"""Probe how torch models fuse modalities.
 
-QUAG (quadrant averaging; Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing
-Modality Fusion") for any torch model, its NumPy reference, QUAG-attention, modality labels of tokens, and attention
-distances of complement pairs. torch is imported only when a model is probed.
+This package contains QUAG (quadrant averaging; Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer
+Models by Impairing Modality Fusion") for any torch model, its NumPy reference, QUAG-attention, modality labels of
+tokens, and attention distances of complement pairs. torch is imported only when a model is probed.
 """
 
 from .attention_distances import Distance, attention_distance

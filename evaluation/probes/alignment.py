@@ -25,13 +25,13 @@ ENOUGH = 1e-6  # minimum reduction by a swap, as a share of the squared distance
 
 @dataclass(frozen=True)
 class Alignment:
-    """The alignment of one map to another.
+    """The best alignment of one attention map to another that was found.
 
     Attributes:
         order: Index of the second map's token matched to each token of the first, shape (tokens,).
         distance: ‖A − P B Pᵀ‖, the Frobenius norm with this permutation.
         lowest: Lower bound over all permutations within the groups.
-        settled: Whether no swap of two tokens reduces the distance; False if `rounds` ended first.
+        settled: Whether no swap of two tokens reduces the distance. False if `rounds` ended first.
     """
 
     order: Order
@@ -49,8 +49,8 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
     Args:
         first: The first map, shape (tokens, tokens).
         second: The second map, of the same shape.
-        groups: Token range of each modality; together all tokens.
-        rounds: Maximum rounds of swaps; None for no limit.
+        groups: Token range of each modality. Together they cover all tokens.
+        rounds: Maximum number of rounds of swaps, or None for no limit.
 
     Raises:
         MissingExtraError: scipy is not installed.
@@ -66,7 +66,7 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
 
 
 def assigned_by_profile(first: Map, second: Map, groups: Sequence[slice]) -> tuple[Order, float]:
-    """Match tokens by minimal profile difference (modified Jonker-Volgenant algorithm).
+    """Match tokens so that their profiles differ least (modified Jonker-Volgenant algorithm).
 
     A token's profile is invariant under permutations within the groups: its diagonal cell, and its row and column
     sorted within each group. Sorted lists differ least among all orders, and each off-diagonal cell counts half in its
@@ -142,7 +142,7 @@ def _squared(difference: Map) -> float:
 
 
 def _around(rows: Map, columns: Map, tokens: Order) -> float:
-    """Sum the squares in rows and columns of some tokens, shape (tokens, all tokens), counting each cell once."""
+    """Sum the squares in the rows and columns of some tokens, counting each cell once."""
     return _squared(rows) + _squared(columns) - _squared(rows[:, tokens])
 
 
@@ -160,7 +160,7 @@ def _profiles(of: Map, group: slice, groups: Sequence[slice]) -> Map:
 
 
 def _relations(of: Map, group: slice, tokens: Order) -> Map:
-    """Return the rows and columns of a group restricted to some tokens, shape (tokens of the group, 2 · tokens)."""
+    """Return a group's rows and columns, restricted to some tokens, shape (tokens of the group, 2 · tokens)."""
     return np.concatenate([of[group][:, tokens], of[tokens, group].T], axis=1)
 
 
@@ -171,7 +171,7 @@ def _crosswise(of: Map) -> Map:
 
 
 def _pairs(gains: Sequence[Map], groups: Sequence[slice], least: float) -> tuple[Order, Order]:
-    """Choose disjoint swaps in order of gain, pairing each token with its best partner."""
+    """Choose disjoint swaps in order of decreasing gain, pairing each token with its best partner."""
     left, right, gained = [], [], []
     for gain, group in zip(gains, groups, strict=True):
         np.fill_diagonal(gain, -np.inf)

@@ -1,4 +1,4 @@
-"""Distances between a model's attention on the two sides of a complement pair.
+"""Measure the distance between a model's attention on the two sides of a complement pair.
 
 Rawal et al. 2024, §B.7: for each layer and head, two attention maps are aligned by the permutation of tokens that makes
 them most similar, and their L2 distance is averaged over heads and layers. A pair is a video and its complement with
@@ -39,12 +39,12 @@ class Distance:
     """Distance between the attention of two runs, averaged over all heads and layers.
 
     Attributes:
-        value: Distance of aligned maps divided by √tokens, 0 to √2.
-        undivided: Frobenius norm, 0 to √(2 · tokens).
+        value: Distance of the aligned maps divided by √tokens, from 0 to √2.
+        undivided: Frobenius norm of the difference, from 0 to √(2 · tokens).
         lowest: Lower bound of `value` over all permutations.
-        settled: Share of heads in which no further swap reduces the distance, 0 to 1.
+        settled: Share of heads in which no further swap reduces the distance, from 0 to 1.
         tokens: Length of the aligned sequences.
-        heads: The averaged values, an array (heads,) per layer.
+        heads: The averaged values, as one array of shape (heads,) per layer.
     """
 
     value: float
@@ -63,7 +63,7 @@ def attention_distance(
     *,
     rounds: int | None = None,
 ) -> Distance:
-    """Compute the distance between the attention maps of a complement pair; see the module for details.
+    """Compute the distance between the attention maps of a complement pair, as explained above.
 
     Args:
         first: Maps of one side by layer, shape (heads, tokens, tokens), where rows are queries, as returned by
@@ -72,8 +72,8 @@ def attention_distance(
         labels_first: Modality of each token of the first side, integers of shape (tokens,), 0 for tokens to remove,
             such as a row of `labels_for`.
         labels_second: Modality of each token of the second side.
-        rounds: Maximum rounds of swaps per head; None for no limit. A limit saves time if hundreds of tokens moved, but
-            then increases the distance (`settled` falls below 1).
+        rounds: Maximum number of rounds of swaps per head, or None for no limit. A limit saves time if hundreds of
+            tokens moved, but then increases the distance (`settled` falls below 1).
 
     Raises:
         InputError: Shapes do not match, labels are not integers or all 0, or maps are not finite.
@@ -103,7 +103,7 @@ def attention_distance(
 
 @dataclass(frozen=True)
 class Side:
-    """Labels of one side of a pair, and its tokens in the order of the groups; −1 for padding."""
+    """Labels of one side of a pair, and its tokens in the order of the groups, with −1 for padding."""
 
     labels: Labels
     order: NDArray[np.intp]

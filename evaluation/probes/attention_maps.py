@@ -1,7 +1,8 @@
-"""Capture attention maps of a torch model: `with captured_attention(model) as captured: model(**inputs)`.
+"""Capture the attention maps of a torch model.
 
-The same models as for `quag` are supported, including those without `output_attentions` in some layers. Only the kernel
-changes: transformers models use eager attention within the block.
+For example, run `with captured_attention(model) as captured: model(**inputs)`. The same models as for `quag` are
+supported, including those without `output_attentions` in some layers. Only the kernel changes: transformers models use
+eager attention within the block.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ Maps = tuple[NDArray[np.float32], ...]
 
 @dataclass(frozen=True)
 class CapturedAttention:
-    """Captured maps, complete after the `with` block.
+    """The captured attention maps, which are complete after the `with` block.
 
     Attributes:
         runs: Maps of each run by layer name, in the model's order: float32, shape (batch, heads, queries, keys),
@@ -36,7 +37,7 @@ class CapturedAttention:
     runs: Mapping[str, Sequence[NDArray[np.float32]]]
 
     def maps(self, item: int = 0, run: int = 0) -> Maps:
-        """Return the maps of one item in one run, as expected by `attention_distance`.
+        """Return the maps of one item in one run, in the form that `attention_distance` expects.
 
         Args:
             item: Index in the batch.
@@ -44,7 +45,7 @@ class CapturedAttention:
                 single tokens.
 
         Returns:
-            An array (heads, queries, keys) per layer.
+            One array of shape (heads, queries, keys) per layer.
 
         Raises:
             UsageError: A layer lacks the run or item.
@@ -72,7 +73,7 @@ def captured_attention(
         model: Any torch module.
         layers: Attention modules to capture; see `quag`.
         attention: Classes of attention modules; see `quag`.
-        batch: Items per run; needed only for models that merge batch and heads into one axis.
+        batch: Number of items per run, needed only for models that merge batch and heads into one axis.
 
     Raises:
         UsageError: A layer is unknown, `batch` does not divide an axis, or blocks are nested.

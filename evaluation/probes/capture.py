@@ -1,4 +1,4 @@
-"""Capture attention maps in a running torch model; imported only by `attention_maps.captured_attention`."""
+"""Capture attention maps in a running torch model. Only `attention_maps.captured_attention` imports this module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING = Operation(frozenset(), "capture", heads=None, hidden_below=None, measu
 
 
 class AttentionCapture(AttentionInterception):
-    """Recorder of the layers' softmax output, which is not changed."""
+    """Records the softmax output of layers without changing it."""
 
     def __init__(self, model: torch.nn.Module, layers: dict[str, torch.nn.Module], batch: int):
         super().__init__(model, NOTHING, Streams([], None), layers)

@@ -1,4 +1,4 @@
-"""Intercept softmax in the attention of a torch model; imported only by `short_circuits.quag` and `capture`.
+"""Intercept softmax in the attention of a torch model, for `short_circuits.quag` and `capture`.
 
 A torch function mode intercepts every call of softmax, and hooks identify the calling attention module. Calls elsewhere
 (routers, samplers, pooling heads) and calls whose last two axes match no labels are not changed. Fused kernels never
@@ -35,12 +35,12 @@ SOFTMAX: Mapping[Callable[..., Any], int] = {
     torch.Tensor.softmax: 2,
     functional.softmax: 3,
 }
-"""Functions that compute softmax, and the position of their argument `dtype`."""
+"""Functions that compute softmax, with the position of their argument `dtype`."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """An operator, with the quadrants and heads to which it applies."""
+    """An operator of QUAG, with the quadrants and heads to which it is applied."""
 
     quadrants: Quadrants
     operator: str
@@ -86,19 +86,19 @@ class Operation:
         chosen = torch.ones(count, dtype=torch.bool) if self.heads is None else torch.zeros(count, dtype=torch.bool)
         for head in self.heads or ():
             if not 0 <= head < count:
-                raise UsageError(f"there is no head {head}: heads are 0 to {count - 1}.")
+                raise UsageError(f"head {head} does not exist: heads are 0 to {count - 1}.")
             chosen[head] = True
         return chosen.to(weights.device)[None, :, None, None]
 
 
 @dataclass(frozen=True)
 class QuadrantCells:
-    """Cells of quadrants, only one of which occurs in each row, so that each row has a single mean.
+    """Cells of several quadrants, of which at most one occurs in each row, so that each row has a single mean.
 
     Attributes:
         cells: Booleans of shape (batch or 1, 1, queries, keys).
-        which: 1 where a row has cells with keys of a label, (batch or 1, 1, queries, labels).
-        indicator: 1 where a key has a label, (batch or 1, 1, keys, labels).
+        which: 1 where a row has cells with keys of a label, shape (batch or 1, 1, queries, labels).
+        indicator: 1 where a key has a label, shape (batch or 1, 1, keys, labels).
     """
 
     cells: Tensor
@@ -106,14 +106,14 @@ class QuadrantCells:
     indicator: Tensor
 
     def sums(self, values: Tensor) -> Tensor:
-        """Sum values (batch, heads, queries, keys) over the keys of each row's quadrant, including masked ones."""
+        """Sum values (batch, heads, queries, keys) over the keys of each row's quadrant, including masked keys."""
         by_label = values @ self.indicator.to(values.dtype)
         return (by_label * self.which.to(values.dtype)).sum(-1, keepdim=True)
 
 
 @dataclass
 class Grid:
-    """Labels of a layer's queries and keys on its device: (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
+    """Labels of a layer's queries and keys as tensors, (batch or 1, 1, queries, 1) and (batch or 1, 1, 1, keys)."""
 
     asking: Tensor
     asked: Tensor
@@ -121,12 +121,12 @@ class Grid:
 
     @classmethod
     def of(cls, labels: tuple[Labels, Labels], device: torch.device) -> Grid:
-        """Move labels to a device."""
+        """Create a grid on a device from the labels of queries and keys."""
         asking, asked = (torch.from_numpy(np.ascontiguousarray(one)).to(device) for one in labels)
         return cls(asking[:, None, :, None], asked[:, None, None, :])
 
     def parts(self, quadrants: Quadrants) -> list[QuadrantCells]:
-        """Divide the quadrants into sets with one quadrant per row; absent quadrants are omitted."""
+        """Divide quadrants into sets with at most one quadrant per row, omitting quadrants that do not occur."""
         if quadrants not in self.found:
             asked = present(self.asked)
             keys_of = {query: [key for key in asked if (query, key) in quadrants] for query in present(self.asking)}
@@ -147,7 +147,7 @@ class Grid:
 
 
 def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: LayerTally) -> None:
-    """Add the attention in each quadrant to the tally, over labelled rows with a visible key."""
+    """Add the attention in each quadrant to the tally, counting labelled rows that have a visible key."""
     alive = (visible.any(-1, keepdim=True) & (grid.asking != NEITHER)).expand(*before.shape[:-1], 1)
     tally.rows += float(alive.sum())
     keys = [label for label in present(grid.asked) if label != NEITHER]
@@ -167,7 +167,7 @@ def measure(before: Tensor, after: Tensor, visible: Tensor, grid: Grid, tally: L
 
 
 def present(labels: Tensor) -> list[int]:
-    """Return the labels that occur."""
+    """Return the sorted labels that occur in a tensor."""
     return sorted(set(labels.flatten().tolist()))
 
 
@@ -175,7 +175,7 @@ ACTIVE: list[AttentionInterception] = []
 
 
 class AttentionInterception(TorchFunctionMode):
-    """The context manager returned by `quag`."""
+    """The context manager that `quag` returns."""
 
     def __init__(self, model: Module, operation: Operation, streams: Streams, layers: dict[str, Module]):
         super().__init__()
@@ -244,7 +244,7 @@ class AttentionInterception(TorchFunctionMode):
         return self._reached(scores, weights)
 
     def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
-        """Change the weights of the running layer if their axes match its labels."""
+        """Change the attention weights of the running layer if their axes match its labels."""
         name, reached = self.running[-1]
         tally = self.report.tallies[name]
         batch, queries, keys = weights.shape[0], *weights.shape[-2:]
@@ -318,7 +318,7 @@ def attention_in_steps(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """Compute `scaled_dot_product_attention` with a visible softmax."""
+    """Compute `scaled_dot_product_attention` with a separate softmax that can be intercepted."""
     if enable_gqa:
         key, value = (one.repeat_interleave(query.shape[-3] // one.shape[-3], -3) for one in (key, value))
     scores = query @ key.transpose(-1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
@@ -340,7 +340,7 @@ def attention_in_steps(
 
 
 def _looked_into(function: Any) -> Callable[..., Any]:
-    """Copy a function of `torch.nn.functional` so that its inner calls, but not the function, reach function modes."""
+    """Copy a function of `torch.nn.functional` so that function modes see its inner calls, but not the function."""
     seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
     copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
@@ -352,7 +352,7 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 
 @contextmanager
 def eager_attention(model: Module) -> Iterator[None]:
-    """Switch all transformers models inside a model to eager attention, and restore their settings afterwards."""
+    """Use eager attention in all transformers models inside a model, within a `with` block."""
     models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
     configs: dict[int, Any] = {}
     waiting = [one.config for one in models]

@@ -1,4 +1,4 @@
-"""Label tokens by modality for `quag`, from the inputs of a model.
+"""Label the tokens of a model's inputs by modality, for `quag`.
 
 Labels are int64 arrays of shape (batch, tokens): 1 for video, 2 for text, 0 for neither, including padding. Special
 tokens ([CLS], separators, markers around a video) count as text, as in the paper's models (Rawal et al. 2024, §A.8 and
@@ -19,16 +19,16 @@ from .quadrants import NEITHER, TEXT, VIDEO
 Labels = NDArray[np.int64]
 
 VIDEO_IDS = ("image_token_id", "video_token_id", "image_token_index", "video_token_index")
-"""Names in configs of the placeholder ids of image and video features."""
+"""Fields of a model's config that contain the placeholder ids of image and video features."""
 
 
 def as_array(given: Any) -> NDArray[Any]:
-    """Convert a torch tensor on any device, or any other array-like, to a NumPy array."""
+    """Convert a torch tensor on any device, or any array-like, to a NumPy array."""
     return np.asarray(given.detach().cpu() if hasattr(given, "detach") else given)
 
 
 def labels_of_parts(*parts: tuple[int, Any]) -> Labels:
-    """Label concatenated parts: `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
+    """Label the parts of a sequence, as in `labels_of_parts((VIDEO, video_mask), (TEXT, attention_mask))`.
 
     Args:
         parts: Pairs of a label and the mask of a part, shape (batch, tokens), 0 at padding.
@@ -49,18 +49,18 @@ def labels_of_ids(input_ids: Any, video_ids: Iterable[int], *, attention_mask: A
     Args:
         input_ids: Token ids, shape (batch, tokens).
         video_ids: Placeholder ids of image and video features.
-        attention_mask: Mask of the same shape, 0 at padding; None for no padding.
+        attention_mask: Mask of the same shape, 0 at padding, or None if there is no padding.
     """
     return _unpadded(np.where(np.isin(as_array(input_ids), list(video_ids)), VIDEO, TEXT), attention_mask)
 
 
 def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_mask: Any = None) -> Labels:
-    """Label tokens of BERT-like models by segment.
+    """Label the tokens of a BERT-like model by segment.
 
     Args:
         token_type_ids: Segment ids, shape (batch, tokens).
-        types: Label of each segment, such as `{0: TEXT, 1: VIDEO}`; other segments are labelled 0.
-        attention_mask: Mask of the same shape, 0 at padding; None for no padding.
+        types: Label of each segment, such as `{0: TEXT, 1: VIDEO}`. Other segments are labelled 0.
+        attention_mask: Mask of the same shape, 0 at padding, or None if there is no padding.
     """
     given = as_array(token_type_ids)
     labels = np.zeros(given.shape, np.int64)
@@ -70,7 +70,7 @@ def labels_of_types(token_type_ids: Any, types: Mapping[int, int], *, attention_
 
 
 def labels_for(config: Any, inputs: Mapping[str, Any]) -> Labels | list[Labels]:
-    """Label the inputs of a transformers model.
+    """Label the tokens in the inputs of a transformers model.
 
     Supported models are those with image or video placeholder ids in their config (Qwen2-VL, LLaVA-OneVision and many
     others), VisualBERT (text, then `visual_embeds`), ViLT (text, then a token for the image and its patches) and LXMERT
@@ -81,7 +81,7 @@ def labels_for(config: Any, inputs: Mapping[str, Any]) -> Labels | list[Labels]:
         inputs: The model's inputs by name.
 
     Returns:
-        Labels (batch, tokens), or a list of them for models with separate streams; `quag` accepts both.
+        Labels of shape (batch, tokens), or a list of them for models with separate streams. `quag` accepts both.
 
     Raises:
         InputError: The model family is not supported, or a required input is missing.
@@ -124,7 +124,7 @@ def _video(shape: tuple[int, ...], mask: Any) -> Labels:
 
 
 def _patches(config: Any, inputs: Mapping[str, Any]) -> int:
-    """Count ViLT's image tokens: one for the image, plus the patches of the largest image in the batch."""
+    """Count ViLT's image tokens: one for the image, and one for each patch of the largest image in the batch."""
     if inputs.get("image_embeds") is not None:
         return int(as_array(inputs["image_embeds"]).shape[1])
     pixels = as_array(_needed(inputs, "pixel_values", "vilt")).shape

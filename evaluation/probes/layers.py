@@ -1,4 +1,4 @@
-"""Select the attention modules of a model."""
+"""Select the attention modules of a model that are probed."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 ATTENTION = re.compile(r"(?:Attention|Attn|MHA|MHSA)(?:V?\d+)?$")
-"""Names of classes of attention modules."""
+"""Pattern for class names of attention modules."""
 OUTSIDE = re.compile(
     r"(?:vision|visual|image|video|audio|speech)(?:_(?:tower|model|encoder|backbone|resampler))?"
     r"|(?:mm_|multi_modal_)?(?:projector|connector|resampler)|(?:perceiver|q_?former)(?:_.+)?|(?:.+_)?(?:pooler|pooling)"
     r"|(?:.+_)?(?:router|sampler)"
 )
-"""Parts of names of modules whose attention is not fusion, unless it is asked for by name."""
+"""Pattern for parts of module names whose attention does not fuse modalities. They must be selected by name."""
 OWN_CONFIGS = ("vision_config", "audio_config", "video_config", "image_config", "qformer_config", "perceiver_config")
 
 
 def chosen_layers(
     model: Module, layers: str | int | Sequence[str | int] | None, attention: type | tuple[type, ...] | None
 ) -> dict[str, Module]:
-    """Return the selected attention modules by name, in the model's order; see `quag`."""
+    """Return the selected attention modules by name, in the order of the model; see `quag`."""
     every = attention_modules(model, attention)
     foreign = _foreign(model)
     usual = [name for name in every if not (foreign & set(_ancestors(name)) or _outside(name))]
@@ -46,7 +46,7 @@ def chosen_layers(
 
 
 def attention_modules(model: Module, attention: type | tuple[type, ...] | None) -> dict[str, Module]:
-    """Return all attention modules that contain no other attention module."""
+    """Return all attention modules that contain no other attention module, by name."""
 
     def counts(module: Module) -> bool:
         if attention is not None:
@@ -74,7 +74,7 @@ def _outside(name: str) -> bool:
 
 
 def _foreign(model: Module) -> set[str]:
-    """Return the names of submodels with the config of an image or audio encoder."""
+    """Return the names of submodels that have the config of an image or audio encoder."""
     configs = {
         id(inner)
         for module in model.modules()

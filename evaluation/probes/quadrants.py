@@ -1,7 +1,7 @@
-"""Names of modalities, quadrants, short-circuits and operators.
+"""Define the names of modalities, quadrants, short-circuits and operators.
 
-Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys): "VT" contains the
-weights of video queries on text keys.
+See Rawal et al. 2024, §2.2 and §2.3. A quadrant is a pair (label of the queries, label of the keys). For example, "VT"
+contains the weights of video queries on text keys.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from ...core.errors import UsageError
 
 NEITHER, VIDEO, TEXT = 0, 1, 2
-"""Labels of tokens. The paper has two modalities; higher integers are further ones."""
+"""Labels of tokens. The paper has two modalities, and higher integers stand for others."""
 
 Quadrant = tuple[int, int]
 Quadrants = frozenset[Quadrant]
@@ -29,14 +29,14 @@ OPERATORS = ("average", "knockout", "merge")
 
 
 def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
-    """Parse one or more quadrants.
+    """Parse the name of a short-circuit, or one or more quadrants.
 
     Args:
         what: A name in `SHORT_CIRCUITS`, a quadrant such as "VT", or several quadrants, each given by letters or as a
             pair of labels (query, key). Pairs can include further modalities, which have no letters.
 
     Raises:
-        UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is specified.
+        UsageError: A name or quadrant is unknown, a label is below 1, or no quadrant is given.
     """
     if isinstance(what, str):
         found = frozenset(map(_pair, SHORT_CIRCUITS.get(what, (what,))))
@@ -48,7 +48,7 @@ def quadrants_of(what: str | Iterable[str | Quadrant]) -> Quadrants:
 
 
 def quadrant_name(quadrant: Quadrant) -> str:
-    """Return the name of a quadrant: "VT", or "3-2" if a label has no letter."""
+    """Return the name of a quadrant, such as "VT", or "3-2" if a label has no letter."""
     letters = {label: letter for letter, label in LETTERS.items()}
     if all(label in letters for label in quadrant):
         return "".join(letters[label] for label in quadrant)
@@ -56,7 +56,7 @@ def quadrant_name(quadrant: Quadrant) -> str:
 
 
 def checked_operator(operator: str) -> str:
-    """Return the operator; raise UsageError if it is unknown."""
+    """Return the operator unchanged, or raise UsageError if it is unknown."""
     if operator not in OPERATORS:
         raise UsageError(f"unknown operator {operator!r}. Allowed: {', '.join(OPERATORS)}.")
     return operator

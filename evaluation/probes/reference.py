@@ -1,4 +1,4 @@
-"""Reference implementation of QUAG and QUAG-attention in NumPy and float64.
+"""Implement QUAG and QUAG-attention in NumPy with float64, as a reference.
 
 Rawal et al. 2024: the operators R and φ (§2.2), short-circuits (§2.3), QUAG-attention (§2.4). Where the paper's
 listings (§A.4) deviate from its text and equations, this module follows the text; see `docs/probes.md`. Means over the
@@ -26,7 +26,7 @@ def short_circuit(
     visible: ArrayLike | None = None,
     operator: str = "average",
 ) -> Floats:
-    """Apply φ(A, S) to attention maps: impair the quadrants S and leave the others unchanged.
+    """Apply φ(A, S) to attention maps, which impairs the quadrants S and leaves the others unchanged.
 
     * "average" is the paper's R: in each row, the visible weights of a quadrant become their arithmetic mean. Each
       modality keeps its share of the row.
@@ -100,7 +100,7 @@ def merged_attention(
         value: Values, shape (…, keys, width).
         columns: Labels of the keys, shape (keys,).
         averaged: Labels of the averaged modalities: (1,) for video, (2,) for text, (1, 2) for both.
-        visible: Whether each key is not padding, shape (keys,); None for all.
+        visible: Whether each key is not padding, shape (keys,), or None if all are visible.
 
     Returns:
         Attention output, shape (…, queries, width), float64.

@@ -1,4 +1,4 @@
-"""Reports of `quag`: the layers reached, and the attention in each quadrant."""
+"""Report which layers `quag` reached, and how much attention each quadrant has."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from .quadrants import Quadrant, quadrant_name
 
 @dataclass(frozen=True)
 class QuadrantShare:
-    """Attention in a quadrant over all runs of a layer, excluding rows of padding and of tokens labelled 0.
+    """The share of attention in a quadrant, over all runs of a layer, without rows of padding and of tokens labelled 0.
 
     Attributes:
         rows: Share of rows (a query in a head) with the quadrant's query label and a visible key of its key label.
-        before: Share of all attention.
-        after: Share after the operation; "average" does not change it.
+        before: Share of all attention before the operation.
+        after: Share of all attention after the operation. "average" does not change it.
     """
 
     rows: float
@@ -25,7 +25,7 @@ class QuadrantShare:
 
 @dataclass(frozen=True)
 class LayerReport:
-    """Statistics of one attention module.
+    """What `quag` did in one attention module.
 
     Attributes:
         name: Name of the module in the model.
@@ -33,7 +33,7 @@ class LayerReport:
         quadrants: Shares by quadrant name ("VT"), for every pair of labels.
         moved: Mean total variation distance between a row's weights before and after, 0 to 1. It is 0 if nothing
             changed, for example because the quadrants are empty (video queries before the text in a causal decoder).
-        emptied: Rows that "knockout" left without weights.
+        emptied: Number of rows that "knockout" left without weights.
         other: Shapes of softmaxes in the module that match no labels and were not changed.
     """
 
@@ -48,7 +48,7 @@ class LayerReport:
 
 @dataclass
 class LayerTally:
-    """Running sums of one layer."""
+    """Sums over the runs of one layer."""
 
     name: str
     runs: int = 0
@@ -60,13 +60,13 @@ class LayerTally:
     other: set[tuple[int, ...]] = field(default_factory=set)
 
     def add(self, quadrant: Quadrant, rows: float, before: float, after: float) -> None:
-        """Add the attention of one run in a quadrant."""
+        """Add the attention in one quadrant during one run."""
         sums = self.cells.setdefault(quadrant, [0.0, 0.0, 0.0])
         for place, value in enumerate((rows, before, after)):
             sums[place] += value
 
     def report(self) -> LayerReport:
-        """Divide the sums by the number of rows."""
+        """Return the report of the layer, with sums divided by the number of rows."""
         rows = self.rows or 1.0
         shares = {
             quadrant_name(quadrant): QuadrantShare(*(value / rows for value in sums))
@@ -79,7 +79,7 @@ class LayerTally:
 
 @dataclass
 class QuagReport:
-    """Statistics of `quag` for each layer, complete after the `with` block.
+    """What `quag` did in each layer. It is complete after the `with` block.
 
     Attributes:
         quadrants: Names of the impaired quadrants.
@@ -97,7 +97,7 @@ class QuagReport:
 
     @property
     def moved(self) -> float:
-        """Mean of the moved attention over all rows and layers."""
+        """Mean of `moved` over all rows and layers."""
         rows = sum(tally.rows for tally in self.tallies.values())
         return sum(tally.moved for tally in self.tallies.values()) / rows if rows else 0.0
 

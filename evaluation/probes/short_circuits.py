@@ -1,7 +1,7 @@
-"""QUAG on a torch model: `with quag(model, "crossmodal", modality=labels) as report: model(**inputs)`.
+"""Apply QUAG to a torch model, as in `with quag(model, "crossmodal", modality=labels) as report: model(**inputs)`.
 
-Rawal et al. 2024, §2.2 and §2.3, for each head and layer separately. The paper's listing (§A.4) rewrites the attention
-of a model. This module instead intercepts softmax, so that models need not be rewritten.
+The method is that of Rawal et al. 2024, §2.2 and §2.3, for each head and layer separately. The paper's listing (§A.4)
+rewrites the attention of a model. This module intercepts softmax instead, so that models need not be rewritten.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ def quag(
         operator: "average", "knockout" or "merge".
         layers: Attention modules by index or by pattern of their names (`fnmatch`). None for all except image and audio
             encoders, resamplers and pooling heads, which only patterns can select.
-        heads: Indices of the heads to change; None for all.
+        heads: Indices of the heads to change, or None for all.
         attention: Classes of attention modules. None for modules whose class name ends in "Attention", "Attn" or "MHA"
             and that contain no other such module.
         generated: Label of tokens that a single-stream model appends to its cache during generation, once a layer has
             seen all labelled tokens. With None, their attention is not matched, which raises an error.
         hidden_below: Maximum score of masked keys. None for half the lowest number of the dtype, as in transformers;
             models that mask with -10,000 need -5,000.
-        measure: Whether to measure the attention in each quadrant before and after; False saves time.
+        measure: Whether to measure the attention in each quadrant before and after. False saves time.
 
     Raises:
         UsageError: A name, index or pattern is unknown, labels are ambiguous, or blocks are nested.

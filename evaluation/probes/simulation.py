@@ -1,4 +1,4 @@
-"""Simulation study of QUAG: the cost of crossmodal short-circuiting increases with the coupling of two modalities.
+"""Simulate how the cost of crossmodal short-circuiting increases with the coupling of two modalities.
 
 Rawal et al. 2024, §3, §A.5, Figure 2. Two modalities of 15 tokens with 100 numbers each are mixed by a coupling α. A
 small transformer predicts one number for each unmixed token, which requires the token at the same position in the other
@@ -35,11 +35,11 @@ TOKENS, WIDTH, LAYERS, HIDDEN, HEADS = 15, 100, 4, 400, 1
 STEPS, BATCH, RATE = 4000, 8, 0.003
 RISING = 40  # the learning rate rises during this fraction of the steps
 WEIGHTS = (10 * np.sin(np.arange(1, WIDTH + 1) * math.pi / 202) / WIDTH).astype(np.float32)
-"""Weights of the numbers of a token in its target."""
+"""Weights with which the numbers of a token are summed to its target."""
 
 
 class Samples(NamedTuple):
-    """Inputs t and v, concatenated to shape (samples, 30, 100), and outputs, shape (samples, 30)."""
+    """Inputs t and v, concatenated to shape (samples, 30, 100), and outputs of shape (samples, 30)."""
 
     inputs: Singles
     outputs: Singles
@@ -47,7 +47,7 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Losses of one trained model.
+    """The losses of one trained model.
 
     Attributes:
         loss: Mean squared error on new samples.
@@ -61,7 +61,7 @@ class Outcome:
 
     @property
     def increase(self) -> float:
-        """Relative increase of the loss in percent."""
+        """Increase of the loss under short-circuiting, in percent."""
         return 100 * (self.impaired / self.loss - 1)
 
     @property
@@ -83,7 +83,7 @@ def linear_loss(alpha: float) -> float:
 
 
 def draw(rng: np.random.Generator, count: int, alpha: float) -> Samples:
-    """Sample data (§3, steps 1 to 3).
+    """Generate random samples (§3, steps 1 to 3).
 
     m₁ and m₂ are standard normal, (15, 100) each. The target of each of their 30 tokens is the weighted mean of its
     numbers, with weights 10 sin(jπ / 202), j = 1 … 100. The inputs are t = (1 − α) m₁ − α m₂ and v = (1 − α) m₂ − α m₁.
@@ -102,7 +102,7 @@ class SimulationAttention(torch.nn.Module):
         self.inner, self.outer = torch.nn.Linear(WIDTH, 3 * WIDTH), torch.nn.Linear(WIDTH, WIDTH)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Mix tokens, shape (samples, tokens, 100)."""
+        """Apply attention to tokens of shape (samples, tokens, 100)."""
         parts = self.inner(tokens).unflatten(-1, (3, HEADS, WIDTH // HEADS)).permute(2, 0, 3, 1, 4)
         mixed: torch.Tensor = self.outer(
             torch.nn.functional.scaled_dot_product_attention(parts[0], parts[1], parts[2]).transpose(1, 2).flatten(2)
@@ -111,7 +111,7 @@ class SimulationAttention(torch.nn.Module):
 
 
 class Block(torch.nn.Module):
-    """Pre-norm attention and feed-forward layers with residuals."""
+    """Transformer block with pre-norm attention, a feed-forward layer and residual connections."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,19 +120,19 @@ class Block(torch.nn.Module):
         self.inner, self.outer = torch.nn.Linear(WIDTH, HIDDEN), torch.nn.Linear(HIDDEN, WIDTH)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Transform tokens, shape (samples, tokens, 100)."""
+        """Apply the block to tokens of shape (samples, tokens, 100)."""
         tokens = tokens + self.attention(self.before(tokens))
         changed: torch.Tensor = tokens + self.outer(torch.relu(self.inner(self.between(tokens))))
         return changed
 
 
 class Model(torch.nn.Module):
-    """The transformer of the simulation."""
+    """The transformer that learns the task of the simulation."""
 
     positions: torch.Tensor
 
     def __init__(self, rng: np.random.Generator):
-        """Initialize weights uniformly in ±√(1 / inputs), and biases with 0."""
+        """Initialize weights uniformly in ±√(1 / inputs), and biases to 0."""
         super().__init__()
         with torch.random.fork_rng(devices=[]):  # the layers draw random weights too
             self.embedding = torch.nn.Linear(WIDTH, WIDTH)
@@ -161,7 +161,7 @@ class Model(torch.nn.Module):
 
 
 def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024) -> Outcome:
-    """Train a model at one coupling (0 to .5) and measure its loss without and with crossmodal short-circuiting.
+    """Train a model at one coupling (0 to .5), and measure its loss without and with crossmodal short-circuiting.
 
     Training uses one thread, so that results do not depend on the number of threads. Each step of Adam uses 8 new
     samples.
@@ -188,7 +188,7 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
 
 
 def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
-    """Simulate every coupling with every seed, and return outcomes in this order."""
+    """Run the simulation for every coupling and seed, and return the outcomes in this order."""
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
     with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:
@@ -200,7 +200,7 @@ def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, 
 
 
 def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
-    """Plot Figure 2 as PNG: the increase of the loss against the coupling, by seed and on average."""
+    """Draw Figure 2 as PNG, the increase of the loss against the coupling, for each seed and on average."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -222,7 +222,7 @@ def draw_figure(outcomes: Sequence[Outcome]) -> bytes:
 
 
 def mean_increases(outcomes: Sequence[Outcome]) -> dict[float, float]:
-    """Average the increase over seeds, by coupling."""
+    """Return the increase of the loss for each coupling, averaged over seeds."""
     by_alpha: dict[float, list[float]] = {}
     for one in outcomes:
         by_alpha.setdefault(one.alpha, []).append(one.increase)

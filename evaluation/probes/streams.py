@@ -1,4 +1,4 @@
-"""Match token labels to the axes of a layer's attention."""
+"""Match the labels of tokens with the axes of a layer's attention."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from .labels import Labels, as_array
 
 @dataclass
 class Streams:
-    """Labels of tokens by pattern of layer names."""
+    """Labels of tokens, for each pattern of layer names."""
 
     by_pattern: list[tuple[str, list[Labels], list[Labels]]]
     generated: int | None
     begun: set[str] = field(default_factory=set)
-    """Layers that have seen all labelled tokens; only then are additional ones generated tokens."""
+    """Layers that have seen all labelled tokens. Only after that can further tokens be generated ones."""
 
     def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
-        """Return the labels that match a layer's axes: queries and keys, each (batch, tokens) or (1, tokens), or None.
+        """Return the labels of a layer's queries and keys, each (batch, tokens) or (1, tokens), or None if none match.
 
-        `folded` states whether the first axis merges batch and heads.
+        `folded` tells whether the first axis merges batch and heads.
         """
         for pattern, asking, asked in self.by_pattern:
             if fnmatchcase(name, pattern):
@@ -52,7 +52,7 @@ class Streams:
         return None if rows is None or columns is None else (rows, columns)
 
     def lengths(self) -> str:
-        """Format the shapes of all labels for messages."""
+        """Return the shapes of all labels as text for messages."""
         shapes = {one.shape for _, asking, asked in self.by_pattern for one in (*asking, *asked)}
         return " and ".join(map(str, sorted(shapes)))
 
@@ -72,7 +72,7 @@ def _of_length(name: str, streams: list[Labels], length: int) -> Labels | None:
 
 
 def read_streams(modality: Any, generated: int | None) -> Streams:
-    """Parse the argument `modality` of `quag`."""
+    """Parse the `modality` argument of `quag`."""
     if not isinstance(modality, Mapping):
         every = _streams(modality)
         return Streams([("*", every, every)], generated)

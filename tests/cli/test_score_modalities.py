@@ -72,7 +72,7 @@ def test_clavi(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:
     assert done.err == f"Wrote {items}\n"
     again = score(built, clavi, "--items", items)
     assert again.out.endswith(f"Overwrote {items}\n")
-    assert "No intervals: 3 source videos" in again.out
+    assert "No intervals: they need at least 6 source videos" in again.out
 
 
 def test_unreadable_answers_and_other_outputs(built: Path, clavi: dict[str, Path], tmp_path: Path) -> None:

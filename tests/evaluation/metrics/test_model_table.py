@@ -111,5 +111,5 @@ def test_what_is_not_there_or_damaged_is_said() -> None:
             model_table({"A": [scored(0.5, **broken)]})
     empty, other = ({"tables": {"fine": rows}} for rows in ([], [{"type": "E", "accuracy": 1.0}]))
     for runs in ([scored(0.5, **empty)], [scored(0.5), scored(0.5, **other)]):
-        with pytest.raises(InputError, match="table 'fine' has no scores, or not the same columns"):
+        with pytest.raises(InputError, match="table 'fine' has no scores, or different columns"):
             model_table({"A": runs}, "fine")

@@ -54,7 +54,7 @@ def test_an_order_names_everything_once(tmp_path: Path) -> None:
     assert order_of(path, ["a", "b"]).tolist() == [0, 1]
     path.write_text("\ufeffb\r\na\r\n")
     assert order_of(path, ["a", "b"]).tolist() == [1, 0]
-    for content, says in ((b"b\nb\n", "first that differs: 'a'"), (b"\xff", "as UTF-8")):
+    for content, says in ((b"b\nb\n", "the first difference is 'a'"), (b"\xff", "as UTF-8")):
         path.write_bytes(content)
         with pytest.raises(InputError, match=says):
             order_of(path, ["a", "b"])
