@@ -48,7 +48,6 @@ def pair(rng: np.random.Generator, video: int, text: int, causal: bool, kind: st
 
 
 def cost(heads: int) -> None:
-    """Print seconds and distances by size and kind."""
     print("tokens\theads\tkind\trounds\ts a pair\tdistance\tbound\tsettled")
     for video, text, causal, of_pair in SIZES:
         groups = [slice(0, video), slice(video, video + text)]
@@ -73,7 +72,6 @@ def cost(heads: int) -> None:
 
 
 def quality(pairs: int) -> None:
-    """Print the distance and the bound relative to the best of all permutations."""
     groups = [slice(0, 4), slice(4, 7)]
     every = [np.concatenate(one) for one in product(permutations(range(4)), permutations(range(4, 7)))]
     print("kind\tpairs\tbest found\tmean ratio\tworst ratio\tmean bound")

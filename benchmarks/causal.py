@@ -1,12 +1,12 @@
-"""CPU time of commands by stage, the texts that they embed, and the accuracy of blind baselines on CausalChaos.
+"""Measure the CPU time of commands by stage, and the accuracy of blind baselines on CausalChaos.
 
     python benchmarks/causal.py --annotations Annotations.csv --audit       # with the embeddings that are cached
     python benchmarks/causal.py --annotations Annotations.csv --cold        # with an empty cache
     python benchmarks/causal.py --annotations Annotations.csv -- --splits UD
     python benchmarks/causal.py --command mine --questions mine.csv --out mined.jsonl
 
-Each command runs in a process of its own. CPU is that of all its threads, which depends less on other work of the
-machine than wall time; a stage excludes the stages inside it.
+Each command runs in a separate process. CPU time includes all its threads; it depends less than wall time on what else
+the machine is doing. The time of a stage excludes the stages inside it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import time
 from collections import Counter
 from pathlib import Path
 
-SHOWN = 8  # baselines of each part
+SHOWN = 8  # number of baselines shown for each part
 
 
 def staged(arguments: list[str]) -> None:
-    """Run a `stressreel` command in this process, and print the CPU time of each of its stages."""
+    """Run a `stressreel` command in this process and print the CPU time of each of its stages."""
     from stressreel.cli.main import execute, load_command
     from stressreel.core import progress
 
@@ -63,14 +63,12 @@ def staged(arguments: list[str]) -> None:
 
 
 def run(arguments: list[str], environment: dict[str, str]) -> None:
-    """Run a command by stages in another process."""
     print(" ".join(arguments), file=sys.stderr, flush=True)
     job = [sys.executable, "-W", "ignore", __file__, "--job", json.dumps(arguments)]
     subprocess.run(job, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
 def show(folder: Path) -> None:
-    """Print the best baselines of an audit, and their accuracy on the balanced subset."""
     for one in json.loads((folder / "audit.json").read_text(encoding="utf-8"))["audits"]:
         print(f"{one['config']} {one['part']}: {one['questions']} questions, chance {one['chance']:.3f}")
         for figure in sorted(one["guessers"], key=lambda figure: -figure["right"]["value"])[:SHOWN]:

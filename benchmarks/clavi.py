@@ -55,7 +55,7 @@ Frames = Iterator[NDArray[np.uint8]]
 
 
 def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
-    """Return a loop of frames: those of a real clip, or drifting clouds with grain."""
+    """Return frames to loop over: those of a real clip, or drifting clouds with grain."""
     if clip:
         with av.open(str(clip), metadata_errors="ignore") as container:
             found = (frame.reformat(WIDTH, HEIGHT, "rgb24").to_ndarray() for frame in container.decode(video=0))
@@ -75,7 +75,7 @@ def texture(clip: Path | None, count: int = 48) -> list[NDArray[np.uint8]]:
 
 
 def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
-    """Yield frames with their index as a 16-bit bar code in the top left corner."""
+    """Yield frames that show their index as a 16-bit bar code in the top left corner."""
     for number, frame in enumerate(islice(cycle(frames), count)):
         picture = frame.copy()
         for bit in range(16):
@@ -86,7 +86,7 @@ def coded(frames: list[NDArray[np.uint8]], count: int) -> Frames:
 
 
 def make_sources(folder: Path, clip: Path | None) -> None:
-    """Write a small Charades with one or two pairs per video and actions of typical length."""
+    """Write a small dataset like Charades, with one or two pairs per video and actions of typical length."""
     pictures = texture(clip)
     rows = []
     for number, length in enumerate(LENGTHS):
@@ -128,13 +128,12 @@ def floor(plan: Plan, folder: Path, out: Path, settings: EncodeSettings) -> None
 
 
 def build(folder: Path, out: Path, settings: EncodeSettings, workers: int) -> None:
-    """Run build-clavi, variant (c)."""
     encoding = ("--crf", settings.crf, "--preset", settings.preset)
     command("build", "clavi", "--charades", folder, "--out", out, "--workers", workers, "--no-progress", *encoding)
 
 
 def make_long_source(folder: Path, clip: Path | None) -> Path:
-    """Write a source of seven minutes and its segments; return the file of segments."""
+    """Write a source video of seven minutes, and return the file with its segments."""
     pictures = [cv2.resize(picture, LONG_SIZE, interpolation=cv2.INTER_AREA) for picture in texture(clip)]
     with av.open(str(folder / "LONG.mp4"), "w") as container:
         options = {"preset": "veryfast", "crf": "23", "g": str(LONG_KEYFRAMES)}
@@ -147,14 +146,13 @@ def make_long_source(folder: Path, clip: Path | None) -> Path:
     rows = [("video", "start", "end", "phrase", "split")]
     starts = range(3, LONG_S - 12, 13)
     rows += [("LONG", str(at), str(at + 7.4), f"opening box{at}", "train") for at in starts]
-    rows += [("OTHER", "0", "5", "eating bread", "train")]  # so that there is a negative control
+    rows += [("OTHER", "0", "5", "eating bread", "train")]  # required so that there is a negative control
     with open(folder / "segments.csv", "w", newline="", encoding="utf-8") as handle:
         csv.writer(handle).writerows(rows)
     return folder / "segments.csv"
 
 
 def seeking_ffmpeg(unit: Unit, source: Path, out: Path, settings: EncodeSettings) -> None:
-    """Write V and V′ of a pair with two ffmpeg commands that seek before decoding."""
     import imageio_ffmpeg
 
     cut = unit.payload
@@ -204,7 +202,7 @@ def long_source(clip: Path | None, rounds: int, settings: EncodeSettings) -> Non
 
 
 def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
-    """Run a function in a forked process; return CPU seconds, wall seconds and the peak memory in MB."""
+    """Run a function in a forked process. Return its CPU seconds, wall seconds and peak memory in MB."""
     started = time.perf_counter()
     reader, writer = os.pipe()
     child = os.fork()

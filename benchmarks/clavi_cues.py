@@ -3,12 +3,12 @@
     python benchmarks/clavi_cues.py --charades DIR --footage DIR
 
 Videos of Charades may not be redistributed, so pairs are selected from its real annotations and cut from other footage:
-each source video is assigned a clip of the folder and a place in it, and times are compressed where the clip is shorter
-than the pair. Models are tested on other clips than those they are trained on, unless `--folds 1` lets them memorise
+each source video is assigned a clip from the folder and a position in it, and times are compressed if the clip is
+shorter than the pair. Models are tested on clips that they were not trained on, unless `--folds 1` lets them memorise
 the clips, which is an upper bound. Three models are trained to tell V from V′: logistic regression and gradient-boosted
 trees on the sizes and times of the largest jumps between frames, and a convolutional network on maps of frame
-differences. Each is combined with knowledge of which classes of actions come first in the training split. The highest
-CAcc_V on the complement subset is printed with its 95 % bootstrap interval over source videos.
+differences. Each also knows which classes of actions come first in the training split. The highest CAcc_V on the
+complement subset is printed with its 95 % bootstrap interval over source videos.
 """
 
 from __future__ import annotations
@@ -45,14 +45,13 @@ SIZE, BINS, JUMPS, MOST_FRAMES = (32, 24), 96, 6, 3000
 
 @dataclass(frozen=True)
 class Clip:
-    """A clip as small grey frames, and its frame rate."""
+    """A clip as small greyscale frames, with its frame rate."""
 
     frames: NDArray[np.float32]
     fps: float
 
 
 def read_clip(path: Path) -> Clip:
-    """Decode at most `MOST_FRAMES` frames of a video."""
     frames, times = [], []
     with av.open(path) as container:
         for frame in container.decode(video=0):
@@ -64,13 +63,13 @@ def read_clip(path: Path) -> Clip:
 
 
 def assigned(pair: dict[str, Any], clips: int, seed: int) -> tuple[int, float]:
-    """Return the number of the clip that a pair's source is assigned, and a place in it from 0 to 1."""
+    """Choose the clip for a pair's source, and a position in it from 0 to 1."""
     number, place = rng_for(seed, "footage", pair["source_id"]).random(2).tolist()
     return int(number * clips), place
 
 
 def shown(pair: dict[str, Any], clips: Sequence[Clip], seed: int, *, balanced: bool) -> list[NDArray[np.float32]]:
-    """Return the frames of V and of V′, cut from the clip that the pair's source is assigned."""
+    """Cut the frames of V and of V′ from the clip that is assigned to the pair's source."""
     number, place = assigned(pair, len(clips), seed)
     clip = clips[number]
     length = pair["out_b"] - pair["out_a"]
@@ -101,7 +100,7 @@ def jump_features(frames: NDArray[np.float32]) -> list[float]:
 
 
 def change_maps(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the largest change of each pixel in each of `BINS` equal parts of a video, `(1, BINS, height, width)`."""
+    """Return the largest change of each pixel in `BINS` equal parts of a video, as `(1, BINS, height, width)`."""
     change = np.log1p(changes(frames))
     parts = np.linspace(0, len(change), BINS + 1).astype(int)
     maps = [
@@ -112,7 +111,7 @@ def change_maps(frames: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def network(x: NDArray[np.float32], y: NDArray[np.int64], seed: int) -> Callable[[NDArray[np.float32]], Floats]:
-    """Train a small 3D convolutional network on maps of changes; return a function that predicts P(V′)."""
+    """Train a small 3D convolutional network on maps of changes, and return a function that predicts P(V′)."""
     import torch
     from torch import nn
 
@@ -143,7 +142,7 @@ def network(x: NDArray[np.float32], y: NDArray[np.int64], seed: int) -> Callable
 def detect(
     train: list[dict[str, Any]], test: list[dict[str, Any]], clips: list[Clip], seed: int, *, balanced: bool, folds: int
 ) -> dict[str, Floats]:
-    """Return, by model, P(V′) of V and of V′ of each test pair, `(pairs, 2)`.
+    """For each model, return P(V′) of V and of V′ for each test pair, as `(pairs, 2)`.
 
     With several folds, the pairs cut from the clips of a fold are judged by models trained on pairs from other clips.
     """
@@ -170,13 +169,13 @@ def detect(
 
 
 def classes_of(row: dict[str, Any]) -> tuple[str, str]:
-    """Return what `--order` balances: the classes of A and B, or the verbs of free phrases."""
+    """Return the two values that `--order` balances: the classes of A and B, or the verbs of free phrases."""
     kind = "class" if row["class_a"] != row["label_a"] and not row.get("source") else "verb"
     return row[f"{kind}_a"], row[f"{kind}_b"]
 
 
 def first_prior(train: list[dict[str, Any]]) -> Callable[[str, str | None], float]:
-    """Return a function for the probability that an action of one class comes before another's, from training pairs.
+    """Estimate from training pairs how likely one class of actions comes before another.
 
     For unknown classes, the alphabetically first name is slightly more probable, so that models that see the cuts still
     answer differently about V and V′.
@@ -197,7 +196,7 @@ def first_prior(train: list[dict[str, Any]]) -> Callable[[str, str | None], floa
 
 
 def cacc_v(test: list[dict[str, Any]], prior: Callable[[str, str | None], float], complement: Floats) -> Floats:
-    """Return for each test pair the share of its complement questions answered correctly about V and about V′.
+    """For each test pair, return the share of its complement questions answered correctly about both V and V′.
 
     A question asks whether X is first, either at the beginning or before Y; its negation is answered accordingly.
     """
@@ -214,7 +213,6 @@ def cacc_v(test: list[dict[str, Any]], prior: Callable[[str, str | None], float]
 
 
 def interval(values: Floats, sources: Sequence[str], seed: int) -> tuple[float, float]:
-    """Return the 95 % bootstrap interval of a mean, resampling source videos."""
     names, places = np.unique(sources, return_inverse=True)
     sums, counts = np.bincount(places, values), np.bincount(places)
     draws = np.random.default_rng(seed).integers(0, len(names), (2000, len(names)))

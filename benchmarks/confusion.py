@@ -3,7 +3,7 @@ r"""Measure how well rule-based causal confusion agrees with the released option
     python benchmarks/confusion.py --annotations Annotations.csv --before Splits/UD/A_test.csv \
         --released CausalConfusion_A_test_first_371.csv [--mismatches]
 
-`--released` contains rows of the released causal-confusion test, `--before` the same rows before confusion; options
+`--released` contains rows of the released causal-confusion test and `--before` the same rows before confusion. Options
 that differ are confusions: negations if the number of negative words differs, otherwise swaps. Capitals,
 apostrophes and final periods are ignored. Speed is in texts per second for both kinds, on one core, with tagging.
 """

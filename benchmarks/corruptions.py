@@ -1,11 +1,11 @@
-"""Compare the CPU time of every pixel perturbation to imagecorruptions, in one run and one thread.
+"""Compare the CPU time of every pixel perturbation with that of imagecorruptions, in one thread.
 
     pip install -c constraints.txt -e '.[bench]'
     python benchmarks/corruptions.py                  # 320x240 and 640x360, severities 1, 3 and 5
     python benchmarks/corruptions.py --clip clip.mp4  # on the frames of a real clip
 
 Each figure is the median CPU time per frame over the rounds. The two packages alternate, each in a separate process as
-in a user's script: sharing a process would change page faults, and therefore times, by up to a half. Keyed generators
+in a user's script. Sharing a process would change page faults and, as a result, times by up to a half. Keyed generators
 are created for each frame, as in a build. imagecorruptions has no camera or temporal perturbations.
 """
 
@@ -46,7 +46,7 @@ Frame = NDArray[np.uint8]
 
 
 def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Frame]:
-    """Return frames of a clip, or drifting clouds with edges."""
+    """Return frames of a clip, or of drifting clouds with edges."""
     if clip:
         with av.open(str(clip), metadata_errors="ignore") as container:
             found = [frame.reformat(width, height, "rgb24").to_ndarray() for frame in container.decode(video=0)]
@@ -60,7 +60,7 @@ def pictures(clip: Path | None, width: int, height: int, count: int) -> list[Fra
 
 
 def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
-    """Return the CPU time per frame, measured after an untimed first pass that covers imports and tables."""
+    """Return the CPU time per frame, after an untimed first pass that imports modules and builds tables."""
     if side == "stressreel":
         from stressreel.corruptions.registry import select_corruptions
         from stressreel.corruptions.visual.engine import Recipe
@@ -83,7 +83,7 @@ def milliseconds(side: str, name: str, severity: int, frames: Frame) -> float:
 
 
 def compare(name: str, frames: Path, rounds: int) -> dict[str, float]:
-    """Return the mean over severities of each package's median times, each measured in a new process."""
+    """Return the median time of each package, averaged over severities. Each is measured in a new process."""
     sides = ["stressreel"] + ["imagecorruptions"] * (name in PEER and bool(find_spec("imagecorruptions")))
     medians: dict[str, list[float]] = {side: [] for side in sides}
     for severity in SEVERITIES:

@@ -1,4 +1,4 @@
-"""Measure the speed and peak memory of decomposing compositional questions, by number of rows.
+"""Measure how fast compositional questions are decomposed and how much memory it takes, by number of rows.
 
     python benchmarks/decomp.py                     # 10,000 and 100,000 rows
     python benchmarks/decomp.py 10000 1000000       # other numbers, in ascending order
@@ -38,7 +38,7 @@ from stressreel.builders.decomp.video_graphs import Root, graphs_of
 from stressreel.core.seeds import rng_for
 from stressreel.templates.agqa import PERSON, load_agqa
 
-# Rows of each template among AGQA 2.0's test questions.
+# Number of rows of each template among AGQA 2.0's test questions.
 SHARES = {
     **{"objExists": 21526, "objRelExists": 20294, "relExists": 21390, "andObjRelExists": 17086},
     **{"xorObjRelExists": 17066, "objWhatGeneral": 2879, "objWhat": 281105, "objWhatChoose": 83862},
@@ -59,7 +59,7 @@ PER_VIDEO = 236
 
 
 class Maker:
-    """Generates the questions of a video from a few objects, relations and actions."""
+    """Generates questions about a video from a few objects, relations and actions."""
 
     def __init__(self, number: int) -> None:
         words = load_agqa()
@@ -153,7 +153,7 @@ def made_rows(count: int) -> Iterator[tuple[str, dict[str, object]]]:
 
 
 def row_of(video: str, question: Question, number: int) -> dict[str, object]:
-    """Return a row in AGQA 2.0's layout; the grounding, which is not read, has a realistic length."""
+    """Return a row in AGQA 2.0's layout. Its grounding is never read but has a realistic length."""
     template = template_of(question)
     yes_no = "Exists" in template or "Verify" in template
     answer = ("yes", "no")[number % 2] if yes_no else ("before", "after")[number % 2] if "Time" in template else "phone"
@@ -174,7 +174,7 @@ def write_rows(path: Path, count: int) -> None:
 
 
 def measure(path: Path) -> tuple[float, float, float]:
-    """Return the seconds for parsing and for decomposition, and the mean number of sub-questions."""
+    """Return the seconds spent on parsing and on decomposition, and the mean number of sub-questions."""
     rows = json.loads(path.read_text(encoding="utf-8"))
     begun = time.process_time()
     videos: dict[str, list[Root]] = {}
@@ -182,7 +182,7 @@ def measure(path: Path) -> tuple[float, float, float]:
         root = Root(key, row["question"], parse_program(row["program"]), row["answer"], "")
         videos.setdefault(row["video_id"], []).append(root)
     parsed = time.process_time() - begun
-    gc.freeze()  # the command keeps one video's rows in memory, this script all
+    gc.freeze()  # the command holds the rows of one video in memory, this script those of all
     begun, sub_questions = time.process_time(), 0
     for video, roots in videos.items():
         graphs = graphs_of(video, roots, None)
@@ -205,7 +205,6 @@ DRAFTS: dict[str, tuple[float | None, ...]] = {
 
 
 def print_kinds(count: int) -> None:
-    """Print the composition of the graphs of synthetic rows as Markdown."""
     kinds, totals, sizes = load_agqa().kinds, Counter[str](), []
     holding: dict[str, Counter[str]] = defaultdict(Counter)
     for _, row in made_rows(count):

@@ -1,4 +1,4 @@
-"""Compare the estimates of build-perturbed --dry-run to real builds, by perturbation.
+"""Compare the estimates of build-perturbed --dry-run with real builds, by perturbation.
 
     python benchmarks/estimate.py clip.mp4 other.mp4
     python benchmarks/estimate.py clip.mp4 -- --severity 3    # options after -- are passed to the build
@@ -29,7 +29,6 @@ from stressreel.video.estimate import BuildEstimate
 
 
 def cpu() -> float:
-    """Return the CPU seconds of this process and of its finished children."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + spent.ru_utime + spent.ru_stime
 
@@ -42,7 +41,7 @@ def command(*arguments: object) -> tuple[float, str]:
 
 
 def compare(clips: Sequence[str], more: Sequence[str]) -> None:
-    """Print the ratio of estimated to real sizes and CPU times for each clip."""
+    """Print the ratio of estimated to actual sizes and CPU times for each clip."""
     ratios: dict[str, list[str]] = defaultdict(list)
     for text in clips:
         path = Path(text)
@@ -77,7 +76,6 @@ def compare(clips: Sequence[str], more: Sequence[str]) -> None:
 
 
 def dry_run_estimate(given: Iterable[object]) -> BuildEstimate:
-    """Return the estimate of a dry run with these arguments."""
     params = load_command("build-perturbed").make_context("build-perturbed", [*map(str, given), "--dry-run"]).params
     estimate_of = prepare(settled(from_values(PerturbedSettings, params)), dry_run=True).estimate
     assert estimate_of is not None

@@ -58,7 +58,6 @@ START = "import sys; sys.argv[0] = {name!r}; from stressreel.cli.main import {ma
 
 
 def call(name: str, *arguments: object) -> str:
-    """Run a command of the installed package and return its output."""
     main = "main" if name == "stressreel" else "build"
     code = START.format(name=name, main=main)
     done = subprocess.run(
@@ -70,7 +69,7 @@ def call(name: str, *arguments: object) -> str:
 
 
 def answers(out: Path, file: Path) -> None:
-    """Answer every question of an output; answers depend only on the position of the question."""
+    """Answer every question of an output. Answers depend only on the position of the question."""
     from stressreel import read
 
     items = read(out).items(split="all")
@@ -82,7 +81,7 @@ def answers(out: Path, file: Path) -> None:
 
 
 def scores(out: Path, folder: Path) -> str:
-    """Return a hash of the scores, or "" for outputs that are scored by similarities."""
+    """Return a hash of the scores, or "" if the output is scored by similarities."""
     if json.loads((out / "build.json").read_text("utf-8"))["builder"] == "perturbed":
         return ""
     answers(out, folder / "answers.jsonl")

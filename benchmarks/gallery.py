@@ -4,7 +4,7 @@
     python benchmarks/gallery.py --items 10000
 
 The gallery contains pairs of Charades classes with CLAVI's questions, without videos. Two times are measured for each
-query: the search (`Search.run`), and the time from a key press to the repaint. Needs Chromium (STRESSREEL_CHROMIUM,
+query: that of the search (`Search.run`), and that from a key press to the repaint. Needs Chromium (STRESSREEL_CHROMIUM,
 default /usr/bin/chromium) and Playwright's Python package.
 """
 

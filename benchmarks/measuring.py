@@ -11,9 +11,9 @@ START = "from stressreel.cli.main import main; main()"
 
 
 def command(*arguments: object) -> tuple[float, float, float]:
-    """Run a `stressreel` command; return its CPU seconds, wall seconds and peak memory in MB.
+    """Run a `stressreel` command, and return its CPU seconds, wall seconds and peak memory in MB.
 
-    CPU seconds include worker processes; peak memory is that of the largest process.
+    CPU seconds include worker processes. Peak memory is that of the largest process.
     """
     began = time.perf_counter()
     process = subprocess.Popen([sys.executable, "-c", START, *map(str, arguments)], stdout=subprocess.DEVNULL)

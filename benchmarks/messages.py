@@ -1,11 +1,11 @@
-"""List every text shown to users: help, errors, notes, progress and printed lines, with its location.
+"""List every text that users see (help, errors, notes, progress, printed lines) and where it is in the source.
 
     python benchmarks/messages.py                        # the whole package
     python benchmarks/messages.py evaluation language    # some folders or files
     python benchmarks/messages.py --kind error           # one kind only
 
-Texts are taken from the syntax tree, so nothing is imported. Interpolated values are shown as `{expression}`. A message
-that is assembled from variables is listed with the parts that are literal.
+Texts are taken from the syntax tree, so nothing is imported. Interpolated values are shown as `{expression}`. If a
+message is assembled from variables, only its literal parts are listed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 NOT_SHOWN = {"tests", "build", "docs", "node_modules", ".venv"}
-COMMANDS = ("api", "builders")  # their docstrings become the help of commands
+COMMANDS = ("api", "builders")  # files whose docstrings become the help of commands
 KINDS = ("help", "error", "printed", "command")
 PRINTS = {"print", "echo", "secho", "say", "log", "note", "warn", "warning", "info", "show", "Progress", "tracked"}
 ERRORS = {
@@ -46,12 +46,11 @@ def text_of(node: ast.AST) -> str:
 
 
 def called(node: ast.Call) -> str:
-    """Return the last part of the called function's dotted name."""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def messages(tree: ast.Module, *, commands: bool) -> Iterator[tuple[int, str, str]]:
-    """Yield line, kind and text of every message in a module.
+    """Yield the line, kind and text of every message in a module.
 
     `commands` is true if public functions are commands, whose docstrings are shown as help.
     """
@@ -68,12 +67,10 @@ def messages(tree: ast.Module, *, commands: bool) -> Iterator[tuple[int, str, st
 
 
 def is_command(node: ast.FunctionDef) -> bool:
-    """Return whether a function is decorated with `public`."""
     return any(ast.unparse(each).startswith("public") for each in node.decorator_list)
 
 
 def listed(paths: list[Path], kinds: set[str]) -> Iterator[str]:
-    """Yield one entry for each message: file:line, kind and text."""
     for path in paths:
         inside = path.relative_to(ROOT)
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Measure the cost of mining: search compared to other libraries on synthetic rows, and mining of real annotations.
+"""Compare the cost of the nearest-neighbour search with other libraries, and measure mining of real annotations.
 
     pip install -c constraints.txt -e '.[sbert]' faiss-cpu        # faiss is optional
     python benchmarks/mining.py                                   # 5,000 and 50,000 rows
@@ -7,10 +7,10 @@
     python benchmarks/mining.py --annotations Annotations.csv --copies 1 2 4     # how balanced mining grows
 
 Every figure comes from a separate process, and the libraries alternate. A search returns the exact ten nearest other
-rows of each row in 384 dimensions; ours takes all rows as queries. Beyond --queries rows, the other libraries search
-only some rows, and their times are extrapolated linearly. With --copies the questions are repeated with other episodes
-and names, and embeddings are sums of random word vectors, so that only the rest of `--balance strict` is timed. CPU is
-the time of all threads, which is fairer on a busy machine.
+rows of each row in 384 dimensions; ours uses all rows as queries. Beyond --queries rows, the other libraries search
+only some rows, and their times are extrapolated linearly. With --copies, the questions are repeated with other episodes
+and names, and embeddings are sums of random word vectors, so that only the rest of `--balance strict` is timed. CPU
+time includes all threads, which is fairer on a busy machine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CHECKED = 200
 
 
 def synthetic(rows: int) -> NDArray[np.float32]:
-    """Return vectors in clusters of about twenty, like similar questions."""
+    """Return vectors that form clusters of about twenty, as similar questions do."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((max(rows // 20, 1), DIMENSIONS), dtype=np.float32)
     found = centres[rng.integers(0, len(centres), rows)]
@@ -49,7 +49,7 @@ def synthetic(rows: int) -> NDArray[np.float32]:
 
 
 def search(side: str, rows: int, queries: int) -> dict[str, object]:
-    """Time one search without reading and imports."""
+    """Time one search, not counting imports and the reading of data."""
     vectors = synthetic(rows)
     queries = rows if side == "stressreel" else min(rows, queries)
     if side == "stressreel":
@@ -83,7 +83,7 @@ def search(side: str, rows: int, queries: int) -> dict[str, object]:
 
 
 def real(annotations: str) -> dict[str, object]:
-    """Time embedding and mining of real annotations, with cached embeddings if there are any."""
+    """Time embedding and mining of real annotations. Cached embeddings are used if there are any."""
     from stressreel.annotations.causalchaos import overlaps, read_causalchaos
     from stressreel.negatives.embeddings_cache import embed
     from stressreel.negatives.mining import Item, MiningSettings, mine_by_score
@@ -99,7 +99,6 @@ def real(annotations: str) -> dict[str, object]:
 
 
 def balanced(annotations: str, copies: int) -> dict[str, object]:
-    """Time balanced mining of several copies of real annotations."""
     from stressreel.annotations.causalchaos import read_causalchaos
     from stressreel.language.cast import derive_cast
     from stressreel.language.tagger import load_tagger
@@ -136,7 +135,7 @@ def _word(word: str) -> NDArray[np.float64]:
 
 
 def made_up(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return unit-length embeddings in which texts with common words are similar."""
+    """Return embeddings of length 1 that are similar if texts have words in common."""
     found = np.empty((len(texts), DIMENSIONS), np.float32)
     for place, text in enumerate(texts):
         vector = np.sum([_word(word) for word in ("", *text.lower().split())], axis=0)
@@ -145,7 +144,6 @@ def made_up(texts: Sequence[str]) -> NDArray[np.float32]:
 
 
 def peak() -> float:
-    """Return the peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

@@ -1,4 +1,4 @@
-"""Compare the cost of perturbing some frames of a clip on the fly to that of all frames, in one run and one thread.
+"""Compare the cost of perturbing some frames of a clip on the fly with the cost of all frames, in one thread.
 
     python benchmarks/on_the_fly.py --clip video7021.mp4   # 8 evenly spaced frames, and the first 8
     python benchmarks/on_the_fly.py                        # of a clip of the built-in sample
@@ -28,7 +28,7 @@ from stressreel.video.index import index_frames
 
 
 def medians(ways: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """Return the median time of each variant in milliseconds, measured after an untimed first pass."""
+    """Return the median time of each variant in milliseconds, not counting a first pass."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for turn in range(rounds + 1):
         for name, way in ways.items():

@@ -1,11 +1,12 @@
-"""Measure the CPU time of decoding, corrupting and encoding in build-perturbed, compared to encoding only.
+"""Measure the CPU time that build-perturbed spends on decoding, perturbing and encoding, compared with encoding alone.
 
     python benchmarks/perturbed.py --clip video7021.mp4   # all 90 settings of a real clip, through the command
     python benchmarks/perturbed.py                        # of a clip of the built-in sample
     python benchmarks/perturbed.py --clip long.mp4 --perturbations box_jumble   # peak memory of a long video
 
-The lower bound is encoding the decoded clean frames 90 times with the same settings. The split is measured in one
-process, part by part; CPU and wall time are those of the whole command with 1 and with 2 workers on copies of the clip.
+The lower bound is the time for encoding the decoded clean frames 90 times with the same settings. The parts are
+measured one by one in a single process. CPU and wall time are those of the whole command with 1 and with 2 workers on
+copies of the clip.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def encode(pictures: list, index: FrameIndex, path: Path) -> None:
 
 
 def split(index: FrameIndex, names: str, folder: Path) -> None:
-    """Time decoding, corrupting and encoding separately, and the lower bound."""
+    """Time decoding, perturbing and encoding separately, and the lower bound."""
     began = time.process_time()
     with FrameStore(index, range(index.num_frames), folder) as store:
         decoding = time.process_time() - began
@@ -75,7 +76,7 @@ def main() -> None:
     parser.add_argument("--copies", type=int, default=6, help="copies of the clip for the command")
     parser.add_argument("--no-split", action="store_true", help="measure only the command (for long videos)")
     arguments = parser.parse_args()
-    cv2.setNumThreads(1)  # as in a worker
+    cv2.setNumThreads(1)  # the same as in a worker
     clip = arguments.clip or cached_sample("msrvtt") / "videos" / "all" / "video90001.mp4"
     index = index_frames(clip)
     print(f"{clip.name}: {index.num_frames} frames, perturbations {arguments.perturbations} x 5")

@@ -1,4 +1,4 @@
-"""Measure the cost of QUAG as ratios of time, memory and FLOPs: medians of interleaved runs.
+"""Measure the cost of QUAG as ratios of time, memory and FLOPs, which are medians of interleaved runs.
 
     python benchmarks/quag.py [--rounds 5] [--layers 2]
 
@@ -59,7 +59,7 @@ def peak(run: Callable[[], Any]) -> float:
 
 
 def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
-    """Return the FLOPs of matrix products in the attention modules, and in the whole model."""
+    """Return the FLOPs of matrix products in the attention modules and in the whole model."""
     fused = {
         torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: lambda query, key, value, *_, **__: sdpa_flop_count(
             query, key, value
@@ -73,10 +73,10 @@ def flops(model: Any, run: Callable[[], Any]) -> tuple[int, int]:
 
 
 def compare(title: str, model: Any, tokens: int, ways: dict[str, Way], rounds: int) -> None:
-    """Run all variants alternately; print their medians and the ratios to the first variant."""
+    """Run all variants alternately. Print their medians and the ratios to the first variant."""
     ids = torch.ones(1, tokens, dtype=torch.long)
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-    for _ in range(rounds + 1):  # one extra round to warm up
+    for _ in range(rounds + 1):  # one additional round to warm up
         for name, way in ways.items():
             with torch.no_grad(), way():
                 started = time.perf_counter(), time.process_time()

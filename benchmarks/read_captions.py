@@ -43,19 +43,17 @@ def _rows(path: str) -> Iterator[dict[str, str]]:
 
 
 def msrvtt() -> Iterator[tuple[str, str]]:
-    """Yield key and caption of every row of MSR-VTT's JSFusion test set."""
     yield from ((row["key"], row["sentence"]) for row in _rows("msrvtt/MSRVTT_JSFUSION_test.csv"))
 
 
 def youcook2() -> Iterator[tuple[str, str]]:
-    """Yield YouCook2's phrases of all splits, keyed by video and segment."""
     content = json.loads((DATA / "youcook2/youcookii_annotations_trainval.json").read_text(encoding="utf-8"))
     for video, entry in content["database"].items():
         yield from ((f"{video}#{part['id']}", part["sentence"]) for part in entry["annotations"])
 
 
 def charades() -> Iterator[tuple[str, str]]:
-    """Yield the sentences of Charades' scripts and descriptions, keyed video#text#sentence; text 0 is the script."""
+    """Yield the sentences of Charades' scripts and descriptions, keyed by video#text#sentence. Text 0 is the script."""
     for split in ("train", "test"):
         for row in _rows(f"charades/Charades_v1_{split}.csv"):
             for number, text in enumerate([row["script"], *row["descriptions"].split(";")]):
@@ -64,14 +62,12 @@ def charades() -> Iterator[tuple[str, str]]:
 
 
 def charades_sta() -> Iterator[tuple[str, str]]:
-    """Yield the sentences of Charades-STA, keyed by split and line."""
     for split in ("train", "test"):
         lines = (DATA / f"charades_sta/charades_sta_{split}.txt").read_text(encoding="utf-8").splitlines()
         yield from ((f"{split}#{n}", line.partition("##")[2]) for n, line in enumerate(lines, 1) if "##" in line)
 
 
 def causalchaos() -> Iterator[tuple[str, str]]:
-    """Yield the answers of CausalChaos, keyed by question id."""
     yield from ((row["QID"], row["Answer"]) for row in _rows("causalchaos/Annotations.csv"))
 
 
@@ -85,7 +81,6 @@ SOURCES: dict[str, tuple[Callable[[], Iterator[tuple[str, str]]], StyleOption]] 
 
 
 def perturb(name: str, source: str, key: str, text: str, seed: int, tools: Tools) -> TextResult:
-    """Perturb a caption as a build would, keyed by its id."""
     return TextRecipe(check_text_name(name), seed, key, SOURCES[source][1]).apply(text, tools)
 
 
@@ -109,7 +104,7 @@ def read_sheet(path: Path | None) -> list[dict[str, str]]:
 def draw(
     name: str, source: str, count: int, seed: int, done: set[tuple[str, str]], tools: Tools
 ) -> list[dict[str, str]]:
-    """Print changed captions with their originals, and the reasons for refusals; return rows for a sheet."""
+    """Print changed captions next to their originals, and why others are unchanged. Return rows for a sheet."""
     texts = sorted(dict(SOURCES[source][0]()).items())
     drawn: list[dict[str, str]] = []
     refused: Counter[str] = Counter()
@@ -131,7 +126,7 @@ def draw(
 
 
 def check(rows: list[dict[str, str]], tools: Tools) -> None:
-    """Print by perturbation how many verdicts still apply."""
+    """For each perturbation, print how many verdicts still apply."""
     texts: dict[str, Mapping[str, str]] = {s: dict(SOURCES[s][0]()) for s in {row["source"] for row in rows}}
     for name in sorted({row["perturbation"] for row in rows}):
         verdicts: Counter[str] = Counter()

@@ -30,7 +30,7 @@ from stressreel.negatives.confusion import Confusion
 
 @dataclass(frozen=True)
 class Made:
-    """An input and its output, or the reason why the rule rejected it.
+    """An input with its output, or with the reason why the rule rejected it.
 
     Attributes:
         id: Question and column, or file and line.
@@ -45,12 +45,11 @@ class Made:
 
     @property
     def digest(self) -> str:
-        """Return the first 16 hexadecimal digits of the SHA-256 of the output."""
         return hashlib.sha256(self.output.encode()).hexdigest()[:16]
 
 
 def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
-    """Yield both kinds of confusion of every distinct answer and explanation of CausalChaos."""
+    """Yield both kinds of confusion for every distinct answer and explanation in CausalChaos."""
     with annotations.open(encoding="utf-8-sig", newline="") as file:
         rows = [{key: " ".join(value.split()) for key, value in row.items()} for row in csv.DictReader(file)]
     cast = derive_cast(row[name] for row in rows for name in ("Question", "Answer", "Explanation"))
@@ -71,7 +70,7 @@ def confusions(annotations: Path, tagger: str) -> Iterator[Made]:
 
 
 def phrases(folder: Path, tagger: str) -> Iterator[Made]:
-    """Yield the gerund phrases of the distinct sentences of Charades-STA."""
+    """Yield the gerund phrase of every distinct sentence in Charades-STA."""
     seen = set[str]()
     for split in ("train", "test"):
         lines = (folder / f"charades_sta_{split}.txt").read_text(encoding="utf-8").splitlines()
@@ -82,7 +81,7 @@ def phrases(folder: Path, tagger: str) -> Iterator[Made]:
             seen.add(sentence)
             found = gerund(sentence)
             if isinstance(found, Gerund) and found.anaphoric:
-                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # skipped by charades_sta.py
+                yield Made(f"{split}-{number}", "phrase", sentence, "", "pronoun")  # charades_sta.py skips these, too
             elif isinstance(found, Gerund):
                 yield Made(f"{split}-{number}", "phrase", sentence, found.phrase)
             else:

@@ -1,4 +1,4 @@
-"""Measure the cost of many units and workers: overhead, CPU use, the driver's memory, planning and packing.
+"""Measure how the cost of a build grows with units and workers: overhead, memory, planning and packing.
 
     python benchmarks/scale.py overhead --executors inline processes ray --units 10000   # units that do nothing
     python benchmarks/scale.py work --executors processes ray --units 200 --seconds 1    # units that compute
@@ -8,8 +8,8 @@
     python benchmarks/scale.py pack --units 1000000        # time and memory of packing one row per unit
     python benchmarks/scale.py paper --youcook2 ~/YouCook2 --machines 50 --cores 16     # YouCook2-P, from costs.yaml
 
-Ray runs on a head without CPUs and `--nodes` nodes of one CPU each. Every measurement has its own process, and
-therefore its own peak memory. `inline` is one process; the other executors use `--workers`.
+Ray runs on a head without CPUs and on `--nodes` nodes with one CPU each. Every measurement has its own process, and
+therefore its own peak memory. `inline` uses one process; the other executors use `--workers`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ MEMORY = 100_000_000
 
 @dataclass(frozen=True)
 class Work:
-    """Units that compute for `seconds`, encode a clip, or, if not `rendered`, only produce rows."""
+    """Units that compute for `seconds`, encode a clip or, if not `rendered`, produce nothing but rows."""
 
     seconds: float = 0.0
     clips: bool = False
@@ -110,7 +110,7 @@ def plan_of(count: int) -> Plan:
 
 @contextmanager
 def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
-    """Start an executor; wait until a cluster is ready, so that its start is not measured."""
+    """Start an executor. Wait until a cluster is ready, so that its start is not measured."""
     if name == "inline":
         yield Inline()
     elif name == "processes":
@@ -125,7 +125,7 @@ def executor_of(name: str, workers: int, nodes: int) -> Iterator[Executor]:
         for _ in range(nodes):
             cluster.add_node(num_cpus=1, object_store_memory=MEMORY)
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
-        time.sleep(20)  # until the node agents have started, so that they do not count as cost of units
+        time.sleep(20)  # wait until the node agents have started, so that units are not charged for it
         try:
             yield RayCluster()
         finally:
@@ -166,7 +166,7 @@ def measure_idle(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_real(given: argparse.Namespace) -> dict[str, Any]:
-    """Measure a build of clips with journal, store and packing."""
+    """Measure a build of clips, including journal, store and packing."""
     name = given.executors[0]
     with tempfile.TemporaryDirectory() as folder, executor_of(name, given.workers, given.nodes) as executor:
         began, spent = time.monotonic(), -spent_cpu()
@@ -183,7 +183,7 @@ def measure_real(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def measure_plan(given: argparse.Namespace) -> dict[str, Any]:
-    """Measure the driver: creating and hashing a plan, and reading the receipts of all units."""
+    """Measure what the driver does: creating and hashing a plan, and reading the receipts of all units."""
     found: dict[str, Any] = {"units": given.units}
     began = time.monotonic()
     plan = plan_of(given.units)
@@ -222,7 +222,7 @@ def measure_pack(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_paper(given: argparse.Namespace) -> dict[str, Any]:
-    """Simulate the distribution of YouCook2-P over machines by estimated cost, without videos."""
+    """Simulate how YouCook2-P is distributed over machines by estimated cost, without videos."""
     settings = settled(PerturbedSettings(youcook2=given.youcook2))
     prepared = prepare(settings, dry_run=True)
     cpus = given.machines * given.cores
@@ -246,7 +246,7 @@ def on_paper(given: argparse.Namespace) -> dict[str, Any]:
 
 
 def makespan(units: Sequence[Unit], cpus: int) -> float:
-    """Return the finishing time if each unit, in the given order, is assigned to the first free CPU."""
+    """Return the finishing time if each unit in turn is assigned to the first free CPU."""
     free = [0.0] * cpus
     for unit in units:
         heapq.heapreplace(free, free[0] + unit.cost)

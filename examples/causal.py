@@ -4,8 +4,8 @@
     stressreel score out/causal --predictions nearest.jsonl --config ud --out nearest-ud  # the first division
     stressreel score out/causal --predictions nearest.jsonl --config causal_confusion --out nearest-confusion
 
-Explanations are compared to the question followed by the chosen answer. The field `config` of a prediction names the
-table of its question.
+Explanations are compared with the question followed by the chosen answer. The field `config` of a prediction is the
+name of the table that contains the question.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COLUMNS = ["qid", "question", "options", "explanation_options"]
 
 
 def main() -> None:
-    """Answer the questions of the test split."""
+    """Answer the questions of the test split and write the predictions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-causal")
     parser.add_argument("--to", type=Path, required=True, help="file for the predictions, .jsonl")

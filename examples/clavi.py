@@ -27,20 +27,20 @@ COLUMNS = ["question_id", "video_id", "template_id", "answer"]
 
 
 def question_only(train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
-    """Return the most frequent training answer of each question's template."""
+    """For each test question, return the most frequent training answer to its template."""
     counts = Counter((row["template_id"], row["answer"]) for row in train)
     return ["yes" if counts[row["template_id"], 1] > counts[row["template_id"], 0] else "no" for row in test]
 
 
 def profile(video: bytes) -> Floats:
-    """Return the mean change in each eighth of the video, and the largest jump, relative to the median change."""
+    """Return the mean change in each eighth of the video and the largest jump, relative to the median change."""
     moved = changes(small_frames(video)).mean(axis=(1, 2))
     usual = np.median(moved) + 0.1
     return np.array([*(part.mean() / usual for part in np.array_split(moved, PARTS)), moved.max() / usual])
 
 
 def frame_difference(output: FinishedOutput, train: list[dict[str, Any]], test: list[dict[str, Any]]) -> list[str]:
-    """Return answers predicted from the question template and the motion."""
+    """Predict answers from the question template and the motion in the video."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     wordings = sorted({row["template_id"] for row in train + test})
@@ -56,7 +56,7 @@ def frame_difference(output: FinishedOutput, train: list[dict[str, Any]], test: 
 
 
 def main() -> None:
-    """Answer the questions of the test split."""
+    """Answer the questions of the test split with both baselines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")

@@ -4,9 +4,10 @@
     stressreel score out/decomp --predictions predictions/question_only.jsonl
     stressreel score out/decomp --predictions predictions/frame_difference.jsonl
 
-`question_only` predicts the most frequent training answer to questions with the same words, or else of the same kind.
-`frame_difference` predicts the most frequent training answer to questions of the same kind and options about the videos
-with the most similar motion in each eighth. Neither recognizes actions.
+`question_only` predicts the most frequent training answer to questions with the same words or, if there are none, of
+the same kind. `frame_difference` looks for the training videos whose motion in each eighth is most similar, and
+predicts the most frequent answer to questions about them that have the same kind and options. Neither recognizes
+actions.
 """
 
 from __future__ import annotations
@@ -23,23 +24,23 @@ from frames import Floats, changes, opened, rows, run, small_frames
 from stressreel.core.output import FinishedOutput
 
 PARTS = 8
-NEAREST = 3  # number of videos that vote
+NEAREST = 3  # number of videos that have a vote
 COLUMNS = ["key", "video_id", "question", "answer", "options", "kind", "banned"]
 Rows = list[dict[str, Any]]
 
 
 def most(counts: Counter[str]) -> str:
-    """Return the most common answer; ties are broken alphabetically."""
+    """Return the most common answer. Ties are broken alphabetically."""
     return min(counts, key=lambda answer: (-counts[answer], answer))
 
 
 def ways(row: dict[str, Any]) -> tuple[Hashable, ...]:
-    """Return the keys under which a question is looked up, most specific first."""
+    """Return the keys by which to look up a question, from the most specific to the most general."""
     return (row["question"].lower(), (row["kind"], tuple(row["options"])), row["kind"], "")
 
 
 def question_only(train: Rows, test: Rows) -> list[str]:
-    """Return the most frequent training answers to questions with the same words, or else of the same kind."""
+    """Return the most frequent training answer to questions with the same words or else of the same kind."""
     counts: dict[Hashable, Counter[str]] = defaultdict(Counter)
     for row in train:
         for way in ways(row):
@@ -55,7 +56,7 @@ def profile(video: bytes) -> Floats:
 
 
 def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[str]:
-    """Answer like questions of the same kind and options about the training videos with the most similar motion."""
+    """Return the most frequent answer to similar questions about the training videos with the most similar motion."""
     videos = rows(output, "videos", ["video_id", "video"])
     seen = {row["video_id"]: profile(row["video"]["bytes"]) for row in videos}
     asked: dict[Hashable, Rows] = defaultdict(list)
@@ -72,7 +73,7 @@ def frame_difference(output: FinishedOutput, train: Rows, test: Rows) -> list[st
 
 
 def main() -> None:
-    """Answer the scored questions of the test split."""
+    """Answer the scored questions of the test split with both baselines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-decomp")
     parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")

@@ -24,8 +24,8 @@ from stressreel.core.seeds import rng_for
 from stressreel.video.encode import EncodeSettings, write_video
 
 FPS = Fraction(4)
-PLACES = (Station(90, -1), Station(146, 1), Station(230, 1))  # left, in the middle, right
-UNDER = {"pillow": "sofa", "blanket": "bed"}  # the furniture that a thing lies on
+PLACES = (Station(90, -1), Station(146, 1), Station(230, 1))  # to the left, in the middle and to the right
+UNDER = {"pillow": "sofa", "blanket": "bed"}  # the furniture on which an object lies
 TEST_EVERY = 4
 
 
@@ -75,7 +75,7 @@ def write_video_of(seed: int, folder: Path, number: int) -> None:
 
 
 def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
-    """Write annotations and videos in the layout of Charades; every fourth video is in test."""
+    """Write annotations and videos in the layout of Charades. Every fourth video is in the test split."""
     videos = [drawn_video(seed, number) for number in range(sources)]
     for split in ("train", "test"):
         table = annotation_table([video for video in videos if video.split == split])
@@ -87,7 +87,7 @@ def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
 
 
 def main() -> None:
-    """Write the dataset."""
+    """Write the dataset to the given folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder to write to")
     parser.add_argument("--sources", type=int, default=320, help="number of videos")

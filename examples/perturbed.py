@@ -31,7 +31,7 @@ def features(frames: Any) -> Floats:
 
 
 def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
-    """Return the features and captions of both actions of every original video."""
+    """Return features and captions of both actions in every original video."""
     pairs = {row["pair_id"]: row for row in rows(clavi, "pairs", PAIR)}
     seen, said = [], []
     for row in rows(clavi, "videos", ["pair_id", "variant", "video"]):

@@ -38,7 +38,7 @@ from torch import nn
 
 FRAMES, SMALL = 8, (64, 48)
 WIDTH, HEADS, LAYERS = 64, 4, 2
-ELSEWHERE = 3  # existence questions about other videos per training question
+ELSEWHERE = 3  # number of existence questions about other videos per training question
 SHIFT = 8  # maximum shift of training frames in pixels
 PADDING, UNKNOWN, ANSWER = 0, 1, 2  # ids of the special words; the answer is read at ANSWER
 CIRCUITS = ("unimodal", "crossmodal", "video", "text")
@@ -47,12 +47,12 @@ SCORES = ("accuracy", "CAcc_V control", "CAcc_T control", "CAcc_V complement", "
 
 @dataclass(frozen=True)
 class Clips:
-    """Videos of a split.
+    """The videos of a split.
 
     Attributes:
         numbers: Index of each video by id.
-        pictures: uint8, shape (videos, 8, 3, 48, 64): evenly spaced frames.
-        actions: int64, shape (videos, 8): annotated class of each frame, -1 if none or unknown.
+        pictures: uint8 of shape (videos, 8, 3, 48, 64), evenly spaced frames.
+        actions: int64 of shape (videos, 8), annotated class of each frame, -1 if none or unknown.
     """
 
     numbers: dict[str, int]
@@ -62,7 +62,7 @@ class Clips:
 
 @dataclass(frozen=True)
 class Questions:
-    """Questions of a split: ids, words of shape (questions, longest), indices of their videos, and answers 0 or 1."""
+    """The questions of a split: ids, words of shape (questions, longest), indices of videos, and answers 0 or 1."""
 
     ids: list[str]
     words: Ints
@@ -71,7 +71,7 @@ class Questions:
 
 
 def read_clips(output: FinishedOutput, split: str, classes: list[str]) -> Clips:
-    """Decode the videos of a split; actions are only known for V, from the table of pairs."""
+    """Decode the videos of a split. Actions are known only for V, from the table of pairs."""
     times = ("start_a_s", "end_a_s", "start_b_s", "end_b_s")
     pairs = {
         row["pair_id"]: row for row in rows(output, "pairs", ["pair_id", "class_a", "class_b", "out_a", *times], split)
@@ -97,7 +97,7 @@ def split_words(question: str) -> list[str]:
 
 
 def read_questions(asked: list[dict[str, Any]], clips: Clips, vocabulary: dict[str, int], longest: int) -> Questions:
-    """Encode the words of questions, after the answer token."""
+    """Encode the words of each question, after the answer token."""
     words = np.full((len(asked), longest), PADDING)
     for number, row in enumerate(asked):
         ids = [ANSWER, *(vocabulary.get(word, UNKNOWN) for word in split_words(row["question"]))][:longest]
@@ -146,7 +146,7 @@ class Naming(nn.Module):
 
 
 class Answering(nn.Module):
-    """Answers questions about videos; `kind` is "fusing", "late" or "blind"."""
+    """Answers questions about videos. `kind` is "fusing", "late" or "blind"."""
 
     def __init__(self, kind: str, words: int, longest: int):
         super().__init__()
@@ -177,7 +177,7 @@ class Answering(nn.Module):
         return scored
 
     def labels(self, words: Ints) -> Ints:
-        """Return the modality label of each token."""
+        """Return the modality of each token."""
         text = np.where(words == PADDING, NEITHER, TEXT)
         video = np.full((len(words), 0 if self.kind == "blind" else FRAMES), VIDEO)
         return np.concatenate([video, text], axis=1)
@@ -192,7 +192,7 @@ def train(
     rate: float,
     loss_of: Callable[[Ints], torch.Tensor],
 ) -> None:
-    """Train with Adam; the learning rate rises during the first twentieth of the steps, then decays to 0."""
+    """Train with Adam. The learning rate rises during the first twentieth of the steps, then decays to 0."""
     optimiser = torch.optim.AdamW(model.parameters(), lr=rate, weight_decay=0.01)
     steps, step = epochs * -(-count // batch), 0
     for _ in range(epochs):
@@ -206,13 +206,13 @@ def train(
 
 
 def differences(clips: Clips) -> torch.Tensor:
-    """Return the differences of frames from the median picture of their video, shape (videos, 8, 3, 48, 64)."""
+    """Subtract from each frame the median picture of its video, and return shape (videos, 8, 3, 48, 64)."""
     usual = np.median(clips.pictures, axis=1, keepdims=True)
     return torch.from_numpy(((clips.pictures - usual) / 127.5).astype(np.float32))
 
 
 def learn_features(seed: int, epochs: int, learned: Clips, phrases: Ints, words: int) -> Naming:
-    """Train the action classifier on annotated frames of the training videos, shifted and mirrored."""
+    """Train the action classifier on the annotated frames of the training videos, randomly shifted and mirrored."""
     model: Naming = made(rng_for(seed, "naming", "weights"), lambda: Naming(phrases, words))
     pictures = differences(learned)[torch.from_numpy(learned.actions >= 0)]
     actions = torch.from_numpy(learned.actions[learned.actions >= 0])
@@ -238,7 +238,7 @@ def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
 
 
 def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[set[str]], about: list[str]) -> Questions:
-    """Return existence questions about other videos, whose sources do not contain the action: the answer is "no".
+    """Ask existence questions about videos whose sources do not contain the action, so that the answer is "no".
 
     Args:
         rng: Random generator that chooses the videos.
@@ -288,13 +288,13 @@ def answer(model: Answering, features: torch.Tensor, asked: Questions, circuit: 
 
 
 def conditions() -> Iterator[tuple[str, str]]:
-    """Yield pairs of short-circuit and operator, starting with neither."""
+    """Yield pairs of a short-circuit and an operator. The first pair has neither."""
     yield "", ""
     yield from ((circuit, operator) for operator in ("average", "knockout") for circuit in CIRCUITS)
 
 
 def table(measured: Sequence[dict[str, Any]]) -> str:
-    """Return the scores as a Markdown table, in percent."""
+    """Format the scores, in percent, as a Markdown table."""
     lines = [f"| model | short-circuit | {' | '.join(SCORES)} |", f"|---|---|{'--:|' * len(SCORES)}"]
     for row in measured:
         what = f"{row['circuit']}, {row['operator']}" if row["circuit"] else "none"
@@ -303,7 +303,7 @@ def table(measured: Sequence[dict[str, Any]]) -> str:
 
 
 def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
-    """Plot CAcc_V on the complement: one panel per operator, one group of bars per model."""
+    """Plot CAcc_V on the complement with one panel per operator and one group of bars per model."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -330,7 +330,7 @@ def draw(measured: Sequence[dict[str, Any]], path: Path) -> None:
 
 
 def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[Questions], Questions, Ints, int]:
-    """Return clips by split, training stages, test questions, words of the classes, and the vocabulary size."""
+    """Return the clips by split, training stages, test questions, words of the classes, and vocabulary size."""
     columns = ["question_id", "video_id", "pair_id", "question", "answer", "type"]
     asked = {split: list(rows(output, "questions", columns, split)) for split in ("train", "test")}
     columns = ["pair_id", "source_id", "class_a", "class_b", "phrase_a", "phrase_b"]
@@ -379,7 +379,7 @@ def read_all(output: FinishedOutput, seed: int) -> tuple[dict[str, Clips], list[
 
 
 def main() -> None:
-    """Train the models, answer the test split, score and plot."""
+    """Train the models, answer the test split, and score and plot the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
     parser.add_argument("--to", type=Path, required=True, help="folder for predictions, table and picture")
@@ -389,7 +389,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     started = time.perf_counter()
-    torch.set_num_threads(1)  # the order of summation, and so the result, depends on the number of threads
+    torch.set_num_threads(1)  # the order of summation, and therefore the result, depends on the number of threads
 
     def say(text: str) -> None:
         print(f"{time.perf_counter() - started:5.0f} s  {text}", flush=True)

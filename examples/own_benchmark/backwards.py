@@ -1,4 +1,4 @@
-"""Define a custom benchmark that asks whether a clip is played backwards; every clip occurs in both directions.
+"""Define a custom benchmark that asks whether a clip is played backwards. Every clip occurs in both directions.
 
 pip install ./examples/own_benchmark
 stressreel build backwards --captions sample --out out/backwards
@@ -67,7 +67,7 @@ class BackwardsSettings(BuildSettings):
 
 @dataclass(frozen=True)
 class BackwardsBuilder(SourceVideos):
-    """Render clips forwards and backwards; `videos` maps source ids to paths."""
+    """Renders clips forwards and backwards. `videos` maps source ids to paths."""
 
     videos: Mapping[str, str]
 
@@ -83,7 +83,7 @@ class BackwardsBuilder(SourceVideos):
         return {"files": {file.name: file.stat().st_size for file in files}, "sha256": [*map(sha256_file, files)]}
 
     def rows(self, unit: Unit, facts: Facts) -> Iterator[tuple[str, Row]]:
-        """Yield the rows of both videos and a question about each."""
+        """Yield the rows of both videos, and a question about each of them."""
         for number, way in enumerate(WAYS):
             video = {"video_id": f"{unit.id}_{way}", "source_id": unit.source_id}
             asked = {"question_id": f"{unit.id}_{way}_0", "question": QUESTION, "answer": YES_NO[number]}
@@ -92,7 +92,7 @@ class BackwardsBuilder(SourceVideos):
 
 
 def prepare(settings: BackwardsSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Read the clips and plan a unit for each."""
+    """Load the clips and plan one unit for each."""
     drawn = settings.captions == "sample"
     folder = cached_sample("msrvtt") if drawn else Path(settings.captions).parent
     clips = read_msrvtt(folder) if drawn else read_captions(Path(settings.captions))
