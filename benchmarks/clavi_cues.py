@@ -5,9 +5,9 @@
     python benchmarks/clavi_cues.py --charades DIR --relations overlap --footage DIR
 
 If the footage contains the source videos, pairs are cut from these. Otherwise, as the videos of Charades, YouCook2 and
-CausalChaos may not be redistributed, each source video is assigned a clip from the folder and a position in it, and times
-are compressed if the clip is shorter than the pair. Models are then tested on clips that they were not
-trained on, unless `--folds 1` lets them memorise the clips, which is an upper bound.
+CausalChaos may not be redistributed, each source video is assigned a clip from the folder and a position in it, and
+times are compressed if the clip is shorter than the pair. Models are then tested on clips that they were not trained
+on, unless `--folds 1` lets them memorise the clips, which is an upper bound.
 
 Three models are trained to tell V from V′: logistic regression and gradient-boosted trees on the sizes and times of the
 largest jumps between frames, and a convolutional network on maps of frame differences. Each is combined with knowledge

@@ -85,12 +85,16 @@ class NaturalWording:
         phrases: Gerund ("x"), base form ("x_base") and past ("x_past") of each Charades class, by class id.
         objects: Second mention of each object: "the door" for "a door".
         several: Replacements for phrases about several people.
+        repaired: Patterns in phrases from sentences, and their replacements.
+        refused: Pattern of phrases from sentences that have no natural wording.
     """
 
     frames: dict[str, tuple[str, ...]]
     phrases: dict[str, dict[str, str]]
     objects: dict[str, str]
     several: dict[str, str]
+    repaired: tuple[tuple[re.Pattern[str], str], ...]
+    refused: re.Pattern[str]
 
     def worded(self, frame: str, x: Mapping[str, str], y: Mapping[str, str]) -> str:
         """Fill a frame with the forms of its actions. An object of both actions is definite in the second."""
@@ -190,4 +194,6 @@ def load_natural() -> NaturalWording:
         key: {name: text.format(**words) for name, words in forms.items()} for key, text in table["phrases"].items()
     }
     frames = {name: tuple(texts) for name, texts in table["frames"].items()}
-    return NaturalWording(frames, phrases, table["objects"], table["several"])
+    repaired = tuple((re.compile(pattern), text) for pattern, text in table["repaired"])
+    refused = re.compile("|".join(f"(?:{pattern})" for pattern in table["refused"]))
+    return NaturalWording(frames, phrases, table["objects"], table["several"], repaired, refused)

@@ -21,6 +21,7 @@ from ...core.options import content
 from ...core.plan import Plan, Unit
 from ...templates import load_natural, table_hashes
 from .controls import Controls
+from .natural_phrases import forms_of, is_natural
 from .pairs import RULES, Candidate, Cuts, Limits, draw_control, with_ids
 from .questions import DEFAULT
 from .questions import TABLES as QUESTION_TABLES
@@ -139,6 +140,10 @@ def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, coun
         candidates = [candidate for video in videos for candidate in select(video, same, limits, counts)]
         if settings.strict:
             candidates = without_recurrences(candidates, same, counts)
+        if settings.wording == "natural" and settings.source == "sta":
+            phrased = [c for c in candidates if is_natural(c.a.action.phrase) and is_natural(c.b.action.phrase)]
+            counts["pairs_left_out_not_natural"] += len(candidates) - len(phrased)
+            candidates = phrased
         evened = replace(settings, order="any") if relation == "contain" else settings
         selected += _kept(candidates, evened, counts)
     return selected
@@ -218,12 +223,19 @@ def _rebuilt(
     ]
 
 
+def natural_phrase(action: Action, settings: ClaviSettings) -> str:
+    """Return the gerund of an action in questions of `--wording natural`."""
+    if settings.source == "sta":
+        return forms_of(action.phrase)["x"]
+    return load_natural().phrases.get(action.key, {"x": action.phrase})["x"]
+
+
 def planned_columns(
     candidate: Candidate, cuts: Cuts, control: Action, settings: ClaviSettings = DEFAULT
 ) -> dict[str, Any]:
     """Return the values for a pair's rows and videos as JSON, named after the columns of `pairs`."""
     video, collection = candidate.video, settings.collection
-    natural = load_natural().phrases if settings.wording == "natural" else {}
+    natural = settings.wording == "natural"
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}
     letters = {"a": candidate.a.action, "b": candidate.b.action, "c": control}
     for letter, action in letters.items():
@@ -233,7 +245,7 @@ def planned_columns(
         payload |= {
             f"class_{letter}": action.key,
             f"label_{letter}": action.label,
-            f"phrase_{letter}": natural.get(action.key, {"x": action.phrase})["x"],
+            f"phrase_{letter}": natural_phrase(action, settings) if natural else action.phrase,
             f"verb_{letter}": action.verb,
             f"objects_{letter}": sorted(objects),
         }

@@ -23,6 +23,7 @@ from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
 from ..source_videos import describe_found
+from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
 from .questions import templates_of
 from .render import ClaviBuilder, pair_footage
@@ -137,9 +138,12 @@ def read_plan(
     if collection.framed:
         identity["timing"] = given.timing.as_json()
     actions = class_actions(load_classes()) if not collection.free or pairs else {}
+    controls = _control_pools(annotations, actions, free=collection.free)
+    if settings.wording == "natural" and settings.source == "sta":
+        controls = {split: [a for a in pool if is_natural(a.phrase)] for split, pool in controls.items()}
     return plan_clavi(
         annotations.videos,
-        _control_pools(annotations, actions, free=collection.free),
+        controls,
         settings,
         released=released,
         actions=actions,

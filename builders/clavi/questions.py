@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 
 from ...core.schema import Row
 from ...core.seeds import rng_for
-from ...language.inflection import inflect, readings, verb_lemma
 from ...templates import QuestionTemplate, load_natural, load_questions
+from .natural_phrases import forms_of
 from .relations import is_default, is_late, relation_of
 from .settings import ClaviSettings
 from .tables import VARIANTS
@@ -41,25 +40,6 @@ def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str,
         letter: known.get(pair[f"class_{letter.lower()}"], {"x": phrase})
         for letter, phrase in phrases_of(pair)[0].items()
     }
-
-
-@lru_cache(maxsize=1 << 14)
-def forms_of(phrase: str) -> dict[str, str]:
-    """Return the forms of a gerund phrase: the first verb and those coordinated by "and" or "or" are inflected."""
-    words = phrase.split()
-    verbs = [place for place, word in enumerate(words) if place == 0 or _is_coordinated(words[place - 1], word)]
-    forms = {"x": phrase}
-    for name, tag in (("x_base", "VB"), ("x_past", "VBD")):
-        inflected = list(words)
-        for place in verbs:
-            lemma = verb_lemma(words[place].rstrip(","))
-            inflected[place] = inflect(lemma, tag) + "," * words[place].endswith(",")
-        forms[name] = " ".join(inflected)
-    return forms
-
-
-def _is_coordinated(before: str, word: str) -> bool:
-    return before in ("and", "or", "then") and word.endswith("ing") and "VERB" in readings(word)
 
 
 def worded(template: QuestionTemplate, pair: Mapping[str, Any], settings: ClaviSettings, paraphrase: int) -> str:

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from changed import derived
 from scipy.stats import chi2_contingency
-from stressreel.builders.clavi.questions import TABLES, forms_of, question_rows
+from stressreel.annotations.samples.charades import write_charades_sample
+from stressreel.builders.clavi.natural_phrases import forms_of, is_natural
+from stressreel.builders.clavi.prepare import prepare
+from stressreel.builders.clavi.questions import TABLES, question_rows
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.builders.clavi.statistics import count_slots, restore_phrases
 from stressreel.core.options import settled
@@ -82,6 +85,71 @@ def test_an_object_of_both_actions_is_definite_where_it_is_named_second() -> Non
 )
 def test_sentences_are_inflected(gerund: str, base: str, past: str) -> None:
     assert forms_of(gerund) == {"x": gerund, "x_base": base, "x_past": past}
+
+
+@pytest.mark.parametrize(
+    ("gerund", "expected"),
+    [
+        ("awakening", "waking up"),
+        ("awakening in bed", "waking up in bed"),
+        ("awakening another person", "awakening another person"),
+        ("undressing", "getting undressed"),
+        ("dressing in a towel", "getting dressed in a towel"),
+        ("fixing hair", "fixing their hair"),
+    ],
+)
+def test_stilted_phrases_are_mended_once(gerund: str, expected: str) -> None:
+    assert forms_of(gerund)["x"] == expected
+    assert forms_of(expected)["x"] == expected
+    assert is_natural(gerund)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        *("laughing as they leave", "watching a video that is playing", "opening", "putting a book", "turning"),
+        *("closing the door to it", "taking some with a glass of water", "sneezing again", "sneezing twice"),
+        *(
+            "opening the door and opening washing machine",
+            "walking to wall turning lights on",
+            "throwing a some clothes",
+        ),
+        *("sitting working on a laptop laughing", "taking the other person's book", "throwing a some clothes"),
+    ],
+)
+def test_phrases_without_a_natural_wording_are_refused(phrase: str) -> None:
+    assert not is_natural(phrase)
+
+
+@pytest.mark.parametrize(
+    "phrase",
+    [
+        *("putting on shoes", "putting groceries away", "turning on a light", "opening a door", "running out"),
+        *("putting clothes into a washing machine", "sitting at a dining table", "closing the door behind them"),
+        *(
+            "walking into a living room holding a bag",
+            "taking a sandwich from a box",
+            "eating something in the kitchen",
+        ),
+    ],
+)
+def test_natural_phrases_are_kept(phrase: str) -> None:
+    assert is_natural(phrase)
+    assert forms_of(phrase)["x"] == phrase
+
+
+def test_charades_sta_is_paired_only_in_natural_phrases(tmp_path: Path) -> None:
+    write_charades_sample(tmp_path)
+    sentences = tmp_path / "charades_sta_train.txt"
+    lines = sentences.read_text("utf-8").splitlines()
+    sentences.write_text("".join(f"{line.removesuffix('.')} again.\n" for line in lines), "utf-8")
+    plans = [
+        prepare(ClaviSettings(charades=str(tmp_path), source="sta", rules="paper", wording=wording, render=False)).plan
+        for wording in ("paper", "natural")
+    ]
+    paper, natural = ({unit.id: unit.split for unit in plan.units} for plan in plans)
+    assert {name: split for name, split in paper.items() if split == "test"} == natural
+    assert plans[1].notes["pairs_left_out_not_natural"] == len(paper) - len(natural) > 0
 
 
 def test_v_and_its_complement_share_their_wording_and_q_differs_from_its_opposite_by_the_time() -> None:
