@@ -1,1 +1,4 @@
-"""Distractors for multiple choice: hard negatives by sentence embedding, random distractors, and option order."""
+"""Choose distractors for multiple-choice questions, and arrange the options.
+
+Distractors can be balanced, hard negatives by sentence embedding, or random.
+"""

@@ -1,4 +1,4 @@
-"""Word lists for causal confusion, and cast files."""
+"""Load the word lists for causal confusion, and cast files written by users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..language.lexicon import word_lists
 
 @cache
 def confusion_table() -> dict[str, Any]:
-    """Return the word lists for causal confusion, including those for stories, as sets."""
+    """Load the word lists for causal confusion, including those for stories, as sets."""
     path = Path(__file__).parent / "tables" / "confusion.yaml"
     content: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
     own = {
@@ -28,7 +28,7 @@ def confusion_table() -> dict[str, Any]:
 
 
 def read_cast(path: Path) -> Cast:
-    """Read a cast file: one name per line, optionally followed by a comma and "female" or "male"; "#" starts a comment.
+    """Read a cast file: one name per line, optionally followed by a comma and "female" or "male". "#" starts a comment.
 
     Raises:
         InputError: The file cannot be read, or a line is malformed.
@@ -53,5 +53,5 @@ def read_cast(path: Path) -> Cast:
 
 
 def join_casts(one: Cast, other: Cast) -> Cast:
-    """Merge two casts; the genders of the second take precedence."""
+    """Merge two casts. If they disagree about a gender, the second takes precedence."""
     return Cast((*one.names, *other.names), {**one.genders, **other.genders})

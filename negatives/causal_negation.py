@@ -1,4 +1,4 @@
-"""Negate a statement, or remove its negation: "Tom was hitting Jerry", "Tom was not hitting Jerry"."""
+"""Negate a statement, or remove its negation, as in "Tom was hitting Jerry" and "Tom was not hitting Jerry"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .stated_clauses import joined_clauses, stated_clause
 def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confusion | Unconfused:
     """Negate the statement in a text, or remove its negation.
 
-    The main clause is negated together with the clauses coordinated with it; after "because", the next clause counts as
+    The main clause is negated together with the clauses coordinated with it. After "because", the next clause counts as
     the main clause. "not trying" and "trying not" differ in meaning, so the negation of a complement keeps its
     position.
     """
@@ -34,7 +34,7 @@ def negate_statement(caption: Caption, read: Callable[[str], Caption]) -> Confus
 
 
 def _double_negation(caption: Caption, main: Clause) -> str:
-    """Return the reason why a clause with a word such as "nothing" can be neither negated nor made positive."""
+    """Return why a clause with a word such as "nothing" can be neither negated nor made positive."""
     inner = min((c.verb.tokens[0] for c in clauses(caption) if c.verb.main > main.verb.main), default=main.stop)
     behind = caption.tokens[main.verb.main + 1 : min(inner, main.stop)]
     words = [token.lower for token in behind]
@@ -55,7 +55,7 @@ def _negated(caption: Caption, main: Clause, read: Callable[[str], Caption]) -> 
 def _with_polarity(
     caption: Caption, main: Clause, read: Callable[[str], Caption], negative: bool
 ) -> tuple[Caption, Clause]:
-    """Replace "some" by "any" and drop "finally" before negation, or the reverse before its removal."""
+    """Replace "some" with "any" and drop "finally" before negating a clause, or do the reverse."""
     table = confusion_table()
     changes = {}
     for number in range(main.verb.first, main.stop):

@@ -1,4 +1,4 @@
-"""Option sets with causal confusions: negated options, and options with agent and patient swapped.
+"""Add causal confusions to option sets: negated options, and options with agent and patient swapped.
 
 Parmar et al. 2024, "CausalChaos!", section 3.3, replace distractors with confusions of the correct option
 (`confuse_correct`). Such a confusion reveals the correct option: of two counterparts, it is the one that is not
@@ -39,8 +39,8 @@ from .matching import CandidateSets, match_sets
 from .options import Embed, Negative, OptionSet
 from .pair_cues import measure_sets, word_weights
 
-PAIRED = 4  # number of every five sets with two pairs in which the correct option is in a pair
-ALONE = 3  # number of every five sets with one pair in which the correct option is not in it
+PAIRED = 4  # of every five sets with two pairs, the number in which the correct option is in a pair
+ALONE = 3  # of every five sets with one pair, the number in which the correct option is not in it
 OPTIONS = 5
 NEGATED: ConfusionKind = "negation"
 KINDS_TRIED: tuple[ConfusionKind, ...] = ("swap", NEGATED)
@@ -51,7 +51,7 @@ Layout = tuple[int, bool]  # number of pairs, and whether the correct option is 
 
 @dataclass(frozen=True)
 class QuestionOptions:
-    """A question with its options before any are confused.
+    """A question and its options, before any of them are confused.
 
     Attributes:
         rights: The correct texts, that of this target first.
@@ -65,7 +65,7 @@ class QuestionOptions:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of confusing an option in one way.
+    """What happened when an option was to be confused in one way.
 
     Attributes:
         result: The confusion, or the reason why it is impossible.
@@ -80,7 +80,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class ConfusedOptions:
-    """A question's options after distractors were replaced by confusions.
+    """The options of a question after some distractors were replaced with confusions.
 
     Attributes:
         choice: The options; the correct option keeps its position.
@@ -94,7 +94,7 @@ class ConfusedOptions:
 def confuse_correct(
     choice: OptionSet, results: Results, *, count: int, seed: int, item_id: str, kind: str
 ) -> ConfusedOptions:
-    """Replace distractors by confusions of the correct option.
+    """Replace distractors with confusions of the correct option.
 
     `count`, 1 or 2, is the maximum number of distractors to replace.
 
@@ -134,9 +134,9 @@ _Placed = tuple[tuple[int, _Counterpart], ...]  # counterparts with the position
 class _Draft:
     asked: QuestionOptions
     own: Results
-    way: ConfusionKind | None  # type of the correct option's confusion at the start
-    wrong: Sequence[_Counterpart]  # counterparts of distractors at the start
-    every: Sequence[_Counterpart]  # all usable counterparts
+    way: ConfusionKind | None  # how the correct option is confused initially
+    wrong: Sequence[_Counterpart]  # counterparts of distractors that are used initially
+    every: Sequence[_Counterpart]  # all counterparts that can be used
 
     def fits(self, layout: Layout) -> bool:
         pairs, of_right = layout
@@ -146,9 +146,9 @@ class _Draft:
 def confuse_evenly(
     rows: Sequence[QuestionOptions], confuser: Confuser, embed: Embed, *, most: int = 2, seed: int, kind: str
 ) -> dict[str, ConfusedOptions]:
-    """Confuse correct options and distractors alike.
+    """Replace distractors with confusions of correct options and of distractors alike.
 
-    Initially roles are swapped where possible. Negations that remove a "not" are always used. Negations that add a
+    At first, roles are swapped where possible. Negations that remove a "not" are always used. Negations that add a
     "not" are used as often as correct options lose theirs, since "not" would otherwise mark distractors; no others are
     added later. The final number of confused correct options is at least the initial one.
 
@@ -171,7 +171,7 @@ def _drafts(rows: Sequence[QuestionOptions], confuser: Confuser, seed: int, kind
     rights = [row.choice.options[row.choice.answer_index] for row in rows]
     own: list[Results] = [{"negation": confuser.negation(text), "swap": confuser.swap(text)} for text in rights]
     losing = sum(_loses_not(text, results) for text, results in zip(rights, own, strict=True))
-    added, wrong_added = losing, 2 * losing  # remaining negations that may add a "not"
+    added, wrong_added = losing, 2 * losing  # how many more negations may add a "not"
     drafts: list[_Draft] = []
     for row, right, results in zip(rows, rights, own, strict=True):
         keys = {text_key(option) for option in row.choice.options}
@@ -245,7 +245,7 @@ def _counterparts(row: QuestionOptions, own: Results, confuser: Confuser, keys: 
 
 
 def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
-    """Choose the layout of each set, with as many counterparts as the shares allow."""
+    """Choose the layout of each set, using as many counterparts as the shares allow."""
     plain = sum(row.way is None and not row.wrong for row in drafts)
     for none in range(plain, len(drafts) + 1):
         rest = len(drafts) - none
@@ -257,10 +257,10 @@ def _layouts(drafts: Sequence[_Draft], most: int) -> list[Layout]:
 
 
 def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[Layout] | None:
-    """Assign layouts to the given numbers of sets with no, two and one pair; return None if that is impossible."""
+    """Assign the given numbers of sets to layouts with no, one and two pairs. Return None if that is impossible."""
     paired = (two * PAIRED) // OPTIONS
     alone = math.ceil(one * ALONE / OPTIONS)
-    # Layouts with the fewest suitable rows come first.
+    # Layouts that few rows suit come first.
     wanted: dict[Layout, int] = {
         (2, False): two - paired,
         (1, False): alone,
@@ -270,7 +270,7 @@ def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[L
     }
     found: list[Layout] = [(0, False)] * len(drafts)
     freedom = [sum(draft.fits(layout) for layout in wanted if layout[0]) for draft in drafts]
-    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # few layouts first
+    for number in sorted(range(len(drafts)), key=lambda n: (freedom[n], n)):  # rows that suit few layouts first
         fitting = [layout for layout in wanted if wanted[layout] and drafts[number].fits(layout)]
         if not fitting:
             return None
@@ -280,14 +280,14 @@ def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[L
 
 
 def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
-    """Return counterparts for a layout, and the positions that they occupy."""
+    """Return counterparts for a layout, and the positions that they take."""
     choice, (pairs, of_right) = draft.asked.choice, layout
     rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
     used = list(draft.wrong[: pairs - of_right])
     kept = {choice.answer_index, *(one.base for one in used)}
     free = [n for n in range(len(choice.options)) if n not in kept]
     free = [free[n] for n in rng.permutation(len(free)).tolist()]
-    free.sort(key=lambda place: not _has_not(choice.options[place]))  # options with "not" are replaced first
+    free.sort(key=lambda place: not _has_not(choice.options[place]))  # replace options with "not" first
     own = draft.own[draft.way] if of_right and draft.way else None
     if isinstance(own, Confusion):
         used.insert(0, _Counterpart(choice.answer_index, own))
@@ -295,7 +295,7 @@ def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
 
 
 def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
-    """Return all distinct sets with at most `most` counterparts, the initial one first."""
+    """Return all distinct sets with at most `most` counterparts, beginning with the initial set."""
     choice = draft.asked.choice
     found: dict[frozenset[str], _Placed] = {}
 
@@ -324,7 +324,7 @@ def _options(choice: OptionSet, placed: _Placed) -> list[str]:
 
 
 def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
-    """Return every set with its cues."""
+    """Measure the cues of every set."""
     offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
     asked = [draft.asked.question for draft in drafts]
     texts = sorted({text for some in offered for options in some for text in options} | set(asked))

@@ -1,4 +1,4 @@
-"""Confuse texts about a cast, by rules on part-of-speech tags and clauses."""
+"""Confuse texts about the characters in a cast, using rules on part-of-speech tags and clauses."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .role_exchange import exchange_roles
 
 @dataclass(frozen=True)
 class Confuser:
-    """Confuser of texts about a cast."""
+    """Confuses texts about the characters in a cast."""
 
     tagger: Tagger
     cast: Cast
 
     def read(self, text: str) -> Caption:
-        """Tag a text as if its names were capitalized, without changing it."""
+        """Tag a text as if its names were capitalized. The text itself does not change."""
         return self.tagger.analyse_story(text, self.cast.names, confusion_table()["animate"])
 
     def negation(self, text: str) -> Confusion | Unconfused:
@@ -29,5 +29,5 @@ class Confuser:
         return negate_statement(self.read(text), self.read)
 
     def swap(self, text: str) -> Confusion | Unconfused:
-        """Swap agent and patient; see `role_exchange.exchange_roles`."""
+        """Swap the agent and the patient; see `role_exchange.exchange_roles`."""
         return exchange_roles(self.read(text), self.cast)

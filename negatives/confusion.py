@@ -1,4 +1,4 @@
-"""Causal confusion: a correct answer is made incorrect by negation or by swapping agent and patient.
+"""Represent causal confusion, which makes a correct answer incorrect by negation or by swapping agent and patient.
 
 Source: Parmar et al. 2024, "CausalChaos! Dataset for Comprehensive Causal Action Question Answering Over Longer Causal
 Chains Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), section 3.3: options with the opposite effect ("Tom was
@@ -18,7 +18,7 @@ KINDS: tuple[ConfusionKind, ...] = ("negation", "swap")
 
 @dataclass(frozen=True)
 class Confusion:
-    """A distractor derived from the correct option.
+    """A distractor made by confusing the correct option.
 
     Attributes:
         kind: "negation" or "swap".
@@ -32,7 +32,7 @@ class Confusion:
 
 @dataclass(frozen=True)
 class Unconfused:
-    """A text that cannot be confused in a given way.
+    """The reason why a text cannot be confused in a given way.
 
     Attributes:
         kind: "negation" or "swap".

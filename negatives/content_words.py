@@ -1,7 +1,7 @@
-"""The content words of a text: lemmas without articles, pronouns, auxiliaries and other function words.
+"""Reduce texts to their content words: lemmas without articles, pronouns, auxiliaries and other function words.
 
-A text repeats part of another if its content words are a subset: "Jerry was scared" and "Tom and Jerry were scared of
-the dog". Embeddings do not detect this, because the longer text has additional content.
+A text repeats part of another if its content words are a subset, as in "Jerry was scared" and "Tom and Jerry were
+scared of the dog". Embeddings do not detect this, because the longer text has additional content.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ PARTS = ("NOUN", "ADJ", "ADV")
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the content words of a text as lemmas ("not" for "n't"); for other languages, all words."""
+    """Return the lemmas of the content words in a text ("not" for "n't"). In other languages, return all words."""
     return frozenset(content_lemmas(text))
 
 
 def content_lemmas(text: str) -> tuple[str, ...]:
-    """Return the content words of a text in order, with repetitions."""
+    """Return the content words of a text as lemmas, in order and with repetitions."""
     return tuple(lemma for word in WORD.findall(text.casefold()) for lemma in _lemmas(word))
 
 
 def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Return whether the content words of one of two texts are a subset of the other's.
+    """Return whether the content words of one text are a subset of those of the other.
 
-    The result is False if one has no content words, or if only one is negated and so states the opposite.
+    The result is False if a text has no content words, or if only one of them is negated and so states the opposite.
     """
     return bool(one and other) and (one <= other or other <= one) and not (one ^ other) & NEGATIONS
 
 
 @lru_cache(maxsize=1 << 16)
 def _lemmas(word: str) -> tuple[str, ...]:
-    """Return the lemma of a word regardless of its context; nothing for a function word."""
+    """Return the lemma of a word regardless of its context, or nothing for a function word."""
     if word in function_words():
         return ()
     if word == "cannot" or (NEGATED.search(word) and ("'" in word or "’" in word)):

@@ -1,4 +1,4 @@
-"""Detect people and animals in a text: names and nouns for living beings, alone or coordinated by "and"."""
+"""Find people and animals in a text: names and nouns for living beings, alone or joined by "and"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _POSSESSIVE = frozenset({"'s", "’s", "'", "’"})
 
 @dataclass(frozen=True)
 class Entity:
-    """A person or animal in a text, or several coordinated by "and".
+    """A person or animal in a text, or several joined by "and".
 
     Attributes:
         first: Index of the first token.
@@ -27,7 +27,7 @@ class Entity:
         key: Names and nouns in lower case, sorted alphabetically.
         plural: Whether the entity is plural.
         gender: "female", "male", "plural" or "" (unknown).
-        parts: Nested entities: those coordinated by "and", or "Tom" in "Tom's owner".
+        parts: Nested entities: those joined by "and", or "Tom" in "Tom's owner".
     """
 
     first: int
@@ -39,7 +39,7 @@ class Entity:
 
 
 def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Yield the entities of a text from left to right; entities coordinated by "and" or commas are merged."""
+    """Find the entities in a text, from left to right. Entities joined by "and" or commas form one entity."""
     singles = list(single_entities(caption, cast))
     place = 0
     while place < len(singles):
@@ -61,10 +61,10 @@ def entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = None) -> bool | None:
-    """Return whether "and" coordinates two entities (True) or their clauses (False); None if it is ambiguous.
+    """Return whether "and" joins two entities (True) or the clauses that contain them (False); None if it is unclear.
 
     In "Tom was chasing Jerry and Spike wanted to sleep", Jerry is an object and Spike a subject. Therefore an entity is
-    not coordinated with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
+    not joined with itself, nor with one before a finite verb if the first is the object of a verb or preposition.
     """
     tokens = caption.tokens
     first = one.first if first is None else first
@@ -98,13 +98,13 @@ def is_joined(caption: Caption, one: Entity, two: Entity, first: int | None = No
 
 
 def _has_thought(tokens: Sequence[Token], before: Token) -> bool:
-    """Return whether a verb takes a clause without "that": "knew Tom and Jerry were there"."""
+    """Return whether a verb is followed by a clause without "that", as in "knew Tom and Jerry were there"."""
     thoughts = ("know", "think", "believe", "realise", "realize", "see", "hear", "find", "say", "hope", "wish", "feel")
     return before.tag.startswith("VB") and verb_lemma(before.text) in thoughts
 
 
 def _listed(caption: Caption, one: Entity, two: Entity, three: Entity) -> bool:
-    """Return whether commas join three entities: "Tom, Butch and Spike"."""
+    """Return whether commas join three entities, as in "Tom, Butch and Spike"."""
     marks = [token.lower for token in caption.tokens[two.stop : three.first]]
     comma = [token.lower for token in caption.tokens[one.stop : two.first]] == [","]
     return comma and marks in (["and"], [",", "and"], [","]) and not owns(caption.tokens, one)
@@ -131,7 +131,7 @@ def _name_parts(names: tuple[str, ...]) -> tuple[tuple[int, frozenset[tuple[str,
 
 
 def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
-    """Yield individual entities: names with their modifiers, and nouns for living beings."""
+    """Find individual entities: names with their modifiers, and nouns for living beings."""
     tokens, table = caption.tokens, confusion_table()
     names = _name_parts(cast.names)
     lower = [token.lower for token in tokens]
@@ -145,7 +145,7 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
         if not size:
             if _is_somebody(tokens, number):
                 start = _phrase_start(tokens, number)
-                if not named(number + 1):  # "the cat Lightning": yielded with the name
+                if not named(number + 1):  # "the cat Lightning": it is yielded with the name
                     words = [word for word in lower[start : number + 1] if word not in table["determiners"]]
                     plural = _is_plural(tokens, number) or bool(set(words) & table["collectives"])
                     gender = "plural" if plural else _gender(lower[number])
@@ -174,14 +174,14 @@ def single_entities(caption: Caption, cast: Cast) -> Iterator[Entity]:
 
 
 def _is_adjective(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether a name modifies a noun after an article: "the tiny bulldog", "a cuckoo clock"."""
+    """Return whether a name modifies a noun after an article, as in "the tiny bulldog" and "a cuckoo clock"."""
     if not number or tokens[number - 1].tag != "DT" or not _is_modifier(tokens, stop - 1):
         return False
     return not (is_verb_form(tokens[stop].lower, "VBD") or tokens[stop].lower.endswith("ing"))
 
 
 def _name_start(tokens: Sequence[Token], number: int) -> int:
-    """Return the start of a name's phrase: "the poor Butch", "the robot cat Mechano"; bare adjectives are excluded."""
+    """Return where the phrase of a name starts, as in "the poor Butch". Bare adjectives do not belong to it."""
     table = confusion_table()
     if number and _is_somebody(tokens, number - 1, True):
         return _phrase_start(tokens, number - 1)
@@ -194,7 +194,7 @@ def _name_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _owned(tokens: Sequence[Token], number: int) -> int | None:
-    """Return the noun for a living being after a possessive name: "'s beautiful girlfriend"."""
+    """Return the noun for a living being after a possessive name, as in "Tom's beautiful girlfriend"."""
     if number >= len(tokens) or tokens[number].tag != "POS":
         return None
     noun = number + 1
@@ -224,14 +224,14 @@ def _is_somebody(tokens: Sequence[Token], number: int, before_name: bool = False
 
 
 def _is_food(tokens: Sequence[Token], word: str) -> bool:
-    """Return whether an animal is food anywhere in a text: "the roast chicken ... put the chicken over his head"."""
+    """Return whether the text mentions an animal as food, as in "the roast chicken"."""
     dishes = [n for n, token in enumerate(tokens) if token.lower in confusion_table()["food"] and token.tag[:2] != "VB"]
     dishes += [n for n, token in enumerate(tokens) if token.tag == "VBN" and token.lower in confusion_table()["food"]]
     return any(word == token.lower for n in dishes for token in tokens[n + 1 : n + 3])
 
 
 def _phrase_start(tokens: Sequence[Token], number: int) -> int:
-    """Return the start of a noun's phrase, including modifiers, a determiner or "a swarm of"."""
+    """Return where the phrase of a noun starts, including modifiers and a determiner or "a swarm of"."""
     table, start = confusion_table(), number
 
     def determines(place: int) -> bool:
@@ -266,7 +266,7 @@ def _phrase_start(tokens: Sequence[Token], number: int) -> int:
 
 
 def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun modifies another noun: "the mouse hole"."""
+    """Return whether a noun modifies another noun, as in "the mouse hole"."""
     after = tokens[number + 1] if number + 1 < len(tokens) else None
     if after is None or after.start != tokens[number].end + 1:
         return False
@@ -274,13 +274,13 @@ def _is_modifier(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _is_plural(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun is plural by its form or its verb ("the fish were")."""
+    """Return whether a noun is plural, judging by its form or its verb ("the fish were")."""
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     return tokens[number].tag in ("NNS", "NNPS") or is_plural_noun(tokens[number].lower) or after in ("were", "are")
 
 
 def _is_drawing(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a noun denotes a drawing or doll that acts like a person: "the cat drawing wanted"."""
+    """Return whether a noun denotes a drawing or doll that acts like a person, as in "the cat drawing wanted"."""
     if number >= len(tokens) or tokens[number].lower not in confusion_table()["figures"]:
         return False
     after = tokens[number + 1] if number + 1 < len(tokens) else None
@@ -302,7 +302,7 @@ def entity_of(phrase: NounPhrase | None, found: Sequence[Entity]) -> Entity | No
 
 
 def mentions(found: Iterable[Entity], keys: tuple[tuple[str, ...], ...]) -> Iterator[Entity]:
-    """Yield all mentions of some entities, including nested ones: Tom in "Tom's owner" and in "Tom and Butch"."""
+    """Yield all mentions of some entities, including nested ones such as Tom in "Tom's owner"."""
     for entity in found:
         if entity.key in keys:
             yield entity

@@ -1,4 +1,4 @@
-"""Rewrite a text with two entities swapped: names, possessives, capitals, pronouns and verbs."""
+"""Rewrite a text with two entities swapped, adapting names, possessives, capitals, pronouns and verbs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GENDER_OF = {word: gender for (_, word), gender in _FORMS.items()}
 
 
 def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, found: Sequence[Entity]) -> str:
-    """Return a text with every mention of two entities swapped."""
+    """Swap two entities in every mention."""
     tokens = caption.tokens
     changes: dict[int, str] = {}
     keys, written_once = (agent.key, patient.key), set[tuple[str, ...]]()
@@ -50,7 +50,7 @@ def exchanged(caption: Caption, cast: Cast, agent: Entity, patient: Entity, foun
 
 
 def _is_relative(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether "that" introduces a relative clause: "the fish that Tom held", not "told him that"."""
+    """Return whether "that" introduces a relative clause, as in "the fish that Tom held" but not in "told him that"."""
     if number + 1 >= len(tokens) or tokens[number].lower != "that" or tokens[number].tag != "WDT":
         return False
     told = any(token.tag.startswith("VB") and verb_lemma(token.text) in TELLING for token in tokens[:number])
@@ -58,7 +58,7 @@ def _is_relative(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: bool) -> str:
-    """Return the words of the first mention in their form inside a sentence, with "the" for "a" if `again`."""
+    """Return the words of an entity's first mention as written inside a sentence, with "the" for "a" if `again`."""
     tokens = caption.tokens
     entity = next(e for e in found if e.key == entity.key)
     first = tokens[entity.first]
@@ -71,7 +71,7 @@ def _moved(caption: Caption, entity: Entity, found: Sequence[Entity], again: boo
 
 
 def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other: Entity) -> str:
-    """Return a name with the capitals of its new position: as in the cast, or lower case in texts without capitals."""
+    """Return a name with the capitals for its new position: as in the cast, or none if the text has none."""
     tokens = caption.tokens
     place = tokens[entity.first]
     named = is_named(tokens, other)
@@ -85,7 +85,7 @@ def _in_place(caption: Caption, cast: Cast, written: str, entity: Entity, other:
 
 
 def has_one_each(caption: Caption, owners: Iterable[Entity]) -> bool:
-    """Return whether an entity owns something of which each owner has one: "Tom's tail", "the kittens' faces"."""
+    """Return whether an entity owns something of which each owner has only one, as in "Tom's tail"."""
     tokens, parts = caption.tokens, confusion_table()["one_each"]
     owned = [owner.stop for owner in owners if owns(tokens, owner)]
     owned += [n for n, token in enumerate(tokens) if token.tag == "PRP$"]
@@ -93,7 +93,7 @@ def has_one_each(caption: Caption, owners: Iterable[Entity]) -> bool:
 
 
 def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether a pronoun changed by the swap may refer to a third entity or to things."""
+    """Return whether a pronoun that the swap changes may refer to something other than the two entities."""
     tokens = caption.tokens
     changed = _pronouns(caption, agent, patient, {})
     for one, other in ((agent, patient), (patient, agent)):
@@ -114,9 +114,9 @@ def pronoun_is_open(caption: Caption, agent: Entity, patient: Entity, found: Seq
 
 
 def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether "it" would precede its noun or refer to the agent: "the shark hit Tom and hurt it"."""
+    """Return whether "it" would precede its noun or refer to the agent, as in "the shark hit Tom and hurt it"."""
     tokens = caption.tokens
-    place = min(entity.first for entity in found if entity.key == other.key)  # future position of the noun
+    place = min(entity.first for entity in found if entity.key == other.key)  # where the noun will be
     for number in range(one.first, len(tokens)):
         if tokens[number].lower not in ("it", "its", "itself"):
             continue
@@ -130,7 +130,7 @@ def _loses_it(caption: Caption, one: Entity, other: Entity, found: Sequence[Enti
 def _agreements(
     caption: Caption, agent: Entity, patient: Entity, found: Sequence[Entity], changes: Mapping[int, str]
 ) -> dict[int, str]:
-    """Return the finite verbs that must agree with a new subject, by token index."""
+    """Return new forms of the finite verbs that must agree with a new subject, by token index."""
     if agent.plural == patient.plural:
         return {}
     agreed = dict[int, str]()
@@ -160,7 +160,7 @@ def _agreements(
 
 
 def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container[int]) -> dict[int, str]:
-    """Swap pronouns that can only refer to one of the two entities; "her" refers to the one of unknown gender."""
+    """Swap pronouns that can only refer to one of the two entities. "her" refers to the one whose gender is unknown."""
     agent, patient = _with_gender(caption, agent, patient), _with_gender(caption, patient, agent)
     genders = {agent.gender: patient.gender, patient.gender: agent.gender}
     if not agent.gender or not patient.gender or agent.gender == patient.gender:
@@ -187,7 +187,7 @@ def _pronouns(caption: Caption, agent: Entity, patient: Entity, taken: Container
 
 
 def _is_led(tokens: Sequence[Token], number: int) -> bool:
-    """Return whether a pronoun is the subject of a verb governed by a causative: "made her sneeze"."""
+    """Return whether a pronoun is the subject of a verb after a causative, as in "made her sneeze"."""
     if not 0 < number < len(tokens) - 1 or not tokens[number - 1].tag.startswith("VB"):
         return False
     led = verb_lemma(tokens[number - 1].text) in ("make", "let", "help")
@@ -195,7 +195,7 @@ def _is_led(tokens: Sequence[Token], number: int) -> bool:
 
 
 def _with_gender(caption: Caption, one: Entity, other: Entity) -> Entity:
-    """Infer an unknown gender from pronouns that the other entity rules out."""
+    """Infer the unknown gender of an entity from pronouns that cannot refer to the other one."""
     if one.gender or other.gender not in ("female", "male"):
         return one
     used = {gender for token in caption.tokens if (gender := _GENDER_OF.get(token.lower)) in ("female", "male")}

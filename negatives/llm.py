@@ -1,6 +1,6 @@
-"""Causal confusion by a language model: an OpenAI-compatible endpoint or a local model, with the checks of the rules.
+"""Confuse options with a language model, local or behind an OpenAI-compatible endpoint, and check its answers.
 
-The model is prompted for a negation and for a role swap; an answer that fails `check_confusion` is requested again.
+The model is prompted for a negation and for a role swap. If an answer fails `check_confusion`, it is requested again.
 Answers are cached on disk by the hash of everything that determines them, so that repeating a build sends no requests.
 """
 
@@ -46,23 +46,23 @@ INSTRUCTIONS = (
 
 
 class Generator(Protocol):
-    """A language model."""
+    """Interface of language models."""
 
     @property
     def name(self) -> str:
-        """Identity of the model for the cache, without the API key."""
+        """Return what identifies the model in the cache, without the API key."""
 
     @property
     def model_name(self) -> str:
-        """Name of the model for records."""
+        """Return the name of the model for `build.json`."""
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Return the model's answer to a prompt, which may differ between attempts."""
+        """Return the model's answer to a prompt. It may differ between attempts."""
 
 
 @dataclass(frozen=True)
 class ChatEndpoint:
-    """A model behind an OpenAI-compatible endpoint; the API key is read from the environment and never written.
+    """A model behind an OpenAI-compatible endpoint. The API key is read from the environment and never written.
 
     Attributes:
         base_url: Address, such as "http://localhost:8000/v1".
@@ -77,12 +77,12 @@ class ChatEndpoint:
 
     @property
     def name(self) -> str:
-        """Name of the model, and endpoint."""
+        """Return the name of the model and its endpoint."""
         return f"{self.model} at {self.base_url.rstrip('/')}"
 
     @property
     def model_name(self) -> str:
-        """Name of the model without its address."""
+        """Return the name of the model without its address."""
         return self.model
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
@@ -129,17 +129,17 @@ class ChatEndpoint:
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
-    """Handler that does not follow redirects, which would send the key to another address."""
+    """Handler that does not follow redirects, as they would send the key to another address."""
 
     def redirect_request(self, *given: Any) -> None:
-        """Treat the redirect as an error."""
+        """Treat a redirect as an error."""
 
 
 OPENER = urllib.request.build_opener(_Stay)
 
 
 def _read(response: Any, seconds: float) -> bytes:
-    """Read an answer of limited size within a time limit, even if its bytes arrive slowly."""
+    """Read a response of limited size within a time limit, even if its bytes arrive slowly."""
     end, found = time.monotonic() + seconds, bytearray()
     while len(found) < LARGEST_ANSWER and (piece := response.read1(LARGEST_ANSWER - len(found))):
         found += piece
@@ -150,7 +150,7 @@ def _read(response: Any, seconds: float) -> bytes:
 
 @dataclass(frozen=True)
 class LocalModel:
-    """A causal language model of transformers, by folder or name.
+    """A causal language model for the transformers library.
 
     Attributes:
         path: Folder, or name on the Hub.
@@ -160,17 +160,17 @@ class LocalModel:
 
     @property
     def name(self) -> str:
-        """Hashes of the model's weights and settings, since folders of the same name may contain different models."""
+        """Return hashes of the weights and settings, since folders of the same name may contain different models."""
         files = _local_files(self.path).identity()
         return f"transformers weights {files['weights']} settings {files['settings']}"
 
     @property
     def model_name(self) -> str:
-        """Name of the model and hash of its weights."""
+        """Return the name of the model and the hash of its weights."""
         return f"{Path(self.path).name} (weights {_local_files(self.path).identity()['weights'][:12]})"
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Return the greedily decoded answer; later attempts return the next best beams."""
+        """Return the answer by greedy decoding or, in later attempts, the next best beams."""
         tokenizer, model = _load_local(self.path)
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
         if tokenizer.chat_template:
@@ -208,9 +208,9 @@ def _load_local(path: str) -> tuple[Any, Any]:
 
 
 def check_confusion(kind: ConfusionKind, right: str, made: str, cast: Cast, options: Sequence[str] = ()) -> str:
-    """Return the defect of a confusion, or "" if it has none.
+    """Return what is wrong with a confusion, or "" if nothing is.
 
-    A negation changes the number of negations and no name; a swap preserves both but moves names. Both preserve the
+    A negation changes the number of negations and no name. A swap preserves both but moves names. Both preserve the
     final punctuation and approximately the length of the correct answer, and differ from every other option.
     """
     if not made or "\n" in made:
@@ -243,7 +243,7 @@ def ask(
     """Return both confusions of a text, from the cache or from a model.
 
     Raises:
-        BuildError: See `ChatEndpoint.answer`.
+        BuildError: The model did not answer; see `ChatEndpoint.answer`.
     """
     found: dict[ConfusionKind, Confusion | Unconfused] = {}
     for kind in KINDS:
@@ -262,13 +262,13 @@ def ask(
 def ask_all(
     texts: Sequence[str], generator: Generator, cast: Cast, folder: Path, at_once: int = AT_ONCE
 ) -> Iterator[tuple[str, Mapping[ConfusionKind, Confusion | Unconfused]]]:
-    """Yield the confusions of many texts in order; an endpoint receives several requests in parallel."""
+    """Yield the confusions of many texts in order. An endpoint receives several requests in parallel."""
     with ThreadPoolExecutor(at_once if isinstance(generator, ChatEndpoint) else 1) as pool:
         yield from zip(texts, pool.map(lambda text: ask(text, generator, cast, folder), texts), strict=True)
 
 
 def estimate(texts: Sequence[str]) -> str:
-    """Return the approximate number of requests and tokens, at four characters per token."""
+    """Estimate the number of requests and of tokens, at four characters per token."""
     requests = len(texts) * len(KINDS)
     asked = sum(len(INSTRUCTIONS) + len(task) + len(text) for text in texts for task in TASKS.values()) // 4
     answered = sum(len(text) for text in texts) * len(KINDS) // 4
@@ -283,7 +283,7 @@ def _remembered(kind: ConfusionKind, right: str, generator: Generator, folder: P
         try:
             return str(parse_json(path.read_text(encoding="utf-8"))["answer"])
         except (ValueError, KeyError, TypeError):
-            pass  # damaged file: request again
+            pass  # if the file is damaged, request the answer again
     answer = generator.answer(instructions, right, attempt)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_json(path, {"text": right, "kind": kind, "model": generator.name, "answer": answer})

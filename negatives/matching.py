@@ -1,4 +1,4 @@
-"""Choose one of several option sets per question so that correct options and distractors have the same cues.
+"""Choose one of several option sets for each question so that correct options and distractors have the same cues.
 
 If the cues of correct options have the same means over all questions as those of distractors, no weighted sum of them
 separates the two. To cover models that combine cues, such as trees, random conjunctions ("among the longest, and
@@ -22,16 +22,16 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 CONJUNCTIONS = 1500
-WEIGHT = 2.0  # weight of conjunctions, and of the number of times that a text is an option
-SWEEPS = 6  # passes over all questions
-SAMPLE = 1000  # questions from whose sets thresholds are sampled
+WEIGHT = 2.0  # weights of conjunctions, and of how often a text is an option
+SWEEPS = 6  # number of passes over all questions
+SAMPLE = 1000  # number of questions from whose sets thresholds are sampled
 LOSS_DIGITS = 6
-NUDGE = 1e-6  # distance of a threshold below the sampled value
+NUDGE = 1e-6  # how far a threshold is below the sampled value
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateSets:
-    """The possible option sets of a question.
+    """The option sets that are possible for a question.
 
     Attributes:
         id: Id of the question.
@@ -49,7 +49,7 @@ class CandidateSets:
 
 
 def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> list[int]:
-    """Return the index of the chosen set of each question."""
+    """Choose a set for each question, and return the index of the chosen set."""
     if not questions:
         return []
     order = sorted(range(len(questions)), key=lambda n: questions[n].id)
@@ -63,7 +63,7 @@ def match_sets(questions: Sequence[CandidateSets], *, seed: int, kind: str) -> l
 
 
 class _State:
-    """The currently chosen sets, and the number of times that each text is an option in them."""
+    """The sets that are currently chosen, and how often each text is an option in them."""
 
     def __init__(self, questions: Sequence[CandidateSets], rng: np.random.Generator):
         self.questions = questions
@@ -79,11 +79,11 @@ class _State:
 
     @property
     def wanted(self) -> int:
-        """Number of chosen sets of the required kind."""
+        """Return how many chosen sets are of the required kind."""
         return sum(int(one.wanted[chosen]) for one, chosen in zip(self.questions, self.chosen, strict=True))
 
     def sweep(self, order: Sequence[int], fewest: int) -> None:
-        """Choose for each question in turn the set with the smallest difference of correct options and distractors."""
+        """For each question in turn, choose the set that brings correct options and distractors closest together."""
         differ = np.stack([self._differences(n, [self.chosen[n]])[0] for n in range(len(self.questions))])
         total, wanted = differ.sum(0), self.wanted
         for n in order:
@@ -110,7 +110,7 @@ class _State:
         return np.concatenate([one.cues[sets], np.stack(relative(WEIGHT * np.log(often)), axis=2)], axis=2)
 
     def _differences(self, n: int, sets: Sequence[int]) -> Doubles:
-        """Return the difference of each set's correct option and its distractors, float64 of shape (sets, features)."""
+        """Return how far each set's correct option is from its distractors, float64 of shape (sets, features)."""
         cues = self._cues(n, sets)
         one, other = (cues[:, :, columns] > least for columns, least in zip(self._columns, self._least, strict=True))
         features = np.concatenate([cues, WEIGHT * (one & other)], axis=2)

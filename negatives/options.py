@@ -1,4 +1,4 @@
-"""Questions, their distractors, and the order of options."""
+"""Represent questions and their distractors, and order the options."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class QuestionRow:
 
 @dataclass(frozen=True)
 class Negative:
-    """A distractor and its source.
+    """A distractor, with its source and scores.
 
     Attributes:
         id: Id of the question whose correct text this is, or from which it was derived.
@@ -66,7 +66,7 @@ class Negative:
 
 @dataclass(frozen=True)
 class Mined:
-    """The distractors of a question.
+    """The distractors that were found for a question.
 
     Attributes:
         negatives: Distractors, best first; fewer than requested if the pool is too small.
@@ -97,7 +97,7 @@ class MinedOptions:
 
 @dataclass(frozen=True)
 class OptionSet:
-    """A question's options in order.
+    """The options of a question in their final order.
 
     Attributes:
         options: The correct option and the distractors.
@@ -111,7 +111,7 @@ class OptionSet:
 
 
 def even_places(ids: Sequence[str], options: int, seed: int, kind: str) -> dict[str, int]:
-    """Return a position of the correct option for each question, such that all positions are equally frequent (±1).
+    """Choose a position of the correct option for each question so that all positions are equally frequent (±1).
 
     Args:
         ids: Ids of the questions of one split, in any order.
@@ -148,7 +148,7 @@ def arrange(
 def option_sets(
     rows: Sequence[QuestionRow], found: MinedOptions, settings: Any, draw: str = ""
 ) -> dict[str, dict[str, OptionSet]]:
-    """Return the ordered options of each question by target and id.
+    """Return the options of each question in order, by target and id.
 
     Correct options of balanced questions occur equally often at each position within a split.
 

@@ -1,4 +1,4 @@
-"""Cues of option sets in which some options are counterparts of others."""
+"""Measure cues of option sets in which some options are confusions of others."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ Doubles = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 DIGITS = 4
-NEAR = 5.0  # scale factors, which give all cues about the same size
-PLACED = 8.0  # similarity of a pair to the question, relative to its set
+NEAR = 5.0  # factors that scale all cues to about the same size
+PLACED = 8.0  # how similar a pair is to the question, relative to its set
 LETTERS = 20
 SHARED = 3
 FLAG = 2.0  # a yes/no cue
-PAIRED = 6.0  # whether there are counterparts, the strongest cue
-ORDERED = 2  # counterparts with which an option shares word order
-IN_WORDS = 10.0  # words relative to word order
+PAIRED = 6.0  # whether an option has a counterpart, which is the strongest cue
+ORDERED = 2  # whether an option shares its word order with a counterpart
+IN_WORDS = 10.0  # weight of words relative to word order
 DENIED = 0.3
 
 Pair = tuple[int, int]  # positions of two counterparts
 
 
 def word_weights(questions: Sequence[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each content word of the questions."""
+    """Return the inverse document frequency of each content word in the questions."""
     found = Counter(word for question in questions for word in content_words(question))
     return {word: math.log((1 + len(questions)) / count) for word, count in found.items()}
 
@@ -89,7 +89,7 @@ def measure_sets(
 
 
 def _with_others(table: Doubles, sets: Indices) -> Doubles:
-    """Return the table entries of each option with the others of its set, of shape (sets, options, options - 1)."""
+    """Return the entries for each option and the others in its set, of shape (sets, options, options - 1)."""
     block = table[sets[:, :, None], sets[:, None, :]]
     others = ~np.eye(sets.shape[1], dtype=np.bool_)
     return block[:, others].reshape(len(sets), sets.shape[1], -1)

@@ -1,4 +1,4 @@
-"""Detect a question's predicate and its restatement in an answer: "chop up carrots", "by chopping carrots"."""
+"""Find the predicate of a question, and where an answer restates it: "chop up carrots", "by chopping carrots"."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOING = frozenset(("do", "does", "did"))
 BEING = frozenset(("is", "are", "was", "were"))
 PHRASES = frozenset((("in", "order"), ("in", "pain")))
 ARTICLES = frozenset(("a", "an", "the", "his", "her", "their", "its", "this", "that", "these", "those", "some"))
-NEAR = 5  # words before a base form that may govern it
+NEAR = 5  # words before a base form that may require it
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Predicate:
     words: frozenset[str]
 
     def written(self, form: Tag) -> str:
-        """Return the text of the predicate with another form of the verb."""
+        """Return the predicate as text, with another form of the verb."""
         return f"{inflect(self.verb, form)} {self.rest}".rstrip()
 
 
@@ -56,7 +56,7 @@ class Restated:
 
 @cache
 def around(name: str) -> frozenset[str]:
-    """Return a list of words that occur before or after a verb."""
+    """Return one of the lists of words that occur before or after a verb."""
     lists = yaml.safe_load((Path(__file__).parent / "tables" / "restating.yaml").read_text(encoding="utf-8"))
     return frozenset(str(lists[name]).split())
 
@@ -65,8 +65,9 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
     """Return the predicate of a question.
 
     Returns:
-        The predicate, or None if it is not a plain verb: "Why was Tom hit?", "Why was Tom so angry?", "What did Tom
-        say?".
+        The predicate, or None if it is not a plain verb, as in "Why was Tom hit?", "Why was Tom so angry?" and "What
+        did
+        Tom say?".
     """
     tokens = caption.tokens
     if tokens[0].lower != "why":
@@ -81,7 +82,7 @@ def read_predicate(caption: Caption, place: int) -> Predicate | None:
     if not is_verb_form(verb, "VB" if asking & DOING else "VBG") or not asking & (DOING | BEING):
         return None
     lemma = verb_lemma(verb)
-    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # with punctuation in between
+    if lemma in ("be", "do") or words[-1] - place + 1 != len(words):  # if there is punctuation in between
         return None
     rest = caption.text[tokens[place].end : tokens[words[-1]].end].strip()
     said = frozenset(tokens[number].lower for number in words[1:]) - ARTICLES
@@ -108,7 +109,7 @@ def find_restated(caption: Caption, predicate: Predicate, subject: str) -> Resta
 
 
 def _ends(tokens: Sequence[Token], stop: int) -> bool:
-    """Return whether the predicate ends at a token: not before "to the door" or "for Jerry"."""
+    """Return whether the predicate ends at a token. It does not end before "to the door" or "for Jerry"."""
     if stop == len(tokens) or not tokens[stop].is_word:
         return True
     after = tokens[stop + 1].lower if stop + 1 < len(tokens) else ""
@@ -118,7 +119,7 @@ def _ends(tokens: Sequence[Token], stop: int) -> bool:
 
 
 def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
-    """Return the form of a verb; None if it may be a noun, passive or perfect."""
+    """Return the form of a verb, or None if it may be a noun, passive or perfect."""
     word, before = tokens[place].lower, tokens[place - 1].lower
     if before in ARTICLES:
         return None  # "their barking"

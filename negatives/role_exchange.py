@@ -89,7 +89,7 @@ def _is_patient(caption: Caption, clause: Clause, agent: Entity, other: Entity) 
 
 
 def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) -> bool:
-    """Return whether "and" coordinates an entity with a name outside the cast: "Jerry and Lilli"."""
+    """Return whether "and" joins an entity with a name outside the cast, as in "Jerry and Lilli"."""
     tokens, after = caption.tokens, entity.stop + 1
     if after >= len(tokens) or tokens[entity.stop].lower != "and" or any(e.first == after for e in found):
         return False
@@ -97,19 +97,19 @@ def _with_stranger(caption: Caption, entity: Entity, found: Sequence[Entity]) ->
 
 
 def _is_alternative(caption: Caption, entity: Entity) -> bool:
-    """Return whether "or" presents an entity as an alternative: "the goldfish or canary"."""
+    """Return whether "or" presents an entity as an alternative, as in "the goldfish or canary"."""
     around = [caption.tokens[n].lower for n in (entity.first - 1, entity.stop) if 0 <= n < len(caption.tokens)]
     return bool({"or", "nor"} & set(around))
 
 
 def _holds_of_several(caption: Caption) -> bool:
-    """Return whether a word requires a plural: "between", "getting along"; not "tying the whiskers together"."""
+    """Return whether a word such as "between" or "getting along" requires several entities."""
     named = [token.lower for before, token in pairwise(caption.tokens) if before.tag != "NNS"]
     return bool(confusion_table()["of_several"] & set(named))
 
 
 def _is_explained(caption: Caption, entity: Entity) -> bool:
-    """Return whether an apposition follows an entity: "his girlfriend, Toots"."""
+    """Return whether an apposition follows an entity, as in "his girlfriend, Toots"."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or tokens[after].text != "," or tokens[after + 1].tag != "NNP":
         return False
@@ -118,14 +118,14 @@ def _is_explained(caption: Caption, entity: Entity) -> bool:
 
 
 def _modifies(caption: Caption, entity: Entity) -> bool:
-    """Return whether a name modifies a noun: "Tom and Jerry cartoons"."""
+    """Return whether a name modifies a noun, as in "Tom and Jerry cartoons"."""
     tokens = caption.tokens
     after = tokens[entity.stop] if entity.stop < len(tokens) else None
     return after is not None and after.tag == "NNS" and is_named(tokens, entity) and not can_be_verb(after.lower)
 
 
 def _is_restricted(caption: Caption, entity: Entity) -> bool:
-    """Return whether a relative clause without "that" follows, which is impossible after a name: "the fish he had"."""
+    """Return whether a relative clause without "that" follows, as in "the fish he had". A name cannot precede one."""
     tokens, after = caption.tokens, entity.stop
     if after + 1 >= len(tokens) or is_named(tokens, entity):
         return False
@@ -150,7 +150,7 @@ def _is_restricted(caption: Caption, entity: Entity) -> bool:
 
 
 def _is_symmetric(caption: Caption, clause: Clause, patient: Entity) -> bool:
-    """Return whether a verb is symmetric: "met Jerry", "played chess with Jerry"."""
+    """Return whether a verb is symmetric, as in "met Jerry" and "played chess with Jerry"."""
     tokens, table = caption.tokens, confusion_table()
     if owns(tokens, patient):
         return False

@@ -1,4 +1,4 @@
-"""Exact nearest-neighbour search by cosine."""
+"""Find nearest neighbours exactly, by cosine similarity."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..core.progress import tracked
 Floats = NDArray[np.float32]
 Indices = NDArray[np.int32]
 
-TILE = 1024  # queries per tile; fewer if there are many vectors
-CELLS = 1 << 23  # cells per tile of cosines
+TILE = 1024  # number of queries per tile; fewer if there are many vectors
+CELLS = 1 << 23  # number of cells in a tile of cosines
 ROUNDED = 1e5
-EXCLUDED = -2.0  # replaces a cosine
+EXCLUDED = -2.0  # stands for an excluded cosine
 
 
 def nearest(

@@ -1,4 +1,4 @@
-"""Settings of mining."""
+"""Define the options for mining distractors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..language.words import TaggerKind
 
 
 def hard(settings: Any) -> bool:
-    """Return whether distractors are chosen by score, for settings of mining or of a build."""
+    """Return whether distractors are chosen by score. `settings` may be those of mining or of a build."""
     mining = getattr(settings, "mining", settings)
     return bool(mining.negatives == "hard" and mining.balance == "none")
 
 
 def mined(settings: Any) -> bool:
-    """Return whether distractors are hard negatives rather than random."""
+    """Return whether distractors are hard negatives and not random."""
     return bool(getattr(settings, "mining", settings).negatives == "hard")
 
 
@@ -31,7 +31,7 @@ def strict(settings: Any) -> bool:
 
 @dataclass(frozen=True)
 class MiningSettings:
-    """Settings for choosing distractors.
+    """Options for choosing distractors.
 
     Attributes:
         negatives: "hard", or "random" as a baseline with the same exclusions.
@@ -115,7 +115,7 @@ class MiningSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class PoolSettings:
-    """Settings for the source of distractors.
+    """Options that determine where distractors come from.
 
     Attributes:
         imitate_release: Whether to choose options as in the released CausalChaos.
@@ -162,7 +162,7 @@ class PoolSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class MineSettings(PoolSettings):
-    """Settings of `stressreel mine`."""
+    """Options of `stressreel mine`."""
 
     questions: str = option(
         "",
@@ -198,7 +198,7 @@ RELEASED_POOL = {"pool": "all", "rank_by": "explanation", "keep_apart": False}
 
 
 def released(settings: Any) -> Any:
-    """Return the settings of the release if `imitate_release` is set, else the settings unchanged."""
+    """Return the settings of the release if `imitate_release` is set. Otherwise return the settings unchanged."""
     if not settings.imitate_release:
         return settings
     return replace(settings, mining=replace(settings.mining, **RELEASED_MINING), **RELEASED_POOL)
@@ -208,7 +208,7 @@ SCORED = ("top_k", "alpha", "beta", "tau", "max_lend", "ties")
 
 
 def refuse_unused(settings: Any) -> None:
-    """Refuse options that have no effect on balanced options.
+    """Reject options that have no effect on balanced options.
 
     Raises:
         UsageError: Such an option differs from its default.
@@ -226,7 +226,7 @@ def refuse_unused(settings: Any) -> None:
 
 
 def advice(settings: Any) -> str:
-    """Return advice on options that provide more distractors per question."""
+    """Return which options to change to get more distractors per question."""
     pool = "--pool all, " if settings.pool == "split" else ""
     apart = "--no-keep-apart, " if settings.keep_apart else ""
     plain = "--balance none, " if strict(settings) else ""
@@ -236,7 +236,7 @@ def advice(settings: Any) -> str:
 
 
 def read_columns(given: Any) -> tuple[str, ...]:
-    """Parse "question=Q,answer=A", given once or several times, or a dictionary, as ("question=Q", "answer=A").
+    """Parse "question=Q,answer=A", given once, several times or as a dictionary, as ("question=Q", "answer=A").
 
     Raises:
         ValueError: The form is invalid, or a column is specified twice.

@@ -1,4 +1,4 @@
-"""Detect the statement in an answer: its main clause, or the one after "because", with coordinated verbs."""
+"""Find the statement in an answer: its main clause or the one after "because", with coordinated verbs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .cast import confusion_table
 
 
 def stated_clause(caption: Caption) -> Clause | None:
-    """Return the main clause, or the clause after an initial "because"."""
+    """Return the main clause or, if the text starts with "because", the clause after that."""
     found = clauses(caption)
     if caption.tokens and caption.tokens[0].lower == "because":
         opened = next((clause for clause in found if clause.finite), None)
@@ -33,7 +33,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
     found: list[Clause] = []
     if not main.finite:
         return found
-    holder, inside = main, False  # last clause of the subject, and whether an object clause follows it
+    holder, inside = main, False  # last clause with this subject, and whether an object clause follows it
     for clause in clauses(caption):
         if not clause.finite or clause.verb.main <= main.verb.main:
             continue
@@ -54,7 +54,7 @@ def joined_clauses(caption: Caption, main: Clause) -> list[Clause]:
 
 
 def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether "and" adds a verb with the same subject rather than a participle: "being chased and caught"."""
+    """Return whether "and" adds a verb with the same subject, and not a participle as in "being chased and caught"."""
     joint = clause.verb.tokens[0] - 1
     if holder.subject is not None and clause.subject is not None and clause.role != "coordinate":
         again = [token.lower for token in tokens[clause.subject.first : clause.subject.stop]]
@@ -82,7 +82,7 @@ def _shares_subject(tokens: Sequence[Token], holder: Clause, clause: Clause) -> 
 
 
 def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether ", and" ends an embedded clause: "Tom was scared after Spike barked, and ran"."""
+    """Return whether ", and" ends an embedded clause, as in "Tom was scared after Spike barked, and ran"."""
     if clause.role == "relative" or clause.stop + 1 >= len(tokens) or clause.subject is None:
         return False
     opened = tokens[clause.subject.first - 1].lower in confusion_table()["reasons"]
@@ -91,14 +91,14 @@ def _ends_with_comma(tokens: Sequence[Token], holder: Clause, clause: Clause) ->
 
 
 def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
-    """Return whether a verb expresses a wish or feeling: "wanted to run", "was afraid"."""
+    """Return whether a verb expresses a wish or feeling, as in "wanted to run" and "was afraid"."""
     minds = confusion_table()["joined_minds"]
     behind = [token.lower for token in tokens[clause.verb.main : clause.verb.main + 3]]
     return clause.verb.lemma in minds or (clause.verb.copula and any(word in minds for word in behind))
 
 
 def _opens_object_clause(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether a clause is an object clause, introduced by "that", "how" or no word before its subject."""
+    """Return whether a clause is an object clause, introduced by "that", by "how" or by nothing."""
     if clause.subject is None or clause.role == "relative":
         return False
     between = tokens[holder.verb.main + 1 : clause.subject.first]

@@ -1,4 +1,4 @@
-"""A uniform style for all options of a question, so that annotators' habits do not reveal the correct one."""
+"""Write all options of a question in the same style, so that annotators' habits do not reveal the correct one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MARK = re.compile(r"\s+([,.;:!?])")
 
 
 def plain_style(text: str, names: tuple[str, ...] = ()) -> str:
-    """Capitalize the first letter and the names in a text, and remove an initial "because" and the final period.
+    """Capitalize the first letter and the names in a text, and remove "because" from its start and a final period.
 
     Returns:
         The text, unchanged if the result would be empty.

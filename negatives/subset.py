@@ -1,4 +1,4 @@
-"""The balanced subset: rows on which blind baselines are at chance and no cue predicts the correct option."""
+"""Select the balanced subset: rows on which blind baselines are at chance and no cue predicts the correct option."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ Flags = NDArray[np.bool_]
 Indices = NDArray[np.int64]
 
 MOST_LEFT_OUT = 0.25
-REPEATS = 2  # fits within a split, each with different folds
-MOST_ROWS = 12_000  # maximum rows that a model learns from
+REPEATS = 2  # number of fits within a split, each with different folds
+MOST_ROWS = 12_000  # maximum number of rows from which a model learns
 LIMIT = 4.0  # maximum distance of a feature from its mean, in standard deviations
-STEPS = 400  # maximum number of steps; rows are flagged individually, or several per step to stay below it
-WEIGHT = 2.0  # weight of the cues relative to the baselines
+STEPS = 400  # maximum number of steps; rows are flagged one by one, or several per step to stay below it
+WEIGHT = 2.0  # weight of the cues compared with the baselines
 LOSS_DIGITS = 9
 DIGITS = 4
 
 
 @dataclass(frozen=True, eq=False)
 class SampledRows:
-    """Rows with their options.
+    """Rows and the options that were sampled for them.
 
     Attributes:
         places: Positions of their options, the correct one first, of shape (rows, options).
@@ -48,7 +48,7 @@ class SampledRows:
 
 
 def guessable_rows(sampled: SampledRows, seed: int, learnt: Callable[[], None]) -> Flags:
-    """Flag the rows outside the balanced subset of each split.
+    """Flag the rows that are outside the balanced subset of each split.
 
     The baselines are networks on texts, the option most similar to the question, the one that shares most words with
     it, and models of cues and counts. The latter are fitted for each target and for all together, on all splits or on

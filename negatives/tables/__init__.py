@@ -1,1 +1,1 @@
-"""Word lists of the negatives."""
+"""Word lists used to choose distractors."""
