@@ -1,4 +1,4 @@
-"""Sample distractors with the same distribution as correct options, so that models without video are at chance.
+"""Sample balanced distractors: they follow the distribution of correct options, so that blind models are at chance.
 
 If the distractors of a question were drawn from the same distribution of texts as its correct option, no model of
 question and options could beat chance. That density over the candidates is estimated in rounds: a model of question and
@@ -6,10 +6,9 @@ option learns to separate correct options from sampled ones, its log-odds are ad
 and distractors are sampled again. A second stage does the same with entire option sets, because the most central or the
 longest option is a property of the set. A row is only scored by models trained without it.
 
-Sampling cannot remove every signal: a borrowed answer is an option of several questions and is most similar to its own.
-Rows that remain guessable are therefore flagged (`subset`). Two alternatives were rejected because they left too few
-plausible candidates, which trees detected: limiting each text to as many uses as a distractor as it has as a correct
-option, and excluding it from being borrowed.
+Sampling cannot remove every signal. The rest is handled by flags (`subset`): a borrowed answer is an option of several
+questions and most similar to its own. Two alternatives left too few plausible candidates, which trees detected:
+limiting each text to as many uses as a distractor as it has as a correct option, and excluding it from being borrowed.
 
 The guiding models (`learners`) are small: a network on question and option, and another with a conditional logit on the
 set.
@@ -38,13 +37,13 @@ Indices = NDArray[np.int64]
 
 ENERGY_DIGITS = 4
 SPREAD = 24.0  # scale of projected embeddings in the input of networks
-STEPS = (1.0, 0.7, 0.5)  # weight of a model's log-odds in every round
-CONTRAST = 6  # number of candidates sampled per correct option for training
-SETS = 48  # number of option sets per row from which the second stage selects
+STEPS = (1.0, 0.7, 0.5)  # weight of a model's log-odds in each round
+CONTRAST = 6  # sampled candidates per correct option in training
+SETS = 48  # option sets per row from which the second stage selects
 SET_ROUNDS = 8
 SET_STEP = 0.6
-MOST_SETS = 6_000  # maximum number of rows from which the second stage learns, as all their sets are in memory
-MOST_ROWS = 12_000  # maximum number of rows from which a model learns
+MOST_SETS = 6_000  # maximum rows used to learn from sets, which are all in memory
+MOST_ROWS = 12_000  # maximum rows that a model learns from
 CLIP = 4.0
 USED_UP = 100.0  # subtracted from the energy of a text that another split uses
 UNUSED = -1
@@ -52,7 +51,7 @@ UNUSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """The distractors that were sampled.
+    """The sampled distractors.
 
     Attributes:
         chosen: Positions of each row's chosen candidates, from 0.
@@ -96,7 +95,7 @@ def balance(
 
 
 class _Sampler:
-    """Holds the energies of all candidates. Rows are sorted by id, and candidates are numbered from 1."""
+    """The energies of all candidates; rows are sorted by id, and positions of candidates start at 1."""
 
     def __init__(
         self, ids: Sequence[str], questions: Floats, targets: Mapping[str, Target], groups: Sequence[str], seed: int
@@ -115,25 +114,25 @@ class _Sampler:
         }
         keys = [target.keys for target in self.targets.values()]
         self.energies = np.where(keys[0][:, 1:] >= 0, np.float32(0), np.float32(-np.inf))
-        # Whether two candidates share a text, so that they cannot both be options of a question.
+        # Whether two candidates share a text, so that they are never options of one question.
         self.clash = np.any([one[:, :, None] == one[:, None, :] for one in keys], axis=0)
 
     def sample(self, rows: Indices, count: int, draws: int, spent: Floats | float = 0.0) -> Indices:
         """Sample candidates without replacement according to their energies (Gumbel top-k).
 
-        The result contains positions of shape (rows, draws, count), which are 0 if there are too few candidates.
+        The result contains positions of shape (rows, draws, count), 0 if there are too few.
         """
         noise = self.rng.gumbel(size=(len(rows), draws, self.energies.shape[1]))
         keys = (self.energies[rows] + spent)[:, None] + noise.astype(np.float32)
         return self._distinct(rows, keys.astype(np.float32, copy=False), count)
 
     def first(self, rows: Indices, count: int) -> Indices:
-        """Return the first candidates as positions of shape (rows, count), which are 0 if there are too few."""
+        """Return the first candidates by position, shape (rows, count), 0 if there are too few."""
         keys = np.where(np.isfinite(self.energies[rows]), -np.arange(self.energies.shape[1], dtype=np.float32), -np.inf)
         return self._distinct(rows, keys[:, None], count)[:, 0]
 
     def _distinct(self, rows: Indices, keys: Floats, count: int) -> Indices:
-        """Return the positions with the largest keys whose texts differ from each other and from the correct text."""
+        """Return the positions with the largest keys whose texts differ from one another and from the correct text."""
         keys = np.where(self.clash[rows, :1, 1:], -np.inf, keys)
         found = np.zeros((*keys.shape[:2], count), np.int64)
         for number in range(count if keys.shape[2] else 0):
@@ -144,7 +143,7 @@ class _Sampler:
         return found
 
     def learn(self, learnt: Callable[[], None]) -> None:
-        """Train models to separate correct from sampled options, and add their log-odds to other rows' energies."""
+        """Fit correct against sampled options on some folds, and add the log-odds to the energies of the other rows."""
         every = np.arange(len(self.ids))
         for number, step in enumerate(STEPS):
             for name, features in self.features.items():
@@ -167,7 +166,7 @@ class _Sampler:
     def _score(
         self, features: PairFeatures, scale: tuple[Floats, Floats], network: Scorer, rows: Indices, added: Floats
     ) -> None:
-        """Write the log-odds of the candidates of some rows, relative to their mean, to `added`."""
+        """Write the log-odds of the candidates of rows, relative to their mean, to `added`."""
         for some in chunks(rows):
             there = np.isfinite(self.energies[some])
             places = np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape)
@@ -177,7 +176,7 @@ class _Sampler:
             added[some] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
 
     def choose_sets(self, need: int, splits: Sequence[str], learnt: Callable[[], None]) -> Balanced:
-        """Choose sampled sets in which the correct option is inconspicuous, and flag rows that remain guessable."""
+        """Choose sampled sets in which the correct option is inconspicuous, and flag the guessable rows."""
         # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
         split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
         split = np.array([split_order.index(splits[row]) for row in self.order], np.int64)
@@ -219,12 +218,12 @@ class _Sampler:
         return Balanced([some[some > 0] - 1 for some in chosen[back]], guessable[back])
 
     def sample_sets(self, rows: Indices, spent: Floats | float = 0.0) -> Indices:
-        """Sample option sets of shape (rows, SETS, need). If candidates rule out too many others, take the first."""
+        """Sample option sets, shape (rows, SETS, need); if candidates exclude too many others, take the first ones."""
         found = self.sample(rows, self.need, SETS, spent)
         return np.where((found > 0).all(2, keepdims=True), found, self.greedy[rows][:, None])
 
     def set_features(self, rows: Indices, sets: Indices) -> Floats:
-        """Return the features of option sets, for all targets together."""
+        """Return the features of option sets for all targets."""
         return np.concatenate([set_features(target, rows, sets) for target in self.targets.values()], axis=3)
 
     def _choose(self, rows: Indices, judge: _SetJudge, split: int, used_in: Mapping[str, Indices]) -> Indices:
@@ -239,7 +238,7 @@ class _Sampler:
         return best
 
     def _use(self, rows: Indices, chosen: Indices, split: Indices, used_in: Mapping[str, Indices]) -> None:
-        """Mark texts that are never correct with the split that uses them."""
+        """Mark the texts that are never correct with the split that uses them."""
         for name, target in self.targets.items():
             new = np.sum(list(target.rights.values()), axis=0) == 0
             taken, place = np.nonzero(chosen[rows])
@@ -248,10 +247,10 @@ class _Sampler:
 
 
 class _SetJudge:
-    """Models, trained in rounds, that try to find the correct option of a set from features of the set."""
+    """Models trained in rounds to find the correct option of a set by features of the set."""
 
     def __init__(self, sampler: _Sampler, rows: Indices, learnt: Callable[[], None]):
-        """Train on sampled sets. Each round uses the sets that the previous rounds prefer."""
+        """Learn from sampled sets; each round learns from the sets that previous rounds prefer."""
         self._models: list[tuple[Sequence[Scorer], Indices]] = []
         table = np.empty(0, np.float32)
         for first in range(0, len(rows), CHUNK):  # the table is most of the memory, so it exists once
@@ -262,7 +261,7 @@ class _SetJudge:
             table[first : first + CHUNK] = features
         self._mean = table.mean((0, 1, 2))
         table -= self._mean
-        squares = sum(np.square(one).mean((0, 1)) for one in table)  # row by row, as squaring it needs as much memory
+        squares = sum(np.square(one).mean((0, 1)) for one in table)  # row by row, as its square needs the same memory
         self._scale = np.sqrt(squares / np.float32(len(table))) + np.float32(LEAST)
         table /= self._scale
         value = sampler.rng.gumbel(size=table.shape[:2])
@@ -275,7 +274,7 @@ class _SetJudge:
             learnt()
 
     def excess(self, rows: Indices, features: Floats) -> Floats:
-        """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets)."""
+        """Return how conspicuous the correct option is, shape (rows, sets)."""
         features = (features - self._mean) / self._scale
         odds = (log_likelihood(scored(scorers, folds[rows], features)) for scorers, folds in self._models)
         found: Floats = np.float32(SET_STEP) * np.sum(list(odds), axis=0)

@@ -1,4 +1,4 @@
-"""Mine balanced distractors: collect candidates, measure what blind models could exploit, and sample."""
+"""Mine balanced distractors: build candidates, measure the cues available to blind models, and sample."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from .option_cues import measure
 from .options import COSINE_DIGITS, Embed, Mined, MinedOptions, Negative, QuestionRow
 from .settings import MiningSettings
 
-SAME_TEXT = 0.8  # cosine similarity at which a candidate may be correct, unless --same-text is given
+SAME_TEXT = 0.8  # cosine from which a candidate may be correct, unless --same-text is specified
 
-VERSION = 2  # version of the sampling method
+VERSION = 2  # version of the sampled options
 
 
 def mine_balanced(
@@ -29,9 +29,9 @@ def mine_balanced(
     kept_apart: Mapping[str, Sequence[str]] | None = None,
     train: str | None = None,
 ) -> MinedOptions:
-    """Sample distractors that no model of question and options can distinguish from the correct option.
+    """Sample distractors that no model of question and options can separate from the correct option.
 
-    The distractors for a row's answer and for its explanation come from the same source rows.
+    Distractors for the answer and for the explanation of a row have the same source rows.
 
     Args:
         rows: The questions, in any order.
@@ -54,7 +54,7 @@ def mine_balanced(
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
 
     def distinct(row: int) -> list[Candidate]:
-        """Return the candidates, except any with a text so similar to a correct one that it may be correct, too."""
+        """Return the candidates without a text so similar to a correct one that it may be correct, too."""
         own, *others = (
             np.stack([vectors[name][text] for name, text in texts.items()]).astype(np.float64)
             for texts in (right[row], *(offer.texts for offer in offers[row]))

@@ -1,4 +1,4 @@
-"""Collect candidate distractors for a question: answers from its pool, and answers adapted from other questions."""
+"""Candidate distractors of a question: answers from its pool, and answers adapted from other questions."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from .search import nearest
 from .style import plain_style
 from .transfer import Roles, carry_over, read_roles
 
-DONORS = 72  # number of questions whose answers are adapted
-RESTATING = 16  # number of additional questions, whose answers restate the question
-OWN = 12  # number of questions in the same pool whose answers are used unchanged
-FEW = 4  # number of candidates below which doubtful ones are added
-FEWEST = 16  # minimum number of candidates per row, if the pool is large enough
-SAME_WORDING = 10  # number of donors among questions with the same wording
+DONORS = 72  # questions whose answers are adapted
+RESTATING = 16  # additional ones whose answers restate their question
+OWN = 12  # questions in the same pool whose answers are used unchanged
+FEW = 4  # threshold below which doubtful candidates are added
+FEWEST = 16  # minimum candidates per row, if the pool is large enough
+SAME_WORDING = 10  # donors among questions with the same wording
 SOMEBODY = "somebody"
-REMEMBERED = 1 << 18  # number of adapted texts to cache
+REMEMBERED = 1 << 18  # cached adapted texts
 
 folded = lru_cache(maxsize=REMEMBERED)(text_key)
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A text, or an answer with its explanation, that may become a distractor.
+    """A candidate distractor.
 
     Attributes:
         source: Number of the row whose correct texts these are, or from which they were adapted.
@@ -47,7 +47,7 @@ class Candidate:
 
 
 class AdaptableTexts:
-    """The parsed texts of all questions, which can be adapted to other questions.
+    """The parsed texts of all questions, and their adaptations to other questions.
 
     Nothing in this class depends on splits, so several divisions of the same questions can share an instance.
 
@@ -90,7 +90,7 @@ class AdaptableTexts:
         return self._numbers.setdefault(roles, len(self._numbers))
 
     def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
-        """Adapt the texts of one row to the question of another. Return None if that is impossible.
+        """Return the texts of one row adapted to the question of another; None if that is impossible.
 
         Args:
             source: The row to which the texts belong.
@@ -122,7 +122,7 @@ class AdaptableTexts:
 
 
 class Candidates:
-    """The candidate distractors of every row."""
+    """The candidates of every row."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Candidates:
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
     ):
-        """For each question, find other questions with similar wording."""
+        """Find questions of similar wording for each question."""
         self.rows, self._adaptable, self._seed, self._limit = rows, adaptable, seed, same_question
         place = {row.id: number for number, row in enumerate(rows)}
         self._apart = [
@@ -156,7 +156,7 @@ class Candidates:
                 self._near_own[own] = [members[other] for other in others]
 
     def of(self, row: int) -> list[Candidate]:
-        """Return the candidates of a row, doubtful ones last. All differ from each other and from the correct texts."""
+        """Return the candidates of a row, distinct from one another and from the correct texts; doubtful ones last."""
         asked, own_texts, targets = self.rows[row], self._adaptable.texts[row], self._adaptable.targets
         right = [folded(own_texts[target]) for target in targets]
         found: dict[tuple[str, ...], Candidate] = {}
@@ -216,7 +216,7 @@ class Candidates:
 
 
 class _SimilarWording:
-    """Ranks donors by how similar their questions are, regardless of the people involved."""
+    """Donors ranked by the similarity of their questions, regardless of the people involved."""
 
     def __init__(self, wordings: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, donors: Sequence[int]):
         self._rows: dict[str, list[int]] = {}
@@ -230,7 +230,7 @@ class _SimilarWording:
         self._near = nearest(vectors, offered, min(2 * DONORS, len(offered)))
 
     def of(self, row: int) -> Iterator[int]:
-        """Yield donors, the most similar first. Of those with the same wording, yield a few at random."""
+        """Yield donors, most similar first; of those with the same wording, a few at random."""
         for other in (self._distinct[n] for n in self._near[self._number[self._wordings[row]]].tolist()):
             members = self._rows[other]
             if len(members) > SAME_WORDING:

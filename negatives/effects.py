@@ -1,4 +1,4 @@
-"""Detect answers that may also be correct because they state the same effect in other words."""
+"""Test for answers that may also be correct because they state the same effect in other words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTENT = frozenset(
 
 @cache
 def effects() -> dict[str, frozenset[str]]:
-    """Return the synonym groups of each word. A group is named after its first word."""
+    """Return the synonym groups of each word, named after their first word."""
     path = Path(__file__).parent / "tables" / "same_effect.yaml"
     found: dict[str, set[str]] = {}
     for line in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
@@ -29,21 +29,21 @@ def effects() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 18)
 def said(text: str) -> frozenset[str]:
-    """Return the content words of a text, without words of intent and with synonyms merged."""
+    """Return the content words of a text without words of intent, with synonyms merged."""
     known = effects()
     words = content_words(text) - INTENT
     return frozenset(one for word in words for one in known.get(word, (word,)))
 
 
 def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
-    """Return whether a candidate may be correct too, judging by its words.
+    """Return whether a candidate may be correct too, according to its words.
 
     `right` contains the text of the same target first, then others such as the explanation.
     """
     words, asked = said(candidate), said(question)
     more = words - asked
     if not more:
-        return True  # it only repeats the question
+        return True  # only repeats the question
     if _is_common(candidate, asked) and not _is_common(right[0], asked):
         return True  # "Tom was shocked" is compatible with any reason to scream
     known = frozenset[str]().union(*(said(text) for text in right))
@@ -53,6 +53,6 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 
 
 def _is_common(text: str, asked: frozenset[str]) -> bool:
-    """Return whether a text states nothing but a feeling or a common aim."""
+    """Return whether a text only states a feeling or a common aim."""
     words = said(text)
     return bool(words & COMMON) and len(words - COMMON - asked) <= (not words & asked)  # otherwise it names a person

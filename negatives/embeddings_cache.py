@@ -1,4 +1,4 @@
-"""Compute embeddings of texts, and cache them by model and text in the user's cache folder.
+"""Embeddings of texts, cached in the user's cache folder by model and text.
 
 Texts are encoded in batches of fixed size and equal token count. This avoids padding, which is faster, and makes an
 embedding depend only on its text, bit for bit, regardless of the other texts in the batch.
@@ -24,12 +24,12 @@ Floats = NDArray[np.float32]
 
 VERSION = 1  # version of the encoding
 BATCH = 16
-SHARD = 1024  # number of embeddings written at a time, which limits what is lost if a run is stopped
+SHARD = 1024  # embeddings written at a time, which limits the loss if a run is stopped
 KEY_BYTES = 16
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
-    """Return the embeddings of texts, computing only those that are not cached.
+    """Return the embeddings of texts, reading cached ones and computing the others.
 
     The cache is `$XDG_CACHE_HOME/stressreel/embeddings` (default `~/.cache`), with one folder per model. Its files are
     written atomically and never change, so any number of processes can read and add.
@@ -65,7 +65,7 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
 
 
 def cache_folder(model: str | None = None) -> Path:
-    """Return the folder in which the embeddings of a model are cached.
+    """Return the cache folder for a model's embeddings.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -77,7 +77,7 @@ def cache_folder(model: str | None = None) -> Path:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit torch to one thread, as more threads would slow down such small batches."""
+    """Limit torch to one thread, as threads cost more time than they save on such small batches."""
     import torch
 
     before = torch.get_num_threads()
@@ -93,7 +93,7 @@ def _key(text: str) -> bytes:
 
 
 def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[list[tuple[bytes, Floats]]]:
-    """Yield the requested embeddings from each file in a folder. Damaged files are skipped."""
+    """Yield the requested embeddings of each file in a folder, skipping damaged files."""
     for path in sorted(folder.glob("*.npy")):
         try:
             table = np.load(path, mmap_mode="r")
@@ -125,7 +125,7 @@ def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
 def _encoded(
     encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress
 ) -> Iterator[list[tuple[bytes, Floats]]]:
-    """Encode texts in batches of the same shape, and yield the results in shards."""
+    """Encode texts in batches of equal shape, and yield them in shards."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
     for length, item in zip(lengths, texts, strict=True):

@@ -1,4 +1,4 @@
-"""Train the models of question and options that guide the sampling of distractors: a network and a conditional logit.
+"""Models of question and options that guide the sampling of distractors: a network and a conditional logit.
 
 Networks use float32 arithmetic on one thread, and all scores are rounded before use. Trees and n-grams are never used
 here, so that they remain independent judges (`evaluation.blind`).
@@ -27,8 +27,8 @@ BATCH = 64
 DROPOUT = 0.3
 RATE = 1e-3
 DECAY = 1e-2
-LEAST = 1e-3  # added to every standard deviation
-PART = 1 << 13  # number of options scored at a time, so that their features fit into the processor's cache
+LEAST = 1e-3  # added to a standard deviation
+PART = 1 << 13  # options scored at a time; their features fit into the cache of a processor
 
 
 def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
@@ -46,7 +46,7 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
         np.zeros(HIDDEN, np.float32),
         rng.standard_normal(HIDDEN, np.float32) / np.float32(np.sqrt(HIDDEN)),
     ]
-    first, second = [np.zeros_like(v) for v in values], [np.zeros_like(v) for v in values]  # moments of Adam
+    first, second = [np.zeros_like(v) for v in values], [np.zeros_like(v) for v in values]  # Adam's moments
     step = 0
     for _ in range(EPOCHS):
         order = rng.permutation(rows)
@@ -74,12 +74,13 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
 
 
 def _kept(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Return a dropout mask."""
     kept: Floats = (rng.random(shape, np.float32) > DROPOUT) * np.float32(1 / (1 - DROPOUT))
     return kept
 
 
 def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: int = 60) -> Doubles:
-    """Fit weights that make the first option of each row most likely to be correct (McFadden 1974).
+    """Fit weights under which the first option of each row is most likely the correct one (McFadden 1974).
 
     Args:
         table: Standardized features of shape (rows, options, features).
@@ -115,7 +116,7 @@ def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: in
 
 
 def fit_sets(table: Floats, folds: Indices, seed: int, *key: str) -> list[Scorer]:
-    """Train one model of option sets for each fold, on the rows outside that fold.
+    """Train a model of option sets without each fold.
 
     `table` contains standardized features, float32 of shape (rows, options, features), the correct option first.
     """
@@ -131,7 +132,7 @@ def _fit_set(table: Floats, rng: np.random.Generator) -> Scorer:
 
 
 def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
-    """Score each row with the model that was trained without its fold. `table` has shape (rows, …, features).
+    """Score each row, of shape (rows, …, features), by the model trained without its fold.
 
     The result contains log-odds, up to a constant per set, float32 of shape (rows, …).
     """
@@ -146,13 +147,13 @@ def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
 
 
 def log_likelihood(odds: Floats) -> Floats:
-    """Return the log-probability of the first option, given odds of shape (…, options)."""
+    """Return the log-probability of the first option, for odds of shape (…, options)."""
     found: Floats = odds[..., 0] - np.logaddexp.reduce(odds, axis=-1)
     return found
 
 
 def hit_rate(scores: NDArray[np.floating]) -> Doubles:
-    """Return the probability that the first option of each row, shape (rows, options), scores highest; ties share."""
+    """Return the probability that the first option has the largest score, ties shared, for shape (rows, options)."""
     rounded = scores.round(DIGITS)
     largest = rounded == rounded.max(1, keepdims=True)
     found: Doubles = largest[:, 0] / largest.sum(1)

@@ -37,10 +37,10 @@ Rows = NDArray[np.int64]
 Draws = NDArray[np.uint64]
 
 SCORE_DIGITS = 8
-JITTER = 1e-9  # less than the last digit of a score; a seeded draw decides between equal offers
-REACH = 4  # a search returns this multiple of top_k questions, so that the whole pool is seldom needed
-FAR = 16  # a row that finds no free text among this multiple of top_k questions may exceed the limit
-FEW = 64  # how many numbers are drawn individually before the pool is permuted
+JITTER = 1e-9  # below the last digit of a score; a seeded draw decides between equal offers
+REACH = 4  # a search returns this multiple of top_k questions, so that widening seldom needs the entire pool
+FAR = 16  # a row without a free text among this multiple of top_k questions may exceed the limit
+FEW = 64  # numbers drawn individually before the pool is permuted
 
 
 def mine(
@@ -52,7 +52,7 @@ def mine(
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
 ) -> MinedOptions:
-    """Choose the distractors of every question, for `stressreel mine` and `build-causal`.
+    """Return the distractors of every question, as chosen by `stressreel mine` and `build-causal`.
 
     Args:
         rows: The questions; all have the same targets.
@@ -95,7 +95,7 @@ class Item:
     Attributes:
         text: The correct text.
         pool: Pool, such as a split; items borrow only within their pool.
-        is_donor: Whether other items may borrow the text.
+        is_donor: Whether the text may be borrowed.
     """
 
     id: str
@@ -106,7 +106,7 @@ class Item:
 
 
 def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> list[Item]:
-    """Return one item per question for a target. Texts outside train that are also correct in train are not donors."""
+    """Return the correct texts of one target; texts outside train that are also correct in train are not donors."""
     trained = {text_key(row.texts[target]) for row in rows if row.split == train} if train else set()
     return [
         Item(
@@ -185,7 +185,7 @@ def mine_by_score(
 
 
 class _Pool:
-    """Items that may borrow from each other, sorted by id. The position of an item is its row."""
+    """Items that borrow from one another, sorted by id; the position of an item is its row."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class _Pool:
         self._uses = use_limits(self.text_of.tolist(), [item.is_donor for item in items], settings)
         self._words = [content_words(item.text) if settings.same_text <= 1 else frozenset[str]() for item in items]
         row_of = {item.id: row for row, item in enumerate(items)}
-        # The items of a large group share one list, and the set made from it.
+        # The items of a large group share one list, and the set derived from it.
         lists = [kept_apart.get(item.id, ()) for item in items]
         distinct = {id(some): some for some in lists}
         apart = {key: frozenset(row_of[one] for one in some if one in row_of) for key, some in distinct.items()}
@@ -226,7 +226,7 @@ class _Pool:
         self._draws = np.frombuffer(digests, "<u8").astype(np.uint64)
 
     def hard(self) -> list[Mined]:
-        """Choose hard negatives for each row."""
+        """Return the hard negatives of each row."""
         near = nearest(self._asked, None, REACH * self.settings.top_k, below=self._limit)
         askers = [_Asker(self, row, near[int(self._question_of[row])]) for row in range(len(self.items))]
         if self.settings.max_lend == 0:
@@ -234,9 +234,9 @@ class _Pool:
         return self._shared(askers)
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
-        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used more often than allowed."""
+        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used beyond its limit."""
         holders: list[list[tuple[float, int]]] = [[] for _ in self._uses]
-        bars = np.where(np.array(self._uses) > 0, -np.inf, np.inf)  # lowest offer that each text accepts
+        bars = np.where(np.array(self._uses) > 0, -np.inf, np.inf)  # smallest offer that each text accepts
         waiting = list(reversed(askers))
         while waiting:
             asker = waiting.pop()
@@ -253,7 +253,7 @@ class _Pool:
         return [asker.fill().mined() for asker in askers]  # rows with too few distractors exceed the limits
 
     def random(self, seed: int) -> Iterator[Mined]:
-        """Choose random distractors for each row."""
+        """Yield random distractors for each row."""
         used = [0] * len(self._uses)
         for row, item in enumerate(tracked(self.items, "sampling distractors", "question")):
             taken: list[int] = []
@@ -291,10 +291,10 @@ class _Pool:
         return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
 
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
-        """Return the first `count` rows by question cosine, their cosines, and whether the whole pool was searched."""
+        """Return the first `count` rows by question cosine, their cosines, and whether the pool is exhausted."""
         known = near[near >= 0].astype(np.int64)
         found, cosines = self._nearest_rows(row, known, count)
-        every = len(known) < len(near)  # a search with fewer results than requested has found everything
+        every = len(known) < len(near)  # a search with fewer results than requested has returned everything
         if len(found) < count and not every:
             others = np.delete(np.arange(len(self._donors)), self._question_of[row])
             found, cosines = self._nearest_rows(row, others, count)
@@ -302,10 +302,10 @@ class _Pool:
         return found[:count], cosines[:count], every and len(found) <= count
 
     def _nearest_rows(self, row: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
-        """Return at least `count` rows with these questions, if the pool has that many."""
+        """Return at least `count` rows of these questions, if the pool has as many."""
         number = int(self._question_of[row])
         cosines = _cosines(self._asked[others], self._asked[number])
-        if self._limit is None:  # rows with the same question then count as well
+        if self._limit is None:  # rows with the identical question then count as well
             others, cosines = np.append(others, number), np.append(cosines, 1.0)
         else:
             others, cosines = others[cosines < self._limit], cosines[cosines < self._limit]
@@ -328,7 +328,7 @@ class _Pool:
         return rows if self.settings.ties == "id" else self.tie_breakers(row, rows)
 
     def tie_breakers(self, row: int, rows: Rows) -> Draws:
-        """Return a random number for each pair of a row with another, by the finalizer of splitmix64 (Steele 2014)."""
+        """Return a random number for each pair of a row and others, by the finalizer of splitmix64 (Steele 2014)."""
         mixed = self._draws[rows] ^ (self._draws[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -336,7 +336,7 @@ class _Pool:
         return found
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
-        """Return the rows that are not equivalent to a row, best first, with their question cosines and scores."""
+        """Return the rows that are not equivalent to a row, best first, with question cosines and scores."""
         same = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
         same |= self.text_of[rows] == self.text_of[row]
         words = self._words[row]
@@ -356,7 +356,7 @@ class _Pool:
         )
 
     def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
-        """Count the rows that a row could not use, by the first rule of `REFUSALS` that applies."""
+        """Count the rows that a row could not use, each under the first applicable rule of `REFUSALS`."""
         left = np.ones(len(self.items), np.bool_)
         left[[row, *taken]] = False
         same = np.zeros(len(self.items), np.bool_)
@@ -382,7 +382,7 @@ class _Pool:
         return rounded
 
     def negative(self, row: int, other: int, cos_question: float, score: float) -> Negative:
-        """Return the text of another row as a distractor for a row."""
+        """Return the text of another row as a distractor."""
         item = self.items[other]
         cos_text = _cosine(self.texts[other], self.texts[row])
         return Negative(
@@ -391,7 +391,7 @@ class _Pool:
 
 
 class _Asker:
-    """A row that needs distractors, with its candidates, best first, and those that it currently holds.
+    """A row that needs distractors: its candidates, best first, and those that it currently holds.
 
     `held` maps the position of a held candidate to the positions of those that it excludes as equivalent.
     """
@@ -405,7 +405,7 @@ class _Asker:
         self._widen()
 
     def next(self, bars: Cosines | None) -> int | None:
-        """Return the position of the best available candidate. `bars` are the lowest offers that texts accept."""
+        """Return the position of the best available candidate; `bars` are the smallest offers that texts accept."""
         while True:
             free = np.ones(len(self.rows), np.bool_) if bars is None else self.offers > bars[self.says]
             for place, excluded in self.held.items():
@@ -421,17 +421,17 @@ class _Asker:
                 return None
 
     def drop(self, text: int) -> None:
-        """Give up the candidate with this text."""
+        """Release the candidate with a text."""
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
-        """Add candidates until there are as many as needed or none are left."""
+        """Add candidates until there are as many as needed, or no more."""
         while len(self.held) < self.pool.need and (place := self.next(None)) is not None:
             self.held[place] = []
         return self
 
     def mined(self) -> Mined:
-        """Return the candidates that the row holds as its distractors."""
+        """Return the held candidates."""
         places = sorted(self.held)
         return Mined(
             self.pool.items[self.row].id,
@@ -446,7 +446,7 @@ class _Asker:
         )
 
     def _widen(self) -> bool:
-        """Double the number of candidates. Return whether that added any."""
+        """Double the number of candidates; return whether there were any new ones."""
         if self._whole:
             return False
         count = 2 * self.looked_at or self.pool.settings.top_k
@@ -472,7 +472,7 @@ def _cosine(one: Floats, other: Floats) -> float:
 
 
 def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
-    """Yield every number below `size` once, in random order. The first numbers need no permutation of all."""
+    """Yield every number below `size` once in random order, the first ones without permuting all."""
     seen: set[int] = set()
     for number in rng.integers(0, size, FEW).tolist():
         if number not in seen:
@@ -482,7 +482,7 @@ def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def use_limits(text_of: Sequence[int], is_donor: Sequence[bool], settings: MiningSettings) -> list[float]:
-    """Return how often each text may be used: `max_lend` times its even share, rounded up."""
+    """Return the maximum number of uses of each text: `max_lend` times its even share, rounded up."""
     if settings.max_lend == 0:
         return [np.inf] * (max(text_of, default=-1) + 1)
     share = (settings.num_options - 1) * len(text_of) / max(sum(is_donor), 1)

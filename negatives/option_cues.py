@@ -1,4 +1,4 @@
-"""Measure cues of candidates other than their embeddings: shared words, length, frequency and first words."""
+"""Cues of candidates besides their embeddings: shared words, length, frequency and first words."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Indices = NDArray[np.int64]
 Cues = list[NDArray[np.floating]]
 
 WORD = re.compile(r"\w+")
-OPENINGS = 24  # number of frequent first words, each of which is a cue
+OPENINGS = 24  # most frequent first words, each of which is a cue
 
 
 def measure(
@@ -59,7 +59,7 @@ def measure(
         weight, shared, rarest, share, new = _shared_words(rows, table, own)
         length, capitals, words, marks = (values[own] for values in _of_text(table))
         uses = rights[train][keys] if train in rights else np.zeros(own.shape, np.int64)
-        uses[:, 0] -= [row.split == train for row in rows]  # not counting the row itself
+        uses[:, 0] -= [row.split == train for row in rows]  # excluding the row itself
         known = (uses > 0).astype(np.float32)
         pools = sorted({row.pool for row in rows})
         in_pool = np.array([pools.index(row.pool) for row in rows])[:, None]
@@ -75,7 +75,7 @@ def measure(
 
 
 def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, others: Indices) -> Cues:
-    """Return the cosine of each text with its question and with the text of the other target."""
+    """Return the cosines of all texts with their question and with the text of the other target."""
     near, pair = np.empty(numbers.shape, np.float32), np.empty(numbers.shape, np.float32)
     for rows in chunks(np.arange(len(numbers))):
         texts = own[numbers[rows]]
@@ -85,7 +85,7 @@ def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, ot
 
 
 def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: Indices) -> Cues:
-    """Return cues from the content words that question and option share."""
+    """Return cues from the content words shared by question and option."""
     asked = [content_words(row.question) for row in rows]
     counts = Counter(word for words in asked for word in words)
     weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
@@ -109,7 +109,7 @@ def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: In
 
 
 def _of_text(table: Sequence[str]) -> Cues:
-    """Return the length of each text, and how many capitals, content words, and commas or apostrophes it has."""
+    """Return the length of each text and the numbers of capitals, content words, and commas or apostrophes."""
     return [
         np.array([math.log(len(text) + 1) - 3.6 for text in table]),
         np.array([sum(token[:1].isupper() for token in WORD.findall(text)[1:]) / 2 for text in table]),

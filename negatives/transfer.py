@@ -1,4 +1,4 @@
-"""Adapt an answer to another question by replacing the people and things that it mentions.
+"""Adapt an answer to another question by replacing the people and things of the original question.
 
 "Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
 """
@@ -39,7 +39,7 @@ AUXILIARIES = frozenset(
 
 @dataclass(frozen=True)
 class Player:
-    """A person or thing that a question mentions.
+    """A person or thing mentioned in a question.
 
     Attributes:
         key: Names in lower case.
@@ -55,13 +55,13 @@ class Player:
 
     @property
     def is_thing(self) -> bool:
-        """Return whether the player is a thing and not a person."""
+        """Whether the player is a thing."""
         return self.gender == "thing"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles that people and things have in a question.
+    """The roles in a question.
 
     Attributes:
         subject: The subject; None if uncertain.
@@ -75,19 +75,19 @@ class Roles:
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """Return all people and things, the subject first."""
+        """All people and things, the subject first."""
         return (*([self.subject] if self.subject else []), *self.others)
 
 
 @cache
 def no_things() -> frozenset[str]:
-    """Return nouns that do not denote concrete objects, such as abstract nouns."""
+    """Return nouns that are not concrete objects, such as abstract ones."""
     path = Path(__file__).parent / "tables" / "no_things.yaml"
     return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
 
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
-    """Determine the roles in a question."""
+    """Return the roles in a question."""
     found = tuple(entities(caption, cast))
     place = _subject_place(caption)
     subject: Player | None = None
@@ -123,7 +123,7 @@ def _subject_place(caption: Caption) -> int | None:
 
 
 def _subject(caption: Caption, place: int) -> NounPhrase | None:
-    """Return the subject that starts at a token. In "Why did the dog catch Tom?", it ends before "catch"."""
+    """Return the subject at a token; in "Why did the dog catch Tom?" it ends before "catch"."""
     tokens = caption.tokens
     found = read_noun_phrase(tokens, place, len(tokens), tails=False)
     if found is None or not place or full_form(tokens[place - 1].text) not in DOING or tokens[place].tag != "DT":
@@ -191,7 +191,7 @@ def _things(caption: Caption, found: Sequence[Entity], subject: int | None = Non
 
 
 def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
-    """Return what replaces each person and thing of the source. The result is empty if the subjects do not match."""
+    """Return the replacement of each person and thing of the source; empty if the subjects do not match."""
     if source.subject is None or target.subject is None or source.subject.plural != target.subject.plural:
         return {}
     found = {source.subject.key: target.subject}
@@ -235,7 +235,7 @@ def carry_over(
     moved = {key: player for key, player in pairs.items() if key != player.key}
     if inject:
         _inject(caption, found, pairs, moved, known, target)
-    for key, player in list(moved.items()):  # a displaced one moves to the free position
+    for key, player in list(moved.items()):  # a displaced one takes the free position
         if player.key not in pairs and key in known:
             moved[player.key] = known[key]
             pairs[player.key] = known[key]
@@ -321,7 +321,7 @@ def _put_things(
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
-    """Replace things with other things. Return False if that is impossible."""
+    """Replace things with things; return False if that is impossible."""
     tokens = caption.tokens
     things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
     for number, token in enumerate(tokens):
