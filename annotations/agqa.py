@@ -221,7 +221,6 @@ class _Window:
         return not self.ended
 
     def skip_space(self) -> str:
-        """Advance to the next character that is not a space and return it, or return "" at the end of the file."""
         while True:
             while self.at < len(self.text):
                 if self.text[self.at] not in _SPACE:
@@ -261,7 +260,6 @@ class _Window:
 
 
 def _members(path: Path) -> Iterator[tuple[int, int, str, Any]]:
-    """Yield the start byte, end byte, name and value of each member of the top-level object."""
     with _opened(path) as handle:
         window = _Window(path, handle)
         window.more()

@@ -157,7 +157,6 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
 
 
 def _has_lines(path: Path) -> bool:
-    """Return whether a `.json` file contains JSON Lines rather than a single document."""
     if not path.is_file():
         raise UsageError(f"there is no file {path}. {ADVICE}")
     lines = [line for line in read_text(path).splitlines() if line.strip()]

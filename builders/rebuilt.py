@@ -112,7 +112,6 @@ def checked(benchmark: Benchmark, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _found(each: Field, value: Any, sources: Sources, inputs: Iterable[str]) -> Any:
-    """Return the value of an option for the new build: the recorded value or, for files, the path found."""
     option = each.option
     if option.record == "never" and each.kind == "path":
         return sources.videos
@@ -145,6 +144,5 @@ def _look_for(option: Option, name: str, folders: Sequence[Path], inputs: Iterab
 
 
 def _first(name: str, folders: Sequence[Path]) -> Path | None:
-    """Return the file from the first folder that contains it."""
     found = (find_file(folder, name) for folder in folders if Path(name).name == name != "..")
     return next((path for path in found if path), None)

@@ -121,7 +121,6 @@ class _Uses:
                 run = []
 
     def is_name(self, word: str) -> bool:
-        """Return whether a capitalized word is a name; see `derive_cast`."""
         large, mentions = self.large[word], self.large[word] + self.small[word]
         bare = self.determined[word] <= 0.1 * mentions
         if large >= OFTEN and large >= SHARE * mentions and self.acting[word] >= OFTEN - 1:

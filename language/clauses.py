@@ -204,7 +204,6 @@ def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause],
 def _finite_subject(
     tokens: Sequence[Token], start: int, begins: int, found: Sequence[Clause]
 ) -> tuple[Role, NounPhrase | None, int | None, int]:
-    """Return the role, subject, None and start of a clause whose subject comes before its finite verb."""
     left = start
     role: Role = "main"
     finite = [c for c in found if c.verb.form in ("finite", "order")]

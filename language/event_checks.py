@@ -104,7 +104,6 @@ def _is_thing(word: Word, token: Token) -> bool:
 
 
 def _is_somebody(word: Word, gender: str, genders: dict[str, str], lists: WordLists) -> bool:
-    """Return whether "he" or "she" can refer to a word."""
     if word.name:
         known = next((g for name, g in genders.items() if word.lower in name.split()), gender)
         return known == gender

@@ -234,7 +234,6 @@ def _joined_in_past(stated: list[Word], tokens: Sequence[Token], place: int, end
 
 
 def _is_verb_here(stated: Sequence[Word], tokens: Sequence[Token], number: int, end: int) -> bool:
-    """Return whether a base form after "and" is a verb and not a noun."""
     known = readings(stated[number].text)
     if not {"NOUN", "ADJ"} & set(known):
         return True

@@ -149,7 +149,6 @@ def _checked(found: Gerund | str, text: str, tokens: Sequence[Token], start: int
 
 
 def _with_apostrophes(text: str) -> str:
-    """Restore apostrophes that a dataset omits: "a baby s toes" becomes "a baby's toes"."""
     tokens = tokenize(text)
     for before, token in reversed([*pairwise(tokens)]):
         if token.lacks_apostrophe and token.lower == "'s":
@@ -375,7 +374,6 @@ def _somebody(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _form_here(tokens: Sequence[Token], number: int, plural: bool, grouped: bool) -> str:
-    """Return the form of a verb that agrees with its subject, or "" if the word is not a verb."""
     word = tokens[number].lower
     after = tokens[number + 1].lower if number + 1 < len(tokens) else ""
     if word in _BEING:
@@ -459,7 +457,6 @@ def _common(tokens: Sequence[Token], start: int) -> _Subject | None:
 
 
 def _stated(text: str, tokens: Sequence[Token], subject: _Subject) -> Event | str:
-    """Return the event that is presupposed by "Why did … ?" with this subject."""
     at, adverbs = subject.stop, ""
     while at < len(tokens) and tokens[at].lower.endswith("ly") and "ADV" in readings(tokens[at].text):
         adverbs += f" {tokens[at].lower}"

@@ -107,7 +107,6 @@ def _negation(caption: Caption, clause: Clause, shared: Sequence[Clause] = ()) -
 
 
 def _support(caption: Caption, clause: Clause) -> str:
-    """Return the form of "do" that is needed to negate a verb without an auxiliary."""
     first, subject = caption.tokens[clause.verb.first], clause.subject
     support = {"VBZ": "does", "VBD": "did"}.get(first.tag, "do")
     if support == "did" and not is_past(caption, clause):
@@ -178,7 +177,6 @@ def _positive_clause(caption: Caption, clause: Clause) -> _Edit | None:
 
 
 def _positive(tokens: Sequence[Token], number: int, stop: int) -> dict[int, str] | None:
-    """Return the changes that replace a negative word: "nothing" with "something", "no food" with "some food"."""
     word = tokens[number].lower
     follows = tokens[number + 1] if number + 1 < len(tokens) else None
     rest = {token.lower for token in tokens[number + 1 : min(number + 5, stop)]}

@@ -263,7 +263,6 @@ def _joins_nouns(tokens: Sequence[Token], number: int, stop: int) -> bool:
 
 
 def _starts_clause(tokens: Sequence[Token], number: int, stop: int) -> bool:
-    """Return whether the words before a verb are its subject, possibly with prepositional phrases in between."""
     while number < stop:
         token = tokens[number]
         if token.tag in FINITE or (token.tag in ("VBG", "VB") and token.lower != "including"):

@@ -47,7 +47,6 @@ def plain_sentence(sentence: str) -> str:
 
 
 def _neutralised(words: list[str]) -> Iterator[str]:
-    """Replace each gendered word, also inside "man's", with "they" or "person"."""
     neutral, people = read_lexicon("clipped")["neutral"], word_lists("clipped").people
     for word, after in pairwise(words):
         if word == "her" and not (is_noun(after) or after in ("own", "other", "home")):

@@ -38,24 +38,20 @@ class _Place:
     order: bool
 
     def word_at(self, distance: int) -> str:
-        """Return the word at a distance after this one, or "" outside the caption."""
         place = self.number + distance
         return self.words[place] if 0 <= place < len(self.words) else ""
 
     def tag_at(self, distance: int) -> str:
-        """Return the tag at a distance after this word, or "" outside the caption."""
         place = self.number + distance
         return self.tags[place] if 0 <= place < len(self.tags) else ""
 
     @property
     def known(self) -> set[str]:
-        """Return the parts of speech that the dictionary lists for the word."""
         found = set(readings(self.word_at(0)))
         return found | {"NOUN"} if self.word_at(0) in LISTS.nouns_too else found
 
     @property
     def third(self) -> str:
-        """Return the third person of the word if it is a base form."""
         return third_person(self.word_at(0))
 
     @property
@@ -275,7 +271,6 @@ def _class_of_modifier(place: _Place) -> str:
 
 
 def _class_of_verb(place: _Place) -> str:
-    """Return the tag of a word that can be a verb or adjective but not a noun, according to the dictionary."""
     word, before, held, after = place.word_at(0), place.tag_at(-1), place.word_at(-1), place.tag_at(1)
     noun_follows = after.startswith("NN")
     if before in _DETERMINED:
@@ -292,7 +287,6 @@ def _class_of_verb(place: _Place) -> str:
 
 
 def _is_base(place: _Place) -> bool:
-    """Return whether a base form must be a verb in its context."""
     word, third = place.word_at(0), place.third
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     particle = after == "RP" or follows in words_of("particles")
@@ -344,7 +338,6 @@ def _is_base(place: _Place) -> bool:
 
 
 def _is_third(place: _Place) -> bool:
-    """Return whether a form in -s must be a verb in its context."""
     word = place.word_at(0)
     before, held, after, follows = place.tag_at(-1), place.word_at(-1), place.tag_at(1), place.word_at(1)
     acts = word in words_of("verb_s") and word not in words_of("noun_s")

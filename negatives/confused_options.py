@@ -280,7 +280,6 @@ def _assigned(drafts: Sequence[_Draft], none: int, two: int, one: int) -> list[L
 
 
 def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
-    """Return counterparts for a layout, and the positions that they take."""
     choice, (pairs, of_right) = draft.asked.choice, layout
     rng = rng_for(seed, "twins", "places", draft.asked.id, kind)
     used = list(draft.wrong[: pairs - of_right])
@@ -295,7 +294,6 @@ def _first_set(draft: _Draft, layout: Layout, seed: int, kind: str) -> _Placed:
 
 
 def _sets(start: _Placed, draft: _Draft, most: int) -> list[_Placed]:
-    """Return all distinct sets with at most `most` counterparts, beginning with the initial set."""
     choice = draft.asked.choice
     found: dict[frozenset[str], _Placed] = {}
 
@@ -324,7 +322,6 @@ def _options(choice: OptionSet, placed: _Placed) -> list[str]:
 
 
 def _measured(drafts: Sequence[_Draft], sets: Sequence[Sequence[_Placed]], embed: Embed) -> list[CandidateSets]:
-    """Measure the cues of every set."""
     offered = [[_options(draft.asked.choice, one) for one in some] for draft, some in zip(drafts, sets, strict=True)]
     asked = [draft.asked.question for draft in drafts]
     texts = sorted({text for some in offered for options in some for text in options} | set(asked))

@@ -40,7 +40,6 @@ def says_no_more(one: frozenset[str], other: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def _lemmas(word: str) -> tuple[str, ...]:
-    """Return the lemma of a word regardless of its context, or nothing for a function word."""
     if word in function_words():
         return ()
     if word == "cannot" or (NEGATED.search(word) and ("'" in word or "’" in word)):

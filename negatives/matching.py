@@ -79,7 +79,6 @@ class _State:
 
     @property
     def wanted(self) -> int:
-        """Return how many chosen sets are of the required kind."""
         return sum(int(one.wanted[chosen]) for one, chosen in zip(self.questions, self.chosen, strict=True))
 
     def sweep(self, order: Sequence[int], fewest: int) -> None:

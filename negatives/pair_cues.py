@@ -89,7 +89,6 @@ def measure_sets(
 
 
 def _with_others(table: Doubles, sets: Indices) -> Doubles:
-    """Return the entries for each option and the others in its set, of shape (sets, options, options - 1)."""
     block = table[sets[:, :, None], sets[:, None, :]]
     others = ~np.eye(sets.shape[1], dtype=np.bool_)
     return block[:, others].reshape(len(sets), sets.shape[1], -1)

@@ -119,7 +119,6 @@ def _ends(tokens: Sequence[Token], stop: int) -> bool:
 
 
 def _form(tokens: Sequence[Token], place: int, subject: str) -> Tag | None:
-    """Return the form of a verb, or None if it may be a noun, passive or perfect."""
     word, before = tokens[place].lower, tokens[place - 1].lower
     if before in ARTICLES:
         return None  # "their barking"

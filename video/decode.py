@@ -129,7 +129,6 @@ def _decoded(container: InputContainer, stream: VideoStream, spare: set[int]) ->
 
 
 def _run(index: FrameIndex, frames: range, keyframe: int | None) -> Iterator[av.VideoFrame]:
-    """Decode from a keyframe, or from the beginning, and yield the requested frames."""
     with open_video(index.path) as (container, stream):
         if keyframe is not None:
             container.seek(keyframe, stream=stream)

@@ -54,7 +54,6 @@ def searched(folders: Iterable[Path], subfolders: Sequence[str] = (".",)) -> lis
 
 
 def _files_in(place: Path) -> list[Path]:
-    """List the files of a local or remote folder, which need not exist."""
     url = address(place)
     if url is not None:
         return [Path(f"{url}/{each.key}") for each in Objects(url).list() if "/" not in each.key]

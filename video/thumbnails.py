@@ -118,7 +118,6 @@ def look_at(content: bytes, *, pictures: bool = True) -> DecodedVideo:
 
 
 def _described(content: bytes) -> tuple[tuple[str, ...], tuple[str, ...], float]:
-    """Return the tracks, the tags and the start of the sound."""
     sound_start = 0.0
     with open_input(io.BytesIO(content)) as container:
         tracks, tags = [], [f"{name}={text}" for name, text in container.metadata.items() if name not in FILE_TAGS]

@@ -135,12 +135,10 @@ def ease(x: float, start: float, end: float) -> float:
 
 
 def _borrow(thing: str) -> tuple[Change, Change]:
-    """Return the changes of an object that is picked up near the start and put back near the end."""
     return Change(thing, 0.13, 0.13, 1.0), Change(thing, 0.88, 0.88, 0.0)
 
 
 def _visit(moment: Moment, reach: Pose, work: Pose) -> Pose:
-    """Return the pose of a person who fetches an object, works with it, and puts it back."""
     return moment.through((0.13, reach), (0.25, work), (0.76, work), (0.88, reach))
 
 
@@ -580,7 +578,6 @@ def _stops(stage: Stage) -> list[Stop]:
 
 
 def _between(stage: Stage, t: float) -> tuple[Station, Pose]:
-    """Return the position and pose between actions, when the person walks to the next station and waits there."""
     stops = _stops(stage)
     last = max((stop for stop in stops if stop.leave <= t), default=stops[0])
     following = min((stop for stop in stops if stop.arrive > t), default=last)

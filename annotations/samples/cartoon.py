@@ -74,7 +74,6 @@ def _scene(number: int) -> Image.Image:
 
 
 def _animal(brush: Brush, size: float, fur: Colour, beat: float) -> None:
-    """Draw a four-legged animal that faces to the right of the brush."""
     lift = 4 * size * abs(sin(beat))
     body = complex(0, 30 * size + lift)
     tail = [body - 26 * size, body + size * complex(-44, 14 + 6 * sin(beat)), body + size * complex(-50, 34)]

@@ -185,7 +185,6 @@ def laptop(brush: Brush, state: State) -> None:
 
 
 def _chair(brush: Brush, front: float, colour: Colour) -> None:
-    """Draw a chair behind a standing person, with its front edge at `front`."""
     back = front - 26
     _legs(brush, back + 3, front + 14, 38, colour)
     brush.line([back + 40j, back - 5 + 96j], blend(colour, INK, 0.15), 6)

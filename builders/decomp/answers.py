@@ -112,7 +112,6 @@ class _Inference:
         return VideoAnswers(answers, sources, tuple(ordered), self.recomputed)
 
     def connect(self, number: int, step: Step) -> None:
-        """Register the rules that relate a question to others."""
         for rule, children in step.rules:
             link = _Link(rule, (number, *(self.numbers[child] for child in children)))
             for node in set(link.nodes):
@@ -127,7 +126,6 @@ class _Inference:
                 self.referring[thing].append(number)
 
     def look_up(self, number: int, question: Question) -> None:
-        """Record AGQA's answer if the question is a root, or else the graph's answer."""
         own = self.given.get(number)
         if own is not None:
             self.values[number] = own
@@ -179,7 +177,6 @@ class _Inference:
         return asked and not self.complete and self.reasons[number] == "not_annotated"
 
     def implied(self, number: int) -> Iterator[Implied]:
-        """Yield everything that an answer implies, given the other known answers."""
         question = self.steps[number].question
         value = self.values[number]
         if value is None:
@@ -239,7 +236,6 @@ class _Inference:
 
 
 def _options(question: Question) -> tuple[Question, ...]:
-    """Return the questions whose answers are the options of a choice question."""
     match question:
         case ask.ObjectChoose(first, second) | ask.ActionEquals(_, ask.LengthChoose(_, first, second)):
             options = (first, second)

@@ -92,7 +92,6 @@ class Denials:
 
     @cached_property
     def _near(self) -> list[Frames]:
-        """Return the frames that are within the time margin of each frame."""
         times, off = self.graph.times, TIME_MARGIN
         return [(1 << bisect_right(times, time + off)) - (1 << bisect_left(times, time - off)) for time in times]
 

@@ -96,7 +96,6 @@ class _Judge:
         return {name for words in self.done_in(window) for name in (words.object, words.besides) if name}
 
     def may_ask_relation(self, relation: str, window: Window) -> bool:
-        """Return whether questions may ask about a relation in this part of the video."""
         if relation in self.rules.unasked_relations or relation not in load_agqa().relations:
             return False
         return relation not in {words.verb for words in self.done_in(window)}

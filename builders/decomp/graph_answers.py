@@ -116,7 +116,6 @@ class GraphEvaluator:
     # --- parts of questions
 
     def _resolve(self, thing: Object) -> str:
-        """Return the name of an object that is given by name or by reference."""
         if isinstance(thing, str):
             if thing not in self.words.objects and thing not in self.seen and thing not in self.graph.seen:
                 raise _UndecidedError("unknown_word")
@@ -127,7 +126,6 @@ class GraphEvaluator:
         return found
 
     def _relation(self, relation: str) -> Mapping[str, Frames]:
-        """Return the frames in which each object has this relation."""
         if relation not in self.relations and relation not in self.words.relations:
             raise _UndecidedError("unknown_word")
         return self.relations.get(relation, {})
@@ -154,7 +152,6 @@ class GraphEvaluator:
         return [action]
 
     def _parts_of(self, action: Action) -> tuple[str, str] | None:
-        """Return the relation and object of an action, or None if it has no object."""
         match action:
             case ask.ToAction(verb, thing):
                 return self.words.relation_of(verb), self._resolve(thing)
@@ -332,7 +329,6 @@ class GraphEvaluator:
     # --- questions that ask for an action
 
     def _others(self, window: Window, part: Frames) -> list[ActionSpan]:
-        """Return the actions in a part of the video, except those that delimit it."""
         named = {phrase for action in window.actions for phrase in self._phrases(action)}
         return [span for span in self.graph.actions if span.frames & part and span.phrase not in named]
 
@@ -358,7 +354,6 @@ class GraphEvaluator:
         return self._over(question.window, judge)
 
     def _is_within(self, window: Window, moment: float) -> bool:
-        """Return whether a time in seconds lies in this part of the video."""
         each = [self._instances(action) for action in window.actions]
         match window.word:
             case "before":
@@ -451,12 +446,10 @@ def _union(sets: Iterable[Frames]) -> Frames:
 
 
 def _below(frames: Frames) -> Frames:
-    """Return the frames before the first frame in a set."""
     return (frames & -frames) - 1 if frames else 0
 
 
 def _until(frames: Frames) -> Frames:
-    """Return the frames up to and including the last frame in a set."""
     return (1 << frames.bit_length()) - 1
 
 
@@ -465,12 +458,10 @@ def _top(frames: Frames) -> Frames:
 
 
 def _range(frames: Frames) -> Frames:
-    """Return all frames from the first to the last in a set."""
     return _until(frames) & ~_below(frames)
 
 
 def _run(frames: Frames, last: bool) -> Frames:
-    """Return the first or the last run of consecutive frames in a set."""
     if last:
         top = frames.bit_length()
         gap = (((1 << top) - 1) & ~frames).bit_length()  # frames below it belong to other runs

@@ -200,8 +200,6 @@ class _Maker:
                 return
 
     def make_alone(self) -> None:
-        """Generate questions with two possible answers, with equally many of each answer in every template."""
-
         def digest(asked: AskedQuestion) -> bytes:
             return digest_for(self.making.seed, "decomp", "alone", asked.video_id, notation(asked.question))
 

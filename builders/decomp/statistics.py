@@ -153,7 +153,6 @@ def _reads(output: FinishedOutput, split: str) -> list[AnsweredText]:
 
 
 def _constants(output: FinishedOutput) -> dict[str, dict[str, float]]:
-    """Score constant answers on the default split."""
     split = TEST if TEST in output.splits(QUESTIONS.name) else "all"
     videos, graphs = [], 0
     for video in read_graphs(output, split):

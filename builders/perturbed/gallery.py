@@ -123,7 +123,6 @@ def _exhibit(
 
 
 def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tuple[str, str], Row]) -> dict[str, Any]:
-    """Return a caption with its perturbed texts, or the reasons why they are unchanged."""
     name = f"{clip['clip_id']}#{number}"
     found = [captions.get((text, name), {"changed": False, "reason": None}) for text in texts]
     changes = [{"text": row["caption"] if row["changed"] else None, "reason": row["reason"]} for row in found]
@@ -131,7 +130,6 @@ def _caption(clip: Row, number: int, texts: Sequence[str], captions: Mapping[tup
 
 
 def _pairs(info: Mapping[str, Any], pairs: Sequence[Pair], verdicts: Mapping[Setting, str]) -> dict[str, Any] | None:
-    """Return the combinations as a matrix, or None if the suite has none."""
     if not pairs:
         return None
     settings = {(setting.visual, setting.text): setting for setting in suite_settings(info)}

@@ -81,7 +81,6 @@ class PerturbedBuilder(SourceVideos):
         return self, unit
 
     def _cut(self, unit: Unit, index: FrameIndex) -> tuple[Facts, Cut]:
-        """Return the frames of a unit's clips, as ranges of the source."""
         facts: Facts = {"clips": {}, "sha256": {}, "skips": []}
         cut: Cut = []
         for clip in unit.payload["clips"]:

@@ -361,11 +361,9 @@ class _TableReader:
         return found
 
     def places(self) -> list[tuple[str, Path, int]]:
-        """Return the split, shard and row number of every row to compare."""
         return [(split, path, int(row)) for split, path, wanted in self.shards for row in np.flatnonzero(wanted)]
 
     def types(self) -> dict[str, tuple[pa.DataType, tuple[str, ...]]]:
-        """Return the type and class names of every column, taken from the first shard."""
         for _, path, _ in self.shards:
             schema = read_footer(path).schema.to_arrow_schema()
             stored = parse_json((schema.metadata or {}).get(b"huggingface", b"{}").decode("utf-8", "replace"))
@@ -486,7 +484,6 @@ def _compare_videos(
 
 
 def _video_sentence(videos: Sequence[VideoDiff]) -> str:
-    """Summarize the changed videos of several tables. Return "" if there are none."""
     changed, compared = sum(each.changed for each in videos), sum(each.compared for each in videos)
     if not changed:
         return ""

@@ -181,7 +181,6 @@ class RemoteUnfinishedOutput(UnfinishedOutput):
         self._remove_state()
 
     def _remove_state(self) -> None:
-        """Remove the state of the build, its plan last."""
         kept = (PLAN, f"{STATE}/lock")
         held = [found.key for found in self.objects.list(STATE + "/")]
         self.objects.remove(*(key for key in held if key not in kept and not key.startswith(f"{STATE}/probe-")))

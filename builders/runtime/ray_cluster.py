@@ -214,8 +214,6 @@ def _prepared(ref: Any) -> tuple[Builder, Store]:
 
 
 def _versions_here(tools: Mapping[str, str]) -> dict[str, str | None]:
-    """Return the versions of tools in this process, or None for those that are not installed."""
-
     def of(name: str) -> str | None:
         if name != "ffmpeg":
             return version_here(name)

@@ -222,7 +222,6 @@ class Rebuild:
             yield unit, next(found) if self.builder.renders(unit) else {}
 
     def _built(self, unit: Unit, facts: Facts, configs: Mapping[str, Config]) -> dict[str, list[Row]]:
-        """Return the storage values of the rows that a unit produces, by table."""
         built: dict[str, list[Row]] = defaultdict(list)
         for name, row in self.builder.rows(unit, facts):
             built[f"{name}/{unit.split}"].append(configs[name].encode(row))
@@ -235,7 +234,6 @@ class Rebuild:
         tables: Mapping[str, OutputRows],
         found: Mapping[str, Sequence[LocatedRow]],
     ) -> Iterator[str]:
-        """Compare the hashes of a unit's rows and videos with those in the output."""
         hasher = UnitHasher(unit.id)
         for name, places in found.items():
             table = tables[name]
@@ -344,7 +342,6 @@ def _following(stated: Iterator[tuple[str, Iterator[UnitRows]]]) -> tuple[str | 
 
 
 def _plain(info: Mapping[str, Any]) -> Any:
-    """Return the content of `build.json` after a JSON round trip."""
     return parse_json(canonical_json(info))
 
 

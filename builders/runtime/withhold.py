@@ -194,7 +194,6 @@ def withhold(work: Withholding, folder: Path) -> None:
 
 
 def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
-    """Write one of the two copies, and return its fingerprint."""
     private = "public" in info["withheld"]
     plan = work.secret("plan", private)
     counts: dict[str, dict[str, int]] = {}
@@ -222,7 +221,6 @@ def _write(work: Withholding, folder: Path, info: dict[str, Any]) -> str:
 def _write_shards(
     folder: Path, config: Config, split: str, rows: Iterable[Row], canary: str, hasher: UnitHasher
 ) -> int:
-    """Write the rows of a table and split, and return how many there are."""
     count = parts = 0
     writer: ShardWriter | None = None
     for row in rows:

@@ -85,7 +85,6 @@ def _names_somebody(caption: Caption) -> bool:
 
 
 def _verbs(caption: Caption) -> list[tuple[int, bool]]:
-    """Return the tokens that an adverb can follow, and whether only a general adverb sounds natural there."""
     tokens = caption.tokens
     states = frozenset(read_table("add_text")["states"]["rows"])
     order = caption.style == "imperative"

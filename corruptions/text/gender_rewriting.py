@@ -27,7 +27,6 @@ class _Draft:
     before: dict[int, str] = field(default_factory=dict)
 
     def write(self, number: int, new: str) -> None:
-        """Replace a token, keeping its capitalization."""
         self.changes[number] = like(new, self.caption.tokens[number].text) if new else ""
 
     def delete(self, start: int, stop: int) -> None:
@@ -159,7 +158,6 @@ def _join_nouns(draft: _Draft, first: Mention, second: Mention) -> bool:
 
 
 def _distinguish(draft: _Draft, mentions: Sequence[Mention]) -> None:
-    """Insert "another" before the second of two people who are described by the same word."""
     tokens, sentences = draft.caption.tokens, draft.caption.sentences
     seen: list[tuple[range, str, str]] = []
     for mention in mentions:

@@ -82,7 +82,6 @@ def _is_adjective(caption: Caption, number: int) -> bool:
 
 
 def _is_before_noun(caption: Caption, number: int) -> bool:
-    """Return whether a noun follows an adjective, possibly after other adjectives."""
     place = number + 1
     while caption.tag_at(place) == "JJ":
         place += 1

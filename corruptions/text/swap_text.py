@@ -127,7 +127,6 @@ def _swap(caption: Caption, options: Mapping[int, Sequence[str]], rng: np.random
 
 
 def _is_present(new: str, present: set[str]) -> bool:
-    """Return whether a caption already contains a word, in the singular or the plural."""
     return not present.isdisjoint((new, f"{new}s", new.removesuffix("s")))
 
 

@@ -119,7 +119,6 @@ def tense(caption: Caption) -> str | Unchanged:
 
 
 def _participle_tense(caption: Caption) -> str | Unchanged:
-    """Convert the first participle after a noun to a relative clause in the past."""
     tokens = caption.tokens
     for clause in clauses(caption):
         main = tokens[clause.verb.first]
@@ -193,7 +192,6 @@ def _bare_noun(caption: Caption, start: int) -> bool:
 
 
 def _finished(text: str) -> str:
-    """Capitalize every sentence, and add a full stop at the end if it is missing."""
     text = text.rstrip()
     tokens = tokenize(text)
     starts = [sentence.start for sentence in sentence_ranges(tokens)]

@@ -151,7 +151,6 @@ def _load(files: ModelFiles, auto_class: str, advice: str) -> tuple[Any, Any]:
 
 @cache
 def _whole_words(files: ModelFiles) -> dict[int, str]:
-    """Return the vocabulary entries that are whole words, by token id."""
     tokenizer, _ = _load(files, "AutoModelForMaskedLM", MLM_ADVICE)
     pieces = {number: piece for piece, number in tokenizer.get_vocab().items()}
     starts = next((mark for mark in "Ġ▁" if any(piece.startswith(mark) for piece in pieces.values())), "")

@@ -165,7 +165,6 @@ def zoom_blur(frame: Frame, max_zoom: float, step: float) -> Frame:
 
 
 def _pad(frame: Frame, margins: tuple[int, int, int, int], border: int) -> Frame:
-    """Pad the top, bottom, left and right of a frame with a border of OpenCV's type `border`."""
     top, bottom, left, right = margins
     height, width, channels = frame.shape
     padded = np.asarray(cv2.copyMakeBorder(frame, top, bottom, left, right, border), np.uint8)
@@ -241,7 +240,6 @@ class _Disk:
 
 
 def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list[_Sums]:
-    """Return the sums of runs of 1, 2, 4, ... values that are `step` apart, up to runs of `longest`."""
     runs = [values]
     for out in space[: longest.bit_length() - 1]:
         last, shift = runs[-1], step << (len(runs) - 1)
@@ -250,7 +248,6 @@ def _doubled(values: _Sums, step: int, longest: int, space: list[_Sums]) -> list
 
 
 def _run(doubled: list[_Sums], step: int, length: int, out: _Sums) -> _Sums:
-    """Compute the sums of runs of `length` values from those of runs of 1, 2, 4, ... values."""
     size = doubled[0].size - (length - 1) * step
     parts = []
     for power in range(length.bit_length()):

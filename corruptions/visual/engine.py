@@ -121,7 +121,6 @@ def _whole_number(name: str, value: Any) -> int:
 
 
 def _is_tensor(frames: Any) -> bool:
-    """Return whether frames are a torch tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(frames, torch.Tensor)
 

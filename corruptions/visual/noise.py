@@ -141,8 +141,7 @@ class _Table(Protocol):
     def paint(self, x: _Bytes, words: _Words, out: _Bytes) -> None:
         """Write the outputs of words that need not be redrawn, and arbitrary values elsewhere. May overwrite words."""
 
-    def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]:
-        """Sample outputs from the residual distribution."""
+    def redraw(self, x: _Bytes, stream: _Stream) -> NDArray[np.integer[Any]]: ...
 
 
 def _render(frame: Frame, table: _Table, rng: np.random.Generator) -> Frame:
@@ -227,7 +226,6 @@ def _below(words: _Words, limit: int) -> _Index:
 
 
 def _lookup(table: NDArray[Any], words: _Words, out: NDArray[Any]) -> NDArray[Any]:
-    """Look up words in a table of 65,536 entries. `out` may be the same array as `words`."""
     return cv2.LUT(words, table, dst=out).reshape(-1)
 
 
@@ -282,7 +280,6 @@ class _Alias(NamedTuple):
         return cls(keep.astype(np.uint64).reshape(-1), other.astype(np.int16).reshape(-1), width)
 
     def draw(self, rows: NDArray[np.integer[Any]], stream: _Stream) -> _Index:
-        """Sample a column for each row."""
         place: NDArray[np.uint64] = stream.random_raw(rows.size)
         column = (place >> np.uint64(65 - self.width.bit_length())).astype(np.intp)
         at = np.multiply(rows, self.width, dtype=np.intp)

@@ -170,7 +170,6 @@ def _is_joined_verb(words: Sequence[str], number: int, first: Form, lists: WordL
 
 
 def _is_subject(words: Sequence[str], tags: Sequence[str], number: int, lists: WordLists) -> bool:
-    """Return whether a word is a person, the label of a person, or "they"."""
     word = words[number]
     labelled = word in lists.labels and number > 0 and words[number - 1] in lists.people
     return word in lists.subjects or word in lists.people or labelled or (word == "the" and tags[number] == "PRP")

@@ -234,7 +234,6 @@ def _opens_with_article(words: Sequence[str], tags: Sequence[str], last: int) ->
 
 
 def _finite_tag(words: Sequence[str], tags: Sequence[str], number: int, start: int, after: str) -> str:
-    """Return the tag of a finite verb after its subject or a conjunction, or "" for any other word."""
     word, place = words[number], place_before(tags, number)
     before, held = (tags[place], words[place]) if place >= start else ("", "")
     people, verb_s, noun_s = words_of("people"), words_of("verb_s"), words_of("noun_s")
@@ -334,5 +333,4 @@ def _is_told(words: Sequence[str], tags: Sequence[str], number: int, start: int,
 
 
 def _goes_on(after: str) -> bool:
-    """Return whether a finite verb can be followed by this tag."""
     return after in (*_OBJECTS, "", ".", ",", "CC", ":", "IN", "TO", "RB", "RP", "VBG", "CD", "WRB")

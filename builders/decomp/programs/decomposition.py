@@ -163,7 +163,6 @@ def _same_interaction(action: Action) -> ask.Interaction | None:
 
 
 def _relation_and_object(action: Action) -> tuple[str, Object] | None:
-    """Return the relation and object that an action implies, or None if it has no object or is unknown."""
     match action:
         case str():
             words = load_agqa().actions.get(action)
