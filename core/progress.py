@@ -73,6 +73,7 @@ class Progress:
         self._before = ticked() if ticks else None
         self._started = time.monotonic()
         self._said = False
+        self._said_done = False
         self._beat: _Beat | None = None
         self._bar: tqdm[Any] | None = None
 
@@ -95,11 +96,13 @@ class Progress:
             self._bar.n = self.seen
             self._bar.refresh()
             return
-        self._said = True
+        if self._said_done:
+            return
+        self._said, self._said_done = True, self.done == self.total
         done = self.seen
         seconds = time.monotonic() - self._started
         rate = done / max(seconds, 1e-9)
-        left = "done" if done == self.total else f"{_clock((self.total - done) / rate)} left" if done else ""
+        left = "done" if self._said_done else f"{_clock((self.total - done) / rate)} left" if done else ""
         parts = [f"{done:,}/{self.total:,} {self.unit}s", f"{rate:.2f} {self.unit}s/s" if done else _clock(seconds)]
         print(f"{self.label}: {', '.join(filter(None, [*parts, left]))}", file=sys.stderr, flush=True)
 

@@ -90,3 +90,16 @@ def test_parts_of_larger_pieces_count_before_these_are_done(capsys: pytest.Captu
         shown.advance(3)
         assert shown.seen == 3
     assert "build: 2/6 renders, " in capsys.readouterr().err
+
+
+def test_the_end_is_said_once_and_not_before_the_last_piece_is_done(
+    capsys: pytest.CaptureFixture[str], beats: Beats
+) -> None:
+    with Progress("build", 2, "render", shown=True, ticks=True) as shown:
+        tick()
+        tick()
+        beats.beat()
+        assert "done" not in capsys.readouterr().err
+        shown.advance(2)
+        beats.beat()
+    assert capsys.readouterr().err.count("2/2 renders") == 1
