@@ -124,6 +124,8 @@ class Verification(Result):
         unverified = [outcome.name for outcome in self.outcomes if outcome.unverified]
         left_open = [outcome.name for outcome in self.outcomes if outcome.not_checked and not outcome.unverified]
         verdict = f"all {len(self)} checks passed"
+        if left_open:
+            verdict = f"{len(self) - len(left_open)} of {len(self)} checks passed"
         if failed or unverified:
             verdict = f"{len(failed)} of {len(self)} checks failed" + (f": {', '.join(failed)}" if failed else "")
         if unverified:

@@ -143,6 +143,9 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
     assert done.code == 0, done.out
     assert "built again" in done.out
     assert "--    videos\n        not checked: the content of the videos, because of --no-decode" in done.out
+    checks = sum(line.startswith(("ok ", "-- ")) for line in done.out.splitlines())
+    unmade = sum(line.startswith("-- ") for line in done.out.splitlines())
+    assert f"\n{checks - unmade} of {checks} checks passed; incomplete: " in done.out
     assert "incomplete: videos" in done.out
     for given, said in (
         (("--charade", sample), "--charade is not an option of verify"),
