@@ -45,11 +45,15 @@ def describe_missing(absent: Sequence[Skip], noun: str, searched: Sequence[str],
         parts.append(f"{many(len(unreadable), 'source video')} cannot be read:\n  " + "\n  ".join(lines))
     if file is not None and max(len(missing), len(unreadable)) > SHOWN and _listed(by_source, file):
         parts.append(f"All of them are listed in {file}.")
-    return (
-        "\n".join(parts)
-        + f"\n{many(len(absent), noun)} of the plan need them. Name their folder with --videos, or use "
-        "--allow-missing to build without them (each is counted as skipped)."
+    needs, them = "needs" if len(absent) == 1 else "need", "it" if len(by_source) == 1 else "them"
+    action = " and ".join(
+        ["set their folder with --videos"] * bool(missing) + ["replace the damaged files"] * bool(unreadable)
     )
+    parts.append(
+        f"{many(len(absent), noun)} of the plan {needs} {them}. {action.capitalize()}, or build without {them} "
+        "(--allow-missing; each is counted as skipped)."
+    )
+    return "\n".join(parts)
 
 
 def list_beside(out: Path) -> Path:

@@ -31,6 +31,17 @@ def test_a_few_need_no_file(tmp_path: Path) -> None:
     assert not file.exists()
 
 
+def test_damaged_videos_are_to_be_replaced_and_not_looked_for_elsewhere() -> None:
+    damaged = Skip("u0", "v0", "unreadable_video", "v0.mp4: it has no video stream")
+    text = describe_missing([damaged], "clip", [], None)
+    assert text.endswith(
+        "v0.mp4: it has no video stream\n1 clip of the plan needs it. Replace the damaged files, or build without it "
+        "(--allow-missing; each is counted as skipped)."
+    )
+    text = describe_missing([damaged, *ABSENT[:2]], "clip", [], None)
+    assert "3 clips of the plan need them. Set their folder with --videos and replace the damaged files, or" in text
+
+
 def test_builds_and_dry_runs_name_them(tmp_path: Path) -> None:
     rows = ["video,caption", *(f"v{n:02d}.mp4,a dog runs" for n in range(12))]
     (tmp_path / "c.csv").write_text("\n".join(rows))
