@@ -157,6 +157,7 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
         InputError: The header lacks a required column, or the file is not a CSV.
     """
     reader = csv.reader(StringIO(read_text(path), newline=""), strict=True)
+    line = 1
     try:
         header = [name.strip() for name in next(reader, [])]
         twice = sorted({name for name in header if header.count(name) > 1})
@@ -164,9 +165,12 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
             raise InputError(f"{path.name}, line 1: duplicate column names: {', '.join(twice)}.")
         missing = [name for name in required if name not in header]
         if missing:
+            separated = len(header) == 1 and (";" in header[0] or "\t" in header[0])
             raise InputError(
                 f"{path.name}, line 1: expected the columns {', '.join(required)}; {', '.join(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing (got: {', '.join(header) or 'an empty file'})."
+                + " Separate the columns with commas."
+                * separated
             )
         line = reader.line_num + 1
         for fields in reader:
@@ -178,7 +182,11 @@ def read_csv(path: Path, required: Sequence[str], problems: Problems) -> Iterato
                 problems.add(path, line, None, f"{len(header)} fields", f"{len(fields)}: {','.join(fields)}")
             line = reader.line_num + 1
     except csv.Error as error:
-        raise InputError(f"{path.name}, line {reader.line_num}: invalid CSV ({error}).") from error
+        lines = f"line {line}" if reader.line_num == line else f"lines {line} to {reader.line_num}"
+        raise InputError(
+            f"{path.name}, {lines}: invalid CSV ({error}). Close every quotation mark, and double "
+            "those within a quoted value."
+        ) from error
 
 
 def entries(path: Path, required: Sequence[str], advice: str, problems: Problems) -> Iterator[Entry]:
