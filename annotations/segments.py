@@ -38,8 +38,8 @@ ADVICE = (
 )
 OTHER_ADVICE = (
     'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '
-    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON Lines with the '
-    f"columns {', '.join(COLUMNS)}."
+    'Captions, [{"video": …, "times": [[first, last], …], "description": …}, …] as in DiDeMo, or JSON Lines or a JSON '
+    f"list with the columns {', '.join(COLUMNS)}."
 )
 
 
@@ -81,8 +81,8 @@ def read_segments(
     action and share the phrase of the first such row.
 
     Args:
-        path: CSV with a header (`.csv`) or JSON Lines (`.jsonl`, `.ndjson`, `.json`) with the columns listed in
-            `COLUMNS`, JSON Lines of QVHighlights, or JSON (`.json`) of ActivityNet Captions or DiDeMo.
+        path: CSV with a header (`.csv`), JSON Lines (`.jsonl`, `.ndjson`, `.json`) or a JSON list (`.json`) with the
+            columns listed in `COLUMNS`, JSON Lines of QVHighlights, or JSON of ActivityNet Captions or DiDeMo.
         as_is: Use phrases literally instead of converting gerunds, instructions and sentences about a person to gerund
             phrases.
         rate: Frames per second of the videos, if times are given as `start_frame` and `end_frame`.
@@ -142,7 +142,7 @@ def _action(row: _SegmentRow, as_is: bool) -> Action | str:
 
 def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
     if path.suffix.lower() == ".json" and not _has_lines(path):
-        yield from _document(path, problems, counts)
+        yield from _document(path, frames, problems, counts)
         return
     for entry in entries(path, REQUIRED, ADVICE, problems):
         if "relevant_windows" in entry.values:  # a QVHighlights row holds a query and all the windows that it describes
@@ -151,9 +151,7 @@ def _segment_rows(path: Path, frames: _FrameRows, problems: Problems, counts: Co
                 if video and text and length:
                     yield _SegmentRow(entry, video, times, text, length=length)
             continue
-        entry.refuse_other_columns(COLUMNS)
-        if row := _own(entry, frames):
-            yield row
+        yield from _own(entry, frames)
 
 
 def _has_lines(path: Path) -> bool:
@@ -167,14 +165,15 @@ def _has_lines(path: Path) -> bool:
     return isinstance(first, dict) and (len(lines) > 1 or "video" in first or "vid" in first)
 
 
-def _own(entry: Entry, frames: _FrameRows) -> _SegmentRow | None:
+def _own(entry: Entry, frames: _FrameRows) -> Iterator[_SegmentRow]:
+    entry.refuse_other_columns(COLUMNS)
     video, text = entry.name("video"), entry.text("phrase")
     framed = entry.has("start_frame") or entry.has("end_frame")
     if framed and (entry.has("start") or entry.has("end")):
         given = "both: " + ", ".join(key for key in ("start", "end", "start_frame", "end_frame") if entry.has(key))
         frames.rows += 1
         entry.wrong("start_frame", "seconds (start, end) or frames (start_frame, end_frame) in a row", given)
-        return None
+        return
     if framed:
         frames.rows += 1
         frames.first = frames.first or (f"line {entry.line}" if entry.line else "its first row")
@@ -185,14 +184,13 @@ def _own(entry: Entry, frames: _FrameRows) -> _SegmentRow | None:
     split = entry.choice("split", SPLIT_WORDS) if entry.has("split") else ""
     texts = {key: entry.text(key) if entry.has(key) else "" for key in ("class", "objects", "subject")}
     bad = any(entry.has(key) and not value for key, value in (*texts.items(), ("split", split)))
-    if not (video and text and times) or bad:
-        return None
-    return _SegmentRow(
-        entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"]
-    )
+    if video and text and times and not bad:
+        yield _SegmentRow(
+            entry, file_stem(video)[0], times, text, texts["class"], split, texts["objects"], texts["subject"]
+        )
 
 
-def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
+def _document(path: Path, frames: _FrameRows, problems: Problems, counts: Counter[str]) -> Iterator[_SegmentRow]:
     content = read_json(path, problems)
     if isinstance(content, dict) and content:
         for video, info in content.items():
@@ -200,7 +198,8 @@ def _document(path: Path, problems: Problems, counts: Counter[str]) -> Iterator[
             yield from _described(replace(entry, values={**entry.values, "video": video}), counts)
     elif isinstance(content, list) and content:
         for number, info in enumerate(content):
-            yield from _pieces(json_entry(info, path, problems, f"[{number}]."))
+            entry = json_entry(info, path, problems, f"[{number}].")
+            yield from _own(entry, frames) if entry.has("phrase") else _pieces(entry)
     else:
         raise InputError(f"{path.name}: expected videos with segments. {OTHER_ADVICE}")
 

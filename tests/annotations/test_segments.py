@@ -1,3 +1,4 @@
+import json
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,17 @@ def csv_file(folder: Path, *lines: str) -> Path:
     path = folder / "own.csv"
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
     return path
+
+
+def test_rows_may_be_a_list(tmp_path: Path) -> None:
+    rows = [{"video": "a.mp4", "start": 1, "end": 3.5, "phrase": "wave"}, {"video": "a.mp4", "phrase": "jump"}]
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(rows[:1]), encoding="utf-8")
+    (video,) = read_segments(path).videos
+    assert [(s.action.phrase, s.start_s, s.end_s) for s in video.segments] == [("waving", 1, 3.5)]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    with pytest.raises(InputError, match=r"own\.json, column \[1\]\.start: expected a time in seconds"):
+        read_segments(path)
 
 
 def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
