@@ -120,14 +120,13 @@ class AnswerJournal:
     def _check(self, found: Mapping[str, Any]) -> None:
         if found.get("journal") != VERSION:
             raise self._odd(1)
-        names = sorted({*found, *self.about})
-        differing = [name for name in names if found.get(name) != self.about.get(name)]
+        before, asked = _flat(found), _flat(self.about)
+        differing = [name for name in sorted({*before, *asked}) if before.get(name) != asked.get(name)]
         if differing:
-            was, now = ({name: each.get(name) for name in differing} for each in (found, self.about))
+            was, now = ({name: each.get(name) for name in differing} for each in (before, asked))
             raise MismatchError(
                 f"{self.path} contains answers from a run with different settings: {_shown(was)}; now: {_shown(now)}. "
-                "Give "
-                "another --to, or --fresh to ask everything again."
+                "Give another --to, or --fresh to ask everything again."
             )
 
     def _take(self, content: Mapping[str, Any], number: int) -> None:
@@ -148,6 +147,14 @@ class AnswerJournal:
             f"{self.path}, line {number}, is not a valid line of an answer journal. Remove the file or give another "
             "--to."
         )
+
+
+def _flat(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values, with those of nested objects under names such as `shown.frames`."""
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        flat |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+    return flat
 
 
 def _shown(values: Mapping[str, Any]) -> str:

@@ -55,7 +55,8 @@ class LocalModel:
         transformers.utils.logging.disable_progress_bar()
         if self.name.startswith("~"):
             self.name = str(Path(self.name).expanduser())
-        if self.name.startswith((".", "/")) and not Path(self.name).is_dir():
+        here = Path(self.name).is_dir()
+        if not here and (self.name.startswith((".", "/")) or self.name.count("/") > 1):
             raise UsageError(f"--transformers: there is no folder {self.name}.")
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
@@ -80,9 +81,10 @@ class LocalModel:
             if not spread:
                 self.model.to(device)
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
+            sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
             raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}. Give a folder, or the Hub name, of a "
-                "model for images and text (AutoModelForImageTextToText)."
+                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Give a folder, or the Hub "
+                "name, of a model for images and text (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(

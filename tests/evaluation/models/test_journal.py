@@ -25,6 +25,11 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
     before, other = path.read_bytes(), AnswerJournal(path, {**ABOUT, "model": "other"})
     with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
         pass
+    with (
+        pytest.raises(MismatchError, match=r"different settings: shown\.frames 4; now: shown\.frames 8\. Give"),
+        AnswerJournal(path, {**ABOUT, "shown": {"frames": 8}}),
+    ):
+        pass
     assert path.read_bytes() == before
     with AnswerJournal(path, ABOUT, fresh=True) as journal:
         assert journal.replies == {}
