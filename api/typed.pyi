@@ -87,13 +87,14 @@ def build_causal(
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine similarity of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine similarity to the correct answer from which a candidate is rejected.
-        same_question: Cosine similarity from which two questions count as the same and exchange no answers; above
-            1: never.
-        same_text: Cosine similarity from which two answers count as synonymous and never appear in one question.
-            The same holds if one contains all content words of the other. Above 1, only equal words count.
-        max_lend: Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the
-            rarest option is often correct. 0: no limit, as in the release.
+        tau: Cosine similarity to the correct answer at which `beta` applies.
+        same_question: Cosine similarity at which two questions count as the same, so that they do not exchange
+            answers. A value above 1 disables this rule.
+        same_text: Cosine similarity at which two answers count as synonymous, so that they never appear in the
+            same question. This also holds if one contains all content words of the other. Above 1, only equal
+            words count.
+        max_lend: Maximum number of times that an answer is used as a distractor, in multiples of its even share.
+            Without a limit, the rarest option is often correct. 0 sets no limit, as in the release.
         ties: Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the
             release.
         confuse: Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.
@@ -307,16 +308,18 @@ def build_decomp(
     contradicts itself.
 
     Args:
-        charades: Folder of the Charades annotations, from which questions are generated; or the word `sample`.
-        agqa: AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.
-        release_hierarchies: The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the
-            folder of both splits.
-        graphs: AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl) or their folder, to answer sub-
-            questions.
+        charades: Folder of the Charades annotations from which to generate questions, or `sample` for the built-
+            in sample.
+        agqa: Folder that contains AGQA 2.0's train_balanced.txt and test_balanced.txt, or one of these files.
+        release_hierarchies: Folder of the hierarchies published with AGQA-Decomp: the <video>.json files of one
+            split, or both splits.
+        graphs: AGQA's scene graphs for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder of
+            both.
         action_genome: Folder of Action Genome's annotations, which add contact and spatial relations to Charades'
             actions.
         videos: Folder of the videos, if different from the folder of the annotations.
-        embed: Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.
+        embed: Store the videos in the dataset, or only their ids. auto stores only the videos of the built-in
+            sample.
         wording: Wording of sub-questions: ours, or that of the AGQA-Decomp authors' engine. Roots keep their
             wording.
         max_questions_per_video: Maximum number of generated questions per video, sampled from all templates.
@@ -402,12 +405,13 @@ def build_perturbed(
     split: test of MSR-VTT, validation of YouCook2.
 
     Args:
-        msrvtt: MSR-VTT: folder or file of its annotations, or the word `sample`.
-        youcook2: YouCook2: folder of its annotations.
-        captions: Any other dataset: CSV or JSON lines with video, caption and, optionally, start, end, id and
-            split.
+        msrvtt: Folder or file of the MSR-VTT annotations, or `sample` for the built-in sample.
+        youcook2: Folder of the YouCook2 annotations.
+        captions: Captions of any other dataset: CSV or JSON Lines with video, caption and, optionally, start,
+            end, id, split.
         videos: Folder of the videos, if different from the folder of the annotations.
-        perturbations: Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.
+        perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
+            temporal) or all.
         severity: Severities, such as 3, 1-5 or 1,3,5.
         clip_first: Cut clips from their source before perturbing them. By default, the whole source is perturbed
             first.
@@ -416,16 +420,17 @@ def build_perturbed(
         crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
         modality: Perturb videos, captions (text), both for the combinations (multimodal), or all of these.
-        text_perturbations: Names, families (add_text, bias, change_char, drop_text, positional, swap_text,
-            text_style) or all, separated by commas.
-        pairs: Combinations, such as jpeg:no_verbs,jumble:typos.
+        text_perturbations: Text perturbations, separated by commas: names, families (add_text, bias, change_char,
+            drop_text, positional, swap_text, text_style) or all.
+        pairs: Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.
         caption_style: Grammatical form of the captions: statements and noun phrases (declarative), instructions
             (imperative), or detected for each caption (auto).
-        text_mode: released: use the word tables of the released code in the family bias, with their faults.
+        text_mode: Word tables of the family bias: stressreel's own, or those of the released code, including
+            their errors.
         tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         mlm: Masked language model for mlm_suggestion: a folder, or a name on the Hub.
-        translate: Translation models for back_trans, forward and back: folders, or names on the Hub.
-        glove: GloVe vectors for swap_syn_word_embedding.
+        translate: Two translation models for back_trans, one for each direction: folders, or names on the Hub.
+        glove: File of GloVe vectors for swap_syn_word_embedding.
         sbert: Sentence-transformers model: a folder, or a name on the Hub.
         seed: Random seed.
         split: Splits to build.
@@ -497,10 +502,10 @@ def mine(
     their own.
 
     Args:
-        questions: CSV or JSON lines with id, question, answer and optional explanation, group, split;
-            CausalChaos' Annotations.csv; or the word `sample`.
+        questions: CSV or JSON Lines with id, question, answer and, optionally, explanation, group and split;
+            CausalChaos' Annotations.csv; or `sample` for the built-in sample.
         out: Output file: .jsonl or .parquet.
-        columns: Columns with other names in your file, such as question=Q,answer=A.
+        columns: Names of columns in your file that differ from the defaults, such as question=Q,answer=A.
         negatives: Mine hard negatives, or sample random distractors as a baseline with the same exclusions.
         balance: Sample hard negatives that blind models cannot distinguish from correct options, or take those
             with the highest scores (none).
@@ -510,16 +515,17 @@ def mine(
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine similarity of the questions.
         beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine similarity to the correct answer from which a candidate is rejected.
-        same_question: Cosine similarity from which two questions count as the same and exchange no answers; above
-            1: never.
-        same_text: Cosine similarity from which two answers count as synonymous and never appear in one question.
-            The same holds if one contains all content words of the other. Above 1, only equal words count.
-        max_lend: Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the
-            rarest option is often correct. 0: no limit, as in the release.
+        tau: Cosine similarity to the correct answer at which `beta` applies.
+        same_question: Cosine similarity at which two questions count as the same, so that they do not exchange
+            answers. A value above 1 disables this rule.
+        same_text: Cosine similarity at which two answers count as synonymous, so that they never appear in the
+            same question. This also holds if one contains all content words of the other. Above 1, only equal
+            words count.
+        max_lend: Maximum number of times that an answer is used as a distractor, in multiples of its even share.
+            Without a limit, the rarest option is often correct. 0 sets no limit, as in the release.
         ties: Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the
             release.
-        train_split: With `pool` split: split whose correct answers are never distractors in other splits.
+        train_split: Split whose correct answers are never distractors in other splits (with `pool` split).
         seed: Seed of all random choices.
         tagger: Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else
             Pattern's.

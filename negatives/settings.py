@@ -68,19 +68,21 @@ class MiningSettings:
     top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
     alpha: float = option(1.0, "Weight of the cosine similarity of the questions.")
     beta: float = option(0.001, "Factor for answers with a cosine of --tau or more.")
-    tau: float = option(0.85, "Cosine similarity to the correct answer from which a candidate is rejected.")
+    tau: float = option(0.85, "Cosine similarity to the correct answer at which --beta applies.")
     same_question: float = option(
-        0.9, "Cosine similarity from which two questions count as the same and exchange no answers; above 1: never."
+        0.9,
+        "Cosine similarity at which two questions count as the same, so that they do not exchange answers. A value "
+        "above 1 disables this rule.",
     )
     same_text: float = option(
         0.9,
-        "Cosine similarity from which two answers count as synonymous and never appear in one question. The same "
-        "holds if one contains all content words of the other. Above 1, only equal words count.",
+        "Cosine similarity at which two answers count as synonymous, so that they never appear in the same question. "
+        "This also holds if one contains all content words of the other. Above 1, only equal words count.",
     )
     max_lend: float = option(
         1.2,
-        "Maximum use of an answer as a distractor, in multiples of its even share; without a limit, the rarest option "
-        "is often correct. 0: no limit, as in the release.",
+        "Maximum number of times that an answer is used as a distractor, in multiples of its even share. Without a "
+        "limit, the rarest option is often correct. 0 sets no limit, as in the release.",
     )
     ties: Literal["drawn", "id"] = option(
         "drawn",
@@ -166,20 +168,20 @@ class MineSettings(PoolSettings):
 
     questions: str = option(
         "",
-        "CSV or JSON lines with id, question, answer and optional explanation, group, split; CausalChaos' "
-        "Annotations.csv; or the word `sample`.",
+        "CSV or JSON Lines with id, question, answer and, optionally, explanation, group and split; CausalChaos' "
+        "Annotations.csv; or `sample` for the built-in sample.",
         required=True,
     )
     out: Path | None = option(None, "Output file: .jsonl or .parquet.")
     columns: tuple[str, ...] = option(
         (),
-        "Columns with other names in your file, such as question=Q,answer=A.",
+        "Names of columns in your file that differ from the defaults, such as question=Q,answer=A.",
         read=lambda given: read_columns(given),
     )
     mining: MiningSettings = nested(MiningSettings)
     train_split: str | None = option(
         None,
-        "With --pool split: split whose correct answers are never distractors in other splits.",
+        "Split whose correct answers are never distractors in other splits (with --pool split).",
         shown="train, if present",
     )
     seed: int = option(0, "Seed of all random choices.", minimum=0)

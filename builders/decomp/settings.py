@@ -40,28 +40,28 @@ class DecompSettings(BuildSettings):
 
     charades: str | None = option(
         None,
-        "Folder of the Charades annotations, from which questions are generated; or the word `sample`.",
+        "Folder of the Charades annotations from which to generate questions, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
         found_by="Charades_v1_*.csv",
     )
     agqa: Path | None = option(
         None,
-        "AGQA 2.0's questions: the folder of train_balanced.txt and test_balanced.txt, or one such file.",
+        "Folder that contains AGQA 2.0's train_balanced.txt and test_balanced.txt, or one of these files.",
         content=False,
         write=lambda given: folder_or_file(given, "AGQA_DIR"),
         found_by="*_balanced.txt",
     )
     release_hierarchies: Path | None = option(
         None,
-        "The published hierarchies of AGQA-Decomp: a folder of <video>.json files, or the folder of both splits.",
+        "Folder of the hierarchies published with AGQA-Decomp: the <video>.json files of one split, or both splits.",
         content=False,
         write=lambda given: "HIERARCHIES_DIR",
         found_by=ITSELF,
     )
     graphs: Path | None = option(
         None,
-        "AGQA's scene graphs (AGQA_train_stsgs.pkl, AGQA_test_stsgs.pkl) or their folder, to answer sub-questions.",
+        "AGQA's scene graphs for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder of both.",
         content=False,
         write=lambda given: folder_or_file(given, "GRAPHS_DIR"),
         found_by="*.pkl",
@@ -80,7 +80,7 @@ class DecompSettings(BuildSettings):
     )
     embed: Literal["auto", "yes", "no"] = option(
         "auto",
-        "Store the videos in the dataset, or only their ids; auto: store those of the built-in sample only.",
+        "Store the videos in the dataset, or only their ids. auto stores only the videos of the built-in sample.",
     )
     wording: Literal["ours", "engine"] = option(
         "ours",

@@ -70,18 +70,18 @@ class PerturbedSettings(BuildSettings):
 
     msrvtt: str | None = option(
         None,
-        "MSR-VTT: folder or file of its annotations, or the word `sample`.",
+        "Folder or file of the MSR-VTT annotations, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: "sample" if given == "sample" else "DIR",
         found_by="*",
         or_file=True,
     )
     youcook2: Path | None = option(
-        None, "YouCook2: folder of its annotations.", content=False, write=lambda given: "DIR", found_by="*"
+        None, "Folder of the YouCook2 annotations.", content=False, write=lambda given: "DIR", found_by="*"
     )
     captions: Path | None = option(
         None,
-        "Any other dataset: CSV or JSON lines with video, caption and, optionally, start, end, id and split.",
+        "Captions of any other dataset: CSV or JSON Lines with video, caption and, optionally, start, end, id, split.",
         exists=True,
         content=False,
     )
@@ -90,7 +90,7 @@ class PerturbedSettings(BuildSettings):
     )
     perturbations: tuple[str, ...] = option(
         ("all",),
-        "Names, families (noise, blur, camera, digital, temporal) or all, separated by commas.",
+        "Visual perturbations, separated by commas: names, families (noise, blur, camera, digital, temporal) or all.",
         read=comma_separated,
         names=lambda: families_and_names("visual"),
         shown="all",
@@ -122,8 +122,8 @@ class PerturbedSettings(BuildSettings):
     )
     text_perturbations: tuple[str, ...] = option(
         (),
-        "Names, families (add_text, bias, change_char, drop_text, positional, swap_text, text_style) or all, "
-        "separated by commas.",
+        "Text perturbations, separated by commas: names, families (add_text, bias, change_char, drop_text, positional, "
+        "swap_text, text_style) or all.",
         read=comma_separated,
         names=lambda: families_and_names("text"),
         shown="all that need no language model, plus those of --mlm and --translate if given; without bias for "
@@ -131,7 +131,7 @@ class PerturbedSettings(BuildSettings):
     )
     pairs: tuple[str, ...] = option(
         (),
-        "Combinations, such as jpeg:no_verbs,jumble:typos.",
+        "Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.",
         read=comma_separated,
         names=lambda: _pairs(),
         shown="those of the paper's 66 whose parts are selected",
@@ -145,7 +145,7 @@ class PerturbedSettings(BuildSettings):
     )
     text_mode: Literal["stressreel", "released"] = option(
         "stressreel",
-        "released: use the word tables of the released code in the family bias, with their faults.",
+        "Word tables of the family bias: stressreel's own, or those of the released code, including their errors.",
         record="changed",
         counts=worded,
     )
@@ -165,7 +165,7 @@ class PerturbedSettings(BuildSettings):
     )
     translate: tuple[str, str] | None = option(
         None,
-        "Translation models for back_trans, forward and back: folders, or names on the Hub.",
+        "Two translation models for back_trans, one for each direction: folders, or names on the Hub.",
         metavar="DIR DIR",
         content=False,
         write=lambda given: "DIR DIR",
@@ -173,7 +173,7 @@ class PerturbedSettings(BuildSettings):
     )
     glove: Path | None = option(
         None,
-        "GloVe vectors for swap_syn_word_embedding.",
+        "File of GloVe vectors for swap_syn_word_embedding.",
         metavar="FILE",
         shown="neighbours of the SBERT model",
         exists=True,
