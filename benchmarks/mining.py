@@ -103,7 +103,7 @@ def balanced(annotations: str, copies: int) -> dict[str, object]:
     from stressreel.language.cast import derive_cast
     from stressreel.language.tagger import load_tagger
     from stressreel.negatives.balanced_mining import mine_balanced
-    from stressreel.negatives.candidates import AdaptableTexts
+    from stressreel.negatives.candidates import AdaptableTexts, Candidates
     from stressreel.negatives.confuser import Confuser
     from stressreel.negatives.options import QuestionRow
     from stressreel.negatives.settings import MiningSettings
@@ -125,7 +125,9 @@ def balanced(annotations: str, copies: int) -> dict[str, object]:
     cast = derive_cast(text for row in found for text in (row.question, *row.texts.values()))
     confuser = Confuser(tagger=load_tagger("auto"), cast=cast)
     wall, cpu = time.perf_counter(), time.process_time()
-    mine_balanced(found, AdaptableTexts(found, confuser, one_style=True), made_up, MiningSettings(), train="train")
+    settings, texts = MiningSettings(), AdaptableTexts(found, confuser, one_style=True)
+    made = Candidates(found, texts, made_up, seed=0, same_question=settings.same_question, kept_apart={})
+    mine_balanced(found, made, made_up, settings, train="train")
     return {"rows": len(found), "wall": time.perf_counter() - wall, "cpu": time.process_time() - cpu, "peak": peak()}
 
 

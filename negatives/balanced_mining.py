@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from ..core.progress import tracked
 from ..core.threads import one_thread
 from .balance import balance
-from .candidates import AdaptableTexts, Candidate, Candidates, folded
+from .candidates import Candidates, Indices, folded
+from .features import padded
 from .option_cues import measure
 from .options import COSINE_DIGITS, Embed, Mined, MinedOptions, Negative, QuestionRow
 from .settings import MiningSettings
@@ -21,12 +21,11 @@ VERSION = 2  # version of the sampled options
 
 def mine_balanced(
     rows: Sequence[QuestionRow],
-    adaptable: AdaptableTexts,
+    candidates: Candidates,
     embed: Embed,
     settings: MiningSettings,
     *,
     seed: int = 0,
-    kept_apart: Mapping[str, Sequence[str]] | None = None,
     train: str | None = None,
 ) -> MinedOptions:
     """Sample distractors that no model of question and options can separate from the correct option.
@@ -34,82 +33,87 @@ def mine_balanced(
     Distractors for the answer and for the explanation of a row have the same source rows.
 
     Args:
-        rows: The questions, in any order.
-        adaptable: The texts of the questions.
+        rows: The questions, in the order of the candidates.
+        candidates: The candidates of the questions.
         embed: Function that embeds texts.
-        settings: Number of options, and the threshold for equivalent questions.
+        settings: Number of options, and the threshold for equivalent texts.
         seed: The dataset's seed.
-        kept_apart: Ids of rows that must not be donors, by row id.
         train: The split that models are trained on, or None.
     """
-    made = Candidates(
-        rows, adaptable, embed, seed=seed, same_question=settings.same_question, kept_apart=kept_apart or {}
-    )
-    offers = [made.of(row) for row in tracked(range(len(rows)), "making candidates", "question")]
-    right = adaptable.texts
-    vectors = {}
-    for name in adaptable.targets:
-        table = sorted({own[name] for own in right} | {one.texts[name] for some in offers for one in some})
-        vectors[name] = dict(zip(table, embed(table), strict=True))
+    targets, questions = candidates.targets, candidates.questions
+    offers = list(candidates.within([row.pool for row in rows]))
     limit = SAME_TEXT if settings.same_text == MiningSettings().same_text else settings.same_text
+    texts, numbers, vectors = {}, {}, {}
+    for place, name in enumerate(targets):
+        every = candidates.tables[name]
+        used = np.unique(np.concatenate([candidates.rights[:, place], *(some[:, 1 + place] for some in offers)]))
+        used = np.array(sorted(used.tolist(), key=every.__getitem__), np.int64)
+        texts[name] = [every[number] for number in used.tolist()]
+        numbers[name] = np.empty(len(every), np.int64)
+        numbers[name][used] = np.arange(len(used))
+        vectors[name] = embed(texts[name])
 
-    def distinct(row: int) -> list[Candidate]:
-        """Return the candidates without a text so similar to a correct one that it may be correct, too."""
-        own, *others = (
-            np.stack([vectors[name][text] for name, text in texts.items()]).astype(np.float64)
-            for texts in (right[row], *(offer.texts for offer in offers[row]))
-        )
+    def own_numbers(row: int, some: Indices) -> list[Indices]:
+        """Return the numbers of the correct text and those of candidates, by target."""
         return [
-            offer
-            for offer, other in zip(offers[row], others, strict=True)
-            if (other @ own.T).round(COSINE_DIGITS).max() < limit
+            numbers[name][np.insert(some[:, 1 + place], 0, candidates.rights[row, place])]
+            for place, name in enumerate(targets)
         ]
 
-    offers = [distinct(row) for row in range(len(rows))]
-    texts = [[own, *(offer.texts for offer in some)] for own, some in zip(right, offers, strict=True)]
+    def distinct(row: int, some: Indices) -> Indices:
+        """Return the candidates without a text so similar to a correct one that it may be correct, too."""
+        own = np.stack(
+            [vectors[name][one] for name, one in zip(targets, own_numbers(row, some), strict=True)], axis=1
+        ).astype(np.float64)
+        near = (own[1:] @ own[0].T).round(COSINE_DIGITS).max((1, 2), initial=-1)
+        return some[near < limit]
+
+    offers = [distinct(row, some) for row, some in enumerate(offers)]
+    own = [own_numbers(row, some) for row, some in enumerate(offers)]
+    places = {name: padded([some[place] for some in own]) for place, name in enumerate(targets)}
     with one_thread():
         balanced = balance(
             [row.id for row in rows],
-            made.questions,
-            measure(rows, made.questions, texts, vectors, train),
+            questions,
+            measure(rows, questions, texts, places, vectors, train),
             need=settings.num_options - 1,
             groups=[row.group or row.id for row in rows],
             splits=[row.split for row in rows],
             seed=seed,
         )
 
-    def negative(name: str, row: int, offer: Candidate) -> Negative:
-        text, own = offer.texts[name], right[offer.source][name]
-        question, other, vector, correct = (
+    def negative(name: str, row: int, number: int) -> Negative:
+        source = int(offers[row][number, 0])
+        correct, text = places[name][row, [0, 1 + number]].tolist()
+        asked, other, right, wrong = (
             one.astype(np.float64)
-            for one in (
-                made.questions[row],
-                made.questions[offer.source],
-                vectors[name][text],
-                vectors[name][right[row][name]],
-            )
+            for one in (questions[row], questions[source], vectors[name][correct], vectors[name][text])
         )
+        lent = texts[name][places[name][source, 0]]
         return Negative(
-            rows[offer.source].id,
-            text,
-            round(float(question @ other), COSINE_DIGITS),
-            round(float(correct @ vector), COSINE_DIGITS),
+            rows[source].id,
+            texts[name][text],
+            round(float(asked @ other), COSINE_DIGITS),
+            round(float(right @ wrong), COSINE_DIGITS),
             0.0,
-            "hard" if folded(text) == folded(own) else "carried",
+            "hard" if folded(texts[name][text]) == folded(lent) else "carried",
         )
 
     return MinedOptions(
-        {name: {row.id: own[name] for row, own in zip(rows, right, strict=True)} for name in adaptable.targets},
+        {
+            name: {row.id: texts[name][right] for row, right in zip(rows, some[:, 0].tolist(), strict=True)}
+            for name, some in places.items()
+        },
         {
             name: [
                 Mined(
                     rows[row].id,
-                    tuple(negative(name, row, some[place]) for place in balanced.chosen[row].tolist()),
+                    tuple(negative(name, row, number) for number in balanced.chosen[row].tolist()),
                     len(some),
                 )
                 for row, some in enumerate(offers)
             ]
-            for name in adaptable.targets
+            for name in targets
         },
         frozenset(row.id for row, out in zip(rows, balanced.guessable.tolist(), strict=True) if out),
     )

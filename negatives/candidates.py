@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..core.progress import tracked
 from ..core.seeds import rng_for
 from ..language.cast import Cast
 from ..language.text_key import text_key
@@ -16,10 +18,12 @@ from .confuser import Confuser
 from .effects import may_be_right
 from .entities import entities
 from .options import COSINE_DIGITS, Embed, QuestionRow
-from .predicates import find_restated
+from .predicates import Predicate, find_restated
 from .search import nearest
 from .style import plain_style
-from .transfer import Roles, carry_over, read_roles
+from .transfer import Move, moves, read_roles, rewritten
+
+Indices = NDArray[np.int32]
 
 DONORS = 72  # questions whose answers are adapted
 RESTATING = 16  # additional ones whose answers restate their question
@@ -29,21 +33,9 @@ FEWEST = 16  # minimum candidates per row, if the pool is large enough
 SAME_WORDING = 10  # donors among questions with the same wording
 SOMEBODY = "somebody"
 REMEMBERED = 1 << 18  # cached adapted texts
+BLOCK = 256  # questions compared with all others at a time
 
 folded = lru_cache(maxsize=REMEMBERED)(text_key)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A candidate distractor.
-
-    Attributes:
-        source: Number of the row whose correct texts these are, or from which they were adapted.
-        texts: Texts by target.
-    """
-
-    source: int
-    texts: Mapping[str, str]
 
 
 class AdaptableTexts:
@@ -79,18 +71,10 @@ class AdaptableTexts:
             for some, roles in zip(self._captions, self.roles, strict=True)
         ]
         self.restating = [row for row, places in enumerate(self._restated) if any(places)]
-        # Many questions have the same roles, so a text is adapted once for all of them.
-        self._numbers: dict[Roles, int] = {}
-        self._plain = [self._number(replace(roles, predicate=None)) for roles in self.roles]
-        self._full = [self._number(roles) for roles in self.roles]
-        self._distinct = list(self._numbers)
-        self._adapted = lru_cache(maxsize=REMEMBERED)(self._adapt)
+        self._rewritten = lru_cache(maxsize=REMEMBERED)(self._rewrite)
 
-    def _number(self, roles: Roles) -> int:
-        return self._numbers.setdefault(roles, len(self._numbers))
-
-    def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> dict[str, str] | None:
-        """Return the texts of one row adapted to the question of another; None if that is impossible.
+    def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> tuple[str, ...] | None:
+        """Return the texts of one row adapted to the question of another, by target; None if that is impossible.
 
         Args:
             source: The row to which the texts belong.
@@ -99,30 +83,52 @@ class AdaptableTexts:
             restate: Whether to replace the part that restates the donor's question with the predicate of the other
                 question.
         """
-        texts = self._adapted(source, (self._full if restate else self._plain)[row], inject, restate)
-        return None if texts is None else dict(zip(self.targets, texts, strict=True))
-
-    def _adapt(self, source: int, number: int, inject: bool, restate: bool) -> tuple[str, ...] | None:
+        target = self.roles[row]
+        subject = target.subject.key if target.subject else ()
         found = []
-        for caption, named, restated in zip(
-            self._captions[source], self._found[source], self._restated[source], strict=True
-        ):
-            text = carry_over(
-                caption,
-                named,
-                self.roles[source],
-                self._distinct[number],
-                inject=inject,
-                restated=restated if restate else None,
+        for place in range(len(self.targets)):
+            moved = moves(
+                self._captions[source][place], self._found[source][place], self.roles[source], target, inject=inject
             )
+            if moved is None:
+                return None
+            restated = restate and self._restated[source][place] is not None
+            text = self._rewritten(source, place, moved, subject, target.predicate if restated else None, restated)
             if text is None:
                 return None
             found.append(self._styled(text) if restate else text)
         return tuple(found)
 
+    def _rewrite(
+        self,
+        source: int,
+        place: int,
+        moved: tuple[Move, ...],
+        subject: tuple[str, ...],
+        predicate: Predicate | None,
+        restated: bool,
+    ) -> str | None:
+        """Return a text after replacements, which many questions have in common."""
+        return rewritten(
+            self._captions[source][place],
+            self._found[source][place],
+            moved,
+            subject,
+            predicate,
+            self._restated[source][place] if restated else None,
+        )
+
 
 class Candidates:
-    """The candidates of every row."""
+    """The candidates of every row, for any division of the rows into pools.
+
+    Texts are numbered, and equal texts share a number. Adaptations do not depend on pools, so they are made once.
+
+    Attributes:
+        questions: Embeddings of the questions.
+        rights: Numbers of the correct texts, int32 of shape (rows, targets).
+        tables: All texts by target; more are added as candidates are made.
+    """
 
     def __init__(
         self,
@@ -134,85 +140,146 @@ class Candidates:
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
     ):
-        """Find questions of similar wording for each question."""
-        self.rows, self._adaptable, self._seed, self._limit = rows, adaptable, seed, same_question
-        place = {row.id: number for number, row in enumerate(rows)}
-        self._apart = [
-            frozenset(place[other] for other in kept_apart.get(row.id, ()) if other in place) for row in rows
-        ]
+        """Find questions of similar wording for each question.
+
+        `kept_apart` contains the ids of rows that must not be donors, by row id.
+        """
+        self._rows, self._adaptable, self._seed = rows, adaptable, seed
+        self.targets = adaptable.targets
+        self.tables: dict[str, list[str]] = {target: [] for target in self.targets}
+        self._numbers: list[dict[str, int]] = [{} for _ in self.targets]
+        self._keys: list[list[str]] = [[] for _ in self.targets]
+        own = [self._numbered(tuple(texts[target] for target in self.targets)) for texts in adaptable.texts]
+        self.rights = np.array(own, np.int32).reshape(len(rows), len(self.targets))
+        self._own = own
         self.questions = embed([row.question for row in rows])
-        self._exact = self.questions.astype(np.float64)
+        self._barred = self._not_donors(same_question, kept_apart)
         ids = [row.id for row in rows]
+        self._by_id = sorted(range(len(rows)), key=lambda row: ids[row])
         self._alike = _SimilarWording(adaptable.wordings, embed, ids, seed, range(len(rows)))
         self._restating = _SimilarWording(adaptable.wordings, embed, ids, seed, adaptable.restating)
-        self._pools: dict[str, list[int]] = {}
-        for number in sorted(range(len(rows)), key=lambda n: rows[n].id):
-            self._pools.setdefault(rows[number].pool, []).append(number)
-        self._near_own: dict[int, list[int]] = {}
-        for members in self._pools.values():
-            vectors = self.questions[members]
-            near = nearest(vectors, vectors, min(4 * OWN, len(members)))
-            for own, others in zip(members, near.tolist(), strict=True):
-                self._near_own[own] = [members[other] for other in others]
+        self._carried: dict[int, Indices] = {}
 
-    def of(self, row: int) -> list[Candidate]:
-        """Return the candidates of a row, distinct from one another and from the correct texts; doubtful ones last."""
-        asked, own_texts, targets = self.rows[row], self._adaptable.texts[row], self._adaptable.targets
-        right = [folded(own_texts[target]) for target in targets]
-        found: dict[tuple[str, ...], Candidate] = {}
-        doubtful: dict[tuple[str, ...], Candidate] = {}
+    def within(self, pools: Sequence[str]) -> Iterator[Indices]:
+        """Yield the candidates of each row, distinct from one another and from the correct texts; doubtful ones last.
 
-        def offer(source: int, texts: Mapping[str, str]) -> None:
-            keys = tuple(folded(texts[target]) for target in targets)
-            if keys in found or any(key == own for own, key in zip(right, keys, strict=True)):
-                return
-            for target, text in texts.items():
-                others = (own_texts[other] for other in targets if other != target)
-                if may_be_right(text, asked.question, (own_texts[target], *others)):
-                    doubtful.setdefault(keys, Candidate(source, texts))
-                    return
-            found[keys] = Candidate(source, texts)
+        Each row of the int32 table is a candidate: the number of the question whose correct texts these are, or from
+        which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from the same
+        pool; `pools` contains the pool of each row.
+        """
+        members: dict[str, list[int]] = {}
+        for row in self._by_id:
+            members.setdefault(pools[row], []).append(row)
+        near_own: dict[int, list[int]] = {}
+        for some in members.values():
+            vectors = self.questions[some]
+            near = nearest(vectors, vectors, min(4 * OWN, len(some)))
+            near_own |= {
+                own: [some[other] for other in others] for own, others in zip(some, near.tolist(), strict=True)
+            }
+        for row in tracked(range(len(pools)), "making candidates", "question"):
+            yield self._of(row, pools, members[pools[row]], near_own[row])
 
-        def adapt(source: int, inject: bool = False, restate: bool = False) -> None:
-            texts = self._adaptable.adapted(source, row, inject=inject, restate=restate)
-            if texts is None:
-                return
-            before = self._adaptable.texts[source]
-            unchanged = any(folded(texts[target]) == folded(before[target]) for target in targets)
-            if not unchanged or self.rows[source].pool == asked.pool:
-                offer(source, texts)
+    def _of(self, row: int, pools: Sequence[str], members: Sequence[int], near: Sequence[int]) -> Indices:
+        found: dict[tuple[str, ...], tuple[int, ...]] = {}
+        doubtful: dict[tuple[str, ...], tuple[int, ...]] = {}
 
-        for source in self._donors(row, self._alike, DONORS):
-            adapt(source)
-            adapt(source, inject=True)
-        if self._adaptable.roles[row].predicate:
-            for source in self._donors(row, self._restating, RESTATING):
-                adapt(source, restate=True)
-        own = [other for other in self._near_own[row] if self._may_lend(row, other)]
-        for other in own[:OWN]:
-            offer(other, self._adaptable.texts[other])
+        def offer(source: int, numbers: Sequence[int], doubts: bool | None = None) -> None:
+            keys = self._keys_of(numbers)
+            if keys not in found:
+                doubts = self._doubts(row, numbers) if doubts is None else doubts
+                (doubtful if doubts else found).setdefault(keys, (source, *numbers))
+
+        for source, unchanged, doubts, *numbers in self._carried_to(row).tolist():
+            if not unchanged or pools[source] == pools[row]:
+                offer(source, numbers, bool(doubts))
+        for other in [other for other in near if other not in self._barred[row]][:OWN]:
+            if not self._repeats(row, self._own[other]):
+                offer(other, self._own[other])
         if len(found) < FEWEST:
-            members = self._pools[asked.pool]
-            for number in rng_for(self._seed, "candidates", asked.id).permutation(len(members)).tolist():
+            for number in rng_for(self._seed, "candidates", self._rows[row].id).permutation(len(members)).tolist():
                 if len(found) >= FEWEST:
                     break
-                if self._may_lend(row, members[number]):
-                    offer(members[number], self._adaptable.texts[members[number]])
-        return [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
+                other = members[number]
+                if other not in self._barred[row] and not self._repeats(row, self._own[other]):
+                    offer(other, self._own[other])
+        some = [*found.values(), *list(doubtful.values())[: max(0, FEW - len(found))]]
+        return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
+
+    def _carried_to(self, row: int) -> Indices:
+        """Return the adapted texts of other rows: source, whether a text is unchanged, whether doubtful, and texts."""
+        if row not in self._carried:
+            found: list[tuple[int, ...]] = []
+            settled: set[tuple[bool, tuple[str, ...]]] = set()  # available in every pool, so that others are not needed
+            for source, texts in self._adaptations(row):
+                numbers = self._numbered(texts)
+                if self._repeats(row, numbers):
+                    continue
+                keys = self._keys_of(numbers)
+                unchanged = any(key == own for key, own in zip(keys, self._keys_of(self._own[source]), strict=True))
+                if (False, keys) in settled:
+                    continue
+                doubts = self._doubts(row, numbers)
+                if (doubts, keys) not in settled:
+                    found.append((source, unchanged, doubts, *numbers))
+                    if not unchanged:
+                        settled.add((doubts, keys))
+            self._carried[row] = np.array(found, np.int32).reshape(len(found), 3 + len(self.targets))
+        return self._carried[row]
+
+    def _adaptations(self, row: int) -> Iterator[tuple[int, tuple[str, ...]]]:
+        for source in self._donors(row, self._alike, DONORS):
+            for inject in (False, True):
+                texts = self._adaptable.adapted(source, row, inject=inject)
+                if texts is not None:
+                    yield source, texts
+        if self._adaptable.roles[row].predicate:
+            for source in self._donors(row, self._restating, RESTATING):
+                texts = self._adaptable.adapted(source, row, restate=True)
+                if texts is not None:
+                    yield source, texts
+
+    def _numbered(self, texts: Sequence[str]) -> tuple[int, ...]:
+        found = []
+        for target, text, numbers, keys in zip(self.targets, texts, self._numbers, self._keys, strict=True):
+            number = numbers.setdefault(text, len(numbers))
+            if number == len(keys):
+                self.tables[target].append(text)
+                keys.append(folded(text))
+            found.append(number)
+        return tuple(found)
+
+    def _keys_of(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        return tuple(keys[number] for keys, number in zip(self._keys, numbers, strict=True))
+
+    def _repeats(self, row: int, numbers: Sequence[int]) -> bool:
+        """Return whether one of the texts is equivalent to the correct one."""
+        own = self._keys_of(self._own[row])
+        return any(key == right for key, right in zip(self._keys_of(numbers), own, strict=True))
+
+    def _doubts(self, row: int, numbers: Sequence[int]) -> bool:
+        """Return whether one of the texts may be correct according to its words."""
+        right, question = self._adaptable.texts[row], self._rows[row].question
+        for target, number in zip(self.targets, numbers, strict=True):
+            others = (right[other] for other in self.targets if other != target)
+            if may_be_right(self.tables[target][number], question, (right[target], *others)):
+                return True
+        return False
 
     def _donors(self, row: int, alike: _SimilarWording, most: int) -> Iterator[int]:
-        number = 0
-        for other in alike.of(row):
-            if number == most:
-                return
-            if self._may_lend(row, other):
-                number += 1
-                yield other
+        return islice((other for other in alike.of(row) if other not in self._barred[row]), most)
 
-    def _may_lend(self, row: int, other: int) -> bool:
-        if other == row or other in self._apart[row]:
-            return False
-        return round(float(self._exact[row] @ self._exact[other]), COSINE_DIGITS) < self._limit
+    def _not_donors(self, same_question: float, kept_apart: Mapping[str, Sequence[str]]) -> list[frozenset[int]]:
+        """Return the rows that must not be donors of each row: itself, those kept apart, and equivalent questions."""
+        place = {row.id: number for number, row in enumerate(self._rows)}
+        exact = self.questions.astype(np.float64)
+        found = []
+        for first in range(0, len(exact), BLOCK):
+            same = (exact[first : first + BLOCK] @ exact.T).round(COSINE_DIGITS) >= same_question
+            for number, others in enumerate(same, first):
+                apart = (place[other] for other in kept_apart.get(self._rows[number].id, ()) if other in place)
+                found.append(frozenset((number, *apart, *np.flatnonzero(others).tolist())))
+        return found
 
 
 class _SimilarWording:

@@ -40,19 +40,26 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 
     `right` contains the text of the same target first, then others such as the explanation.
     """
-    words, asked = said(candidate), said(question)
+    words = said(candidate)
+    asked, rights, right_is_common = _known(question, right)
     more = words - asked
     if not more:
         return True  # only repeats the question
-    if _is_common(candidate, asked) and not _is_common(right[0], asked):
+    if not right_is_common and _is_common(words, asked):
         return True  # "Tom was shocked" is compatible with any reason to scream
-    known = frozenset[str]().union(*(said(text) for text in right))
+    known = frozenset[str]().union(*rights)
     if more <= known and not (words ^ known) & NEGATIONS:
         return True
-    return any(says_no_more(words, said(text)) for text in right)
+    return any(says_no_more(words, one) for one in rights)
 
 
-def _is_common(text: str, asked: frozenset[str]) -> bool:
+@lru_cache(maxsize=16)  # candidates are tested question by question
+def _known(question: str, right: tuple[str, ...]) -> tuple[frozenset[str], list[frozenset[str]], bool]:
+    """Return the words of the question and of each correct text, and whether the first of these is common."""
+    asked, rights = said(question), [said(text) for text in right]
+    return asked, rights, _is_common(rights[0], asked)
+
+
+def _is_common(words: frozenset[str], asked: frozenset[str]) -> bool:
     """Return whether a text only states a feeling or a common aim."""
-    words = said(text)
     return bool(words & COMMON) and len(words - COMMON - asked) <= (not words & asked)  # otherwise it names a person

@@ -21,6 +21,8 @@ from ..core.progress import Progress, keep
 from ..language.embeddings import Encoder, load_encoder, sbert_files
 
 Floats = NDArray[np.float32]
+Shard = tuple[list[bytes], Floats]
+"""Keys and embeddings of some texts."""
 
 VERSION = 1  # version of the encoding
 BATCH = 16
@@ -46,22 +48,61 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
         OutputError: The cache folder cannot be written.
     """
     folder = cache_folder(model)
-    keys = [_key(text) for text in texts]
-    wanted = dict(zip(keys, texts, strict=True))
-    found: dict[bytes, Floats] = {}
-    for shard in _shards(folder, wanted):
-        found |= shard
-    missing = [(key, text) for key, text in wanted.items() if key not in found]
     if not texts:
         return np.empty((0, 0), np.float32)
+    wanted = {_key(text): text for text in texts}
+    places = {key: place for place, key in enumerate(wanted)}
+    found = np.empty((0, 0), np.float32)
+    known = np.zeros(len(wanted), np.bool_)
+
+    def add(keys: Sequence[bytes], vectors: Floats) -> None:
+        nonlocal found
+        if not found.size:
+            found = np.empty((len(wanted), vectors.shape[1]), np.float32)
+        some = [places[key] for key in keys]
+        found[some] = vectors
+        known[some] = True
+
+    for keys, vectors in _shards(folder, wanted):
+        add(keys, vectors)
+    missing = [(key, text) for key, text in wanted.items() if not known[places[key]]]
     if missing:
         encoder = load_encoder(model)
         with _one_thread(), Progress("embedding", len(missing), "text", brief=True) as progress:
-            for shard in _encoded(encoder, missing, progress):
-                _write_shard(folder, shard)
-                keep("embedded text", len(shard))
-                found |= dict(shard)
-    return np.stack([found[key] for key in keys])
+            for keys, vectors in _encoded(encoder, missing, progress):
+                _write_shard(folder, keys, vectors)
+                keep("embedded text", len(keys))
+                add(keys, vectors)
+    return found if len(wanted) == len(texts) else found[[places[_key(text)] for text in texts]]
+
+
+class Embeddings:
+    """A function that embeds texts and keeps all embeddings in memory, each text once."""
+
+    def __init__(self, model: str | None = None):
+        """Start without texts; `model` is that of `embed`."""
+        self._model = model
+        self._numbers: dict[str, int] = {}
+        self._blocks: list[Floats] = []
+        self._starts: list[int] = []
+
+    def __call__(self, texts: Sequence[str]) -> Floats:
+        """Return the embeddings of texts; see `embed`."""
+        if not texts:
+            return embed(texts, self._model)
+        new = [text for text in dict.fromkeys(texts) if text not in self._numbers]
+        if new:
+            block = embed(new, self._model)
+            self._blocks.append(block)
+            self._starts.append(len(self._numbers))
+            self._numbers |= {text: number for number, text in enumerate(new, len(self._numbers))}
+        numbers = np.array([self._numbers[text] for text in texts], np.int64)
+        block_of = np.searchsorted(self._starts, numbers, side="right") - 1
+        found = np.empty((len(texts), self._blocks[-1].shape[1]), np.float32)
+        for number, block in enumerate(self._blocks):
+            here = block_of == number
+            found[here] = block[numbers[here] - self._starts[number]]
+        return found
 
 
 def cache_folder(model: str | None = None) -> Path:
@@ -92,7 +133,7 @@ def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
 
 
-def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[list[tuple[bytes, Floats]]]:
+def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[Shard]:
     """Yield the requested embeddings of each file in a folder, skipping damaged files."""
     for path in sorted(folder.glob("*.npy")):
         try:
@@ -103,12 +144,12 @@ def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[list[tuple[bytes
             vectors = np.ascontiguousarray(table["vector"][rows])
         except (OSError, ValueError, IndexError, EOFError):
             continue
-        yield [(keys[row], vector) for row, vector in zip(rows, vectors, strict=True)]
+        if rows:
+            yield [keys[row] for row in rows], vectors
 
 
-def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
-    keys, vectors = zip(*shard, strict=True)
-    table = np.empty(len(shard), [("key", f"V{KEY_BYTES}"), ("vector", "<f4", vectors[0].shape)])
+def _write_shard(folder: Path, keys: Sequence[bytes], vectors: Floats) -> None:
+    table = np.empty(len(keys), [("key", f"V{KEY_BYTES}"), ("vector", "<f4", vectors.shape[1:])])
     table["key"] = np.array(keys, f"V{KEY_BYTES}")
     table["vector"] = vectors
     name = hashlib.sha256(b"".join(keys)).hexdigest()[:24]
@@ -122,28 +163,28 @@ def _write_shard(folder: Path, shard: Sequence[tuple[bytes, Floats]]) -> None:
         raise output_error(error, folder) from error
 
 
-def _encoded(
-    encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress
-) -> Iterator[list[tuple[bytes, Floats]]]:
+def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress) -> Iterator[Shard]:
     """Encode texts in batches of equal shape, and yield them in shards."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
     for length, item in zip(lengths, texts, strict=True):
         by_length.setdefault(length, []).append(item)
-    shard: list[tuple[bytes, Floats]] = []
+    keys: list[bytes] = []
+    parts: list[Floats] = []
     for length in sorted(by_length):
         group = by_length[length]
         for first in range(0, len(group), BATCH):
             batch = group[first : first + BATCH]
             filled = batch + batch[:1] * (BATCH - len(batch))
             vectors = encoder.encode([text for _, text in filled])
-            shard += [(key, vector) for (key, _), vector in zip(batch, vectors, strict=False)]
+            keys += [key for key, _ in batch]
+            parts.append(vectors[: len(batch)])
             progress.advance(len(batch))
-            if len(shard) >= SHARD:
-                yield shard
-                shard = []
-    if shard:
-        yield shard
+            if len(keys) >= SHARD:
+                yield keys, np.concatenate(parts)
+                keys, parts = [], []
+    if keys:
+        yield keys, np.concatenate(parts)
 
 
 def _lengths(encoder: Encoder, texts: Sequence[str]) -> list[int]:

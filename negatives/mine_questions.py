@@ -18,9 +18,9 @@ from ..core.seeds import digest_for
 from ..language.cast import derive_cast
 from ..language.tagger import load_tagger
 from ..language.text_key import text_key
-from .candidates import AdaptableTexts
+from .candidates import AdaptableTexts, Candidates
 from .confuser import Confuser
-from .embeddings_cache import embed
+from .embeddings_cache import Embeddings
 from .mining import Item, items_of, mine
 from .options import Mined, MinedOptions, QuestionRow, option_sets
 from .settings import MineSettings, MiningSettings, advice, hard, strict
@@ -90,14 +90,20 @@ def mine_questions(
     train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
     items = {kind: items_of(questions, kind, None if strict(choice) else train) for kind in kinds}
     _refuse_small_pools(items, choice)
-    texts = None
+    encode = Embeddings(choice.model)
+    candidates = None
     if strict(choice):
         cast = derive_cast(text for row in questions for text in (row.question, *row.texts.values()))
         confuser = Confuser(tagger=load_tagger(choice.tagger), cast=cast)
-        texts = AdaptableTexts(questions, confuser, one_style=choice.mining.style == "one")
-    options = mine(
-        questions, choice, lambda some: embed(some, choice.model), texts=texts, train=train, kept_apart=kept_apart
-    )
+        candidates = Candidates(
+            questions,
+            AdaptableTexts(questions, confuser, one_style=choice.mining.style == "one"),
+            encode,
+            seed=choice.seed,
+            same_question=choice.mining.same_question,
+            kept_apart=kept_apart,
+        )
+    options = mine(questions, choice, encode, candidates=candidates, train=train, kept_apart=kept_apart)
     _refuse_short(options.mined, choice)
     return MinedQuestions(
         tuple(_rows(questions, options, choice)),

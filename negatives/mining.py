@@ -26,7 +26,7 @@ from ..core.progress import tracked
 from ..core.seeds import digest_for, rng_for
 from ..language.text_key import text_key
 from .balanced_mining import mine_balanced
-from .candidates import AdaptableTexts
+from .candidates import Candidates
 from .content_words import content_words, says_no_more
 from .options import COSINE_DIGITS, REFUSALS, Embed, Floats, Mined, MinedOptions, Negative, QuestionRow
 from .search import Indices, nearest
@@ -48,7 +48,7 @@ def mine(
     settings: Any,
     embed: Embed,
     *,
-    texts: AdaptableTexts | None = None,
+    candidates: Candidates | None = None,
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
 ) -> MinedOptions:
@@ -58,19 +58,17 @@ def mine(
         rows: The questions; all have the same targets.
         settings: Settings with `mining`, `rank_by` and `seed` of a `PoolSettings`.
         embed: Function that embeds texts.
-        texts: Texts of the questions, for balanced options.
+        candidates: The candidates of the questions, for balanced options.
         train: Split whose correct texts must not be distractors elsewhere, or None.
         kept_apart: Ids of questions that must not be donors, by question id.
 
     Raises:
-        InputError: Balanced options are requested without `texts`.
+        InputError: Balanced options are requested without `candidates`.
     """
     if strict(settings):
-        if texts is None:
+        if candidates is None:
             raise InputError("--balance strict needs a part-of-speech tagger. Choose --balance none.")
-        return mine_balanced(
-            rows, texts, embed, settings.mining, seed=settings.seed, kept_apart=kept_apart, train=train
-        )
+        return mine_balanced(rows, candidates, embed, settings.mining, seed=settings.seed, train=train)
     asked = embed([row.question for row in rows])
     vectors = {target: embed([row.texts[target] for row in rows]) for target in rows[0].texts}
     mined = {

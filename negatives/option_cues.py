@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .candidates import folded
 from .content_words import content_words
-from .features import NONE, Target, chunks, padded
+from .features import NONE, Target, chunks
 from .options import COSINE_DIGITS, QuestionRow
 
 Floats = NDArray[np.float32]
@@ -26,8 +26,9 @@ OPENINGS = 24  # most frequent first words, each of which is a cue
 def measure(
     rows: Sequence[QuestionRow],
     questions: Floats,
-    texts: Sequence[Sequence[Mapping[str, str]]],
-    vectors: Mapping[str, Mapping[str, Floats]],
+    texts: Mapping[str, Sequence[str]],
+    numbers: Mapping[str, Indices],
+    vectors: Mapping[str, Floats],
     train: str | None = None,
 ) -> dict[str, Target]:
     """Measure the candidates of all rows for each target.
@@ -35,27 +36,23 @@ def measure(
     Args:
         rows: The questions.
         questions: Their embeddings, float32 of shape (rows, dimensions).
-        texts: Texts of each row by target, the correct ones first.
-        vectors: Embeddings by target and text.
+        texts: All texts by target.
+        numbers: Text numbers of each row by target, the correct text first, padded with `NONE`.
+        vectors: Embeddings of the texts.
         train: The split that models are trained on, or None.
     """
-    tables = {name: sorted({one[name] for some in texts for one in some}) for name in vectors}
-    numbers = {}
-    for name, table in tables.items():
-        number = {text: place for place, text in enumerate(table)}
-        numbers[name] = padded([[number[one[name]] for one in some] for some in texts])
-    embedded = {name: np.stack([vectors[name][text] for text in table]) for name, table in tables.items()}
     found = {}
-    for name, table in tables.items():
+    for name, table in texts.items():
         own = numbers[name]
         there = own != NONE
-        of_key = {key: place for place, key in enumerate(sorted({folded(text) for text in table}))}
-        keys = np.where(there, np.array([of_key[folded(text)] for text in table])[own], NONE)
+        of_key: dict[str, int] = {}
+        key_of = np.array([of_key.setdefault(folded(text), len(of_key)) for text in table])
+        keys = np.where(there, key_of[own], NONE)
         rights = {split: np.zeros(len(of_key), np.int64) for split in sorted({row.split for row in rows})}
         for row, key in zip(rows, keys[:, 0].tolist(), strict=True):
             rights[row.split][key] += 1
-        other = next((target for target in tables if target != name), name)
-        near, pair = _cosines(questions, embedded[name], own, embedded[other], numbers[other])
+        other = next((target for target in texts if target != name), name)
+        near, pair = _cosines(questions, vectors[name], own, vectors[other], numbers[other])
         weight, shared, rarest, share, new = _shared_words(rows, table, own)
         length, capitals, words, marks = (values[own] for values in _of_text(table))
         uses = rights[train][keys] if train in rights else np.zeros(own.shape, np.int64)
@@ -69,8 +66,10 @@ def measure(
             *(known * (in_pool == number) for number in range(len(pools))),
             *_openings(table, own),
         ]
-        cues = np.stack(columns, axis=2).astype(np.float32).round(COSINE_DIGITS)
-        found[name] = Target(embedded[name], own, np.where(there[:, :, None], cues, 0), keys, rights)
+        cues = np.empty((*own.shape, len(columns)), np.float32)
+        for number, column in enumerate(columns):
+            cues[:, :, number] = np.where(there, column.astype(np.float32).round(COSINE_DIGITS), 0)
+        found[name] = Target(vectors[name], own, cues, keys, rights)
     return found
 
 

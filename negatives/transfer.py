@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -206,6 +206,31 @@ def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
     return found
 
 
+Move = tuple[tuple[str, ...], Player, Player | None]
+"""The names that are replaced, the new player, and the old one if the question mentions it."""
+
+
+def moves(
+    caption: Caption, found: Sequence[Entity], source: Roles, target: Roles, *, inject: bool = False
+) -> tuple[Move, ...] | None:
+    """Return the replacements by which an answer is adapted to another question; None if that is impossible.
+
+    The arguments are those of `carry_over`.
+    """
+    pairs = pairing(source, target)
+    if not pairs:
+        return None
+    known = {p.key: p for p in source.players}
+    moved = {key: player for key, player in pairs.items() if key != player.key}
+    if inject:
+        _inject(caption, found, pairs, moved, known, target)
+    for key, player in list(moved.items()):  # a displaced one takes the free position
+        if player.key not in pairs and key in known:
+            moved[player.key] = known[key]
+            pairs[player.key] = known[key]
+    return tuple((key, player, known.get(key)) for key, player in moved.items())
+
+
 def carry_over(
     caption: Caption,
     found: Sequence[Entity],
@@ -228,26 +253,36 @@ def carry_over(
     Returns:
         The adapted answer, unchanged if it mentions none of them; None if no grammatical text results.
     """
-    pairs = pairing(source, target)
-    if not pairs:
+    moved = moves(caption, found, source, target, inject=inject)
+    if moved is None:
         return None
-    known = {p.key: p for p in source.players}
-    moved = {key: player for key, player in pairs.items() if key != player.key}
-    if inject:
-        _inject(caption, found, pairs, moved, known, target)
-    for key, player in list(moved.items()):  # a displaced one takes the free position
-        if player.key not in pairs and key in known:
-            moved[player.key] = known[key]
-            pairs[player.key] = known[key]
+    subject = target.subject.key if target.subject else ()
+    return rewritten(caption, found, moved, subject, target.predicate, restated)
+
+
+def rewritten(
+    caption: Caption,
+    found: Sequence[Entity],
+    moved: Sequence[Move],
+    subject: tuple[str, ...],
+    predicate: Predicate | None = None,
+    restated: Restated | None = None,
+) -> str | None:
+    """Return an answer after replacements; None if no grammatical text results.
+
+    `subject` and `predicate` are those of the other question; see `carry_over` for the other arguments.
+    """
     tokens = caption.tokens
     changes: dict[int, str] = {}
     if restated is not None:
-        if target.predicate is None:
+        if predicate is None:
             return None
         changes = dict.fromkeys(range(restated.first, restated.stop), "")
-        changes[restated.first] = target.predicate.written(restated.form)
+        changes[restated.first] = predicate.written(restated.form)
     if not moved:
         return caption.edit(changes)
+    new = {key: player for key, player, _ in moved}
+    known = {key: old for key, _, old in moved if old is not None}
     free = [token for number, token in enumerate(tokens) if number not in changes]
     used: list[tuple[Player, Player | None]] = []
 
@@ -258,14 +293,14 @@ def carry_over(
         used.append((player, old))
 
     gone = frozenset(changes)
-    for entity in mentions(found, tuple(moved)):
+    for entity in mentions(found, tuple(new)):
         if entity.first in gone:
             continue
         if entity.parts and not entity.plural:
             return None
         if entity.first and tokens[entity.first - 1].lower == "to" and is_verb_form(tokens[entity.first].text, "VB"):
             return None  # "to cook" is not "to the cook"
-        player = moved[entity.key]
+        player = new[entity.key]
         if entity.plural != player.plural:
             return None
         if player.is_thing and owns(tokens, entity):
@@ -277,9 +312,9 @@ def carry_over(
     for entity in found:  # "Tom and Jerry" if only Tom is replaced
         if entity.first in gone:
             continue
-        if entity.parts and entity.key not in moved and any(part.key in moved for part in entity.parts):
+        if entity.parts and entity.key not in new and any(part.key in new for part in entity.parts):
             return None
-    if not _put_things(caption, moved, known, (target.subject.key,) if target.subject else (), changes, put):
+    if not _put_things(caption, new, known, subject, changes, put):
         return None
     if any(token.lower in PRONOUNS for token in free):
         for player, old in used:
@@ -317,7 +352,7 @@ def _put_things(
     caption: Caption,
     moved: Mapping[tuple[str, ...], Player],
     known: Mapping[tuple[str, ...], Player],
-    subjects: Container[tuple[str, ...]],
+    subject: tuple[str, ...],
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
@@ -337,7 +372,7 @@ def _put_things(
             start -= 1
         if start and tokens[start - 1].tag in ("DT", "PRP$", "CD") and (start - 1) not in changes:
             start -= 1
-        if start == 0 and player.key not in subjects:
+        if start == 0 and player.key != subject:
             return False  # "The oar wanted to kick Tom"
         if tokens[start].tag not in ("DT", "PRP$", "CD") and (
             not player.plural or (start and tokens[start - 1].tag == "POS")

@@ -7,7 +7,7 @@ Grounded in Dynamic Visual Scenes" (arXiv 2404.01299), sections 3.3 and 4.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,7 +26,7 @@ from ...core.schema import Row
 from ...evaluation.blind.options import guess_options
 from ...evaluation.blind.questions import BlindQuestion
 from ...language.text_key import text_key
-from ...negatives.candidates import AdaptableTexts
+from ...negatives.candidates import AdaptableTexts, Candidates
 from ...negatives.confused_options import (
     ConfusedOptions,
     Outcome,
@@ -42,7 +42,6 @@ from ...negatives.options import (
     COSINE_DIGITS,
     REFUSALS,
     Embed,
-    Floats,
     MinedOptions,
     Negative,
     OptionSet,
@@ -149,7 +148,6 @@ class _Planner:
         self.split_of = {scheme: divide(scheme, rows, settings.seed, settings.places) for scheme in settings.splits}
         self._apart: Mapping[str, Sequence[str]] = overlaps(rows, settings.apart_frames) if settings.keep_apart else {}
         self._names = confuser.cast.names if confuser else ()
-        self._vector_of: dict[str, Floats] = {}
         self._guessable: dict[str, frozenset[str]] = {}
         self._one_pool: MinedOptions | None = None
         self.counts = Counter[str]()
@@ -172,10 +170,19 @@ class _Planner:
         return plain_style(text, self._names) if one_style else text
 
     @cached_property
-    def _texts(self) -> AdaptableTexts | None:
+    def _candidates(self) -> Candidates | None:
+        """The candidates for all divisions."""
         if self._confuser is None or not strict(self.settings):
             return None
-        return AdaptableTexts(self._questions(None), self._confuser, one_style=self.settings.mining.style == "one")
+        mining, asked = self.settings.mining, self._questions(None)
+        return Candidates(
+            asked,
+            AdaptableTexts(asked, self._confuser, one_style=mining.style == "one"),
+            self._embed,
+            seed=self.settings.seed,
+            same_question=mining.same_question,
+            kept_apart=self._apart,
+        )
 
     def _questions(self, scheme: Scheme | None) -> list[QuestionRow]:
         split_of = self.split_of[scheme] if scheme else dict.fromkeys(self.by_id, "")
@@ -223,7 +230,9 @@ class _Planner:
     def _mine(self, asked: Sequence[QuestionRow]) -> MinedOptions:
         balanced = strict(self.settings)
         train = "train" if balanced or self.settings.pool == "split" else None
-        found = mine(asked, self.settings, self._embed, texts=self._texts, train=train, kept_apart=self._apart)
+        found = mine(
+            asked, self.settings, self._embed, candidates=self._candidates, train=train, kept_apart=self._apart
+        )
         for target, mined in found.mined.items():
             for one in mined:
                 for reason, count in one.refused.items():
@@ -297,24 +306,20 @@ class _Planner:
         return found
 
     def _with_cosines(self, target: Target, choices: Mapping[str, OptionSet]) -> dict[str, OptionSet]:
-        self._learn(s.text for one in choices.values() for s in one.sources if s and s.kind in KINDS)
-        self._learn(self.right(qid, target) for qid in choices)
+        wanted = {s.text for one in choices.values() for s in one.sources if s and s.kind in KINDS}
+        texts = sorted(wanted | {self.right(qid, target) for qid in choices})
+        vector_of = dict(zip(texts, self._embed(texts).astype(np.float64), strict=True))
 
         def placed(source: Negative | None, right: str) -> Negative | None:
             if source is None or source.kind not in KINDS:
                 return source
-            one, other = (self._vector_of[text].astype(np.float64) for text in (right, source.text))
-            return replace(source, cos_text=round(float(one @ other), COSINE_DIGITS))
+            cosine = float(vector_of[right] @ vector_of[source.text])
+            return replace(source, cos_text=round(cosine, COSINE_DIGITS))
 
         return {
             qid: replace(one, sources=tuple(placed(source, self.right(qid, target)) for source in one.sources))
             for qid, one in choices.items()
         }
-
-    def _learn(self, texts: Iterable[str]) -> None:
-        new = sorted(set(texts) - self._vector_of.keys())
-        if new:
-            self._vector_of |= dict(zip(new, self._embed(new), strict=True))
 
     def choice_units(
         self, config: str, scheme: Scheme, choices: Choices, outcomes: Mapping[str, list[Row]] | None = None
@@ -354,8 +359,6 @@ class _Planner:
         split_of = self.split_of[scheme]
         for target in TARGETS:
             trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}
-            self._learn(text for row in self.rows for text in (row.question, self.right(row.qid, target)))
-            self._learn(text for some in (choices, learnt) for one in some[target].values() for text in one.options)
             known = [self._asked(qid, target, one) for qid, one in learnt[target].items() if split_of[qid] == "train"]
             for split in SPLITS:
                 members = {qid: one for qid, one in choices[target].items() if split_of[qid] == split}
@@ -364,7 +367,7 @@ class _Planner:
                 guessed = guess_options(
                     [self._asked(qid, target, one) for qid, one in members.items()],
                     known if split != "train" else (),
-                    lambda texts: np.stack([self._vector_of[text] for text in texts]),
+                    self._embed,
                     self.settings.seed,
                     trained=False,
                 )

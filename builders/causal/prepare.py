@@ -28,7 +28,7 @@ from ...language.words import TaggerKind
 from ...negatives.balanced_mining import VERSION
 from ...negatives.cast import join_casts, read_cast
 from ...negatives.confuser import Confuser
-from ...negatives.embeddings_cache import embed
+from ...negatives.embeddings_cache import Embeddings
 from ...negatives.llm import ChatEndpoint, Generator, LocalModel, ask_all
 from ...negatives.llm import estimate as estimate_cost
 from ...negatives.settings import advice, columns_of, strict
@@ -90,7 +90,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     plan = plan_causal(
         rows,
         settings,
-        embed=lambda texts: embed(texts, settings.model),
+        embed=Embeddings(settings.model),
         confuser=confuser,
         generated=generated,
         timing=timing,

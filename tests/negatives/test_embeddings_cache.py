@@ -11,7 +11,7 @@ from extras import needs
 from numpy.typing import NDArray
 from stressreel.core.errors import OutputError
 from stressreel.negatives import embeddings_cache
-from stressreel.negatives.embeddings_cache import cache_folder, embed
+from stressreel.negatives.embeddings_cache import Embeddings, cache_folder, embed
 
 pytestmark = needs("sentence_transformers")
 
@@ -59,6 +59,20 @@ def test_only_new_texts_are_encoded_and_each_once(fake: Fake) -> None:
     assert fake.calls == []
     embed([*TEXTS, "new"])
     assert {text for call in fake.calls for text in call} == {"new"}
+
+
+def test_embeddings_in_memory_are_computed_once(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[list[str]] = []
+
+    def computed(texts: Sequence[str], model: str | None) -> NDArray[np.float32]:
+        asked.append(list(texts))
+        return fake.encode(texts)
+
+    monkeypatch.setattr(embeddings_cache, "embed", computed)
+    embeddings = Embeddings()
+    for texts in (TEXTS[:2], [], TEXTS, TEXTS[::-1], ["new", "Pip ran.", "new"]):
+        np.testing.assert_array_equal(embeddings(texts), fake.encode(texts))
+    assert asked == [TEXTS[:2], [], [TEXTS[2], *TEXTS[4:]], ["new"]]
 
 
 def test_batches_have_one_size_and_one_length(fake: Fake) -> None:

@@ -1,0 +1,90 @@
+"""Candidates of the sample's questions, with embeddings made up by hashing words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from stressreel.annotations.causalchaos import read_causalchaos
+from stressreel.annotations.samples.causal import write_causal_annotations
+from stressreel.core.seeds import rng_for
+from stressreel.language.cast import derive_cast
+from stressreel.language.tagger import load_tagger
+from stressreel.language.text_key import text_key
+from stressreel.negatives.candidates import FEWEST, AdaptableTexts, Candidates
+from stressreel.negatives.confuser import Confuser
+from stressreel.negatives.options import QuestionRow
+
+APART = 3  # neighbours that must not lend to each other
+
+
+def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+    vectors = np.stack([sum(rng_for(0, word).normal(size=16) for word in ("", *text.split())) for text in texts])
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def rows(tmp_path_factory: pytest.TempPathFactory) -> list[QuestionRow]:
+    read = read_causalchaos(write_causal_annotations(Path(tmp_path_factory.mktemp("sample"))))
+    return [
+        QuestionRow(row.qid, row.question, {"answer": row.answer, "explanation": row.explanation})
+        for row in read.rows[:90]
+    ]
+
+
+@pytest.fixture(scope="module")
+def adaptable(rows: list[QuestionRow]) -> AdaptableTexts:
+    cast = derive_cast(text for row in rows for text in (row.question, *row.texts.values()))
+    return AdaptableTexts(rows, Confuser(tagger=load_tagger("pattern"), cast=cast), one_style=True)
+
+
+def made(rows: list[QuestionRow], adaptable: AdaptableTexts) -> Candidates:
+    apart = {
+        row.id: [rows[other].id for other in range(place - APART, place + APART + 1) if 0 <= other < len(rows)]
+        for place, row in enumerate(rows)
+    }
+    return Candidates(rows, adaptable, embed, seed=0, same_question=0.95, kept_apart=apart)
+
+
+def offered(candidates: Candidates, pools: list[str]) -> list[list[tuple[int, ...]]]:
+    """Return source and texts of each row's candidates."""
+    tables = [candidates.tables[target] for target in candidates.targets]
+    return [
+        [
+            (source, *(table[number] for table, number in zip(tables, numbers, strict=True)))
+            for source, *numbers in some.tolist()
+        ]
+        for some in candidates.within(pools)
+    ]
+
+
+def test_candidates_do_not_depend_on_the_divisions_made_before(
+    rows: list[QuestionRow], adaptable: AdaptableTexts
+) -> None:
+    halves, thirds = ([str(place % parts) for place in range(len(rows))] for parts in (2, 3))
+    shared = made(rows, adaptable)
+    before = offered(shared, halves)
+    assert offered(shared, thirds) == offered(made(rows, adaptable), thirds)
+    assert offered(shared, halves) == before
+
+
+def test_texts_are_unchanged_only_within_a_pool(rows: list[QuestionRow], adaptable: AdaptableTexts) -> None:
+    pools = [str(place % 2) for place in range(len(rows))]
+    found = offered(made(rows, adaptable), pools)
+    kinds = set()
+    for place, some in enumerate(found):
+        right = [text_key(text) for text in adaptable.texts[place].values()]
+        assert len(some) >= FEWEST
+        assert len({tuple(map(text_key, texts)) for _, *texts in some}) == len(some)
+        for source, *texts in some:
+            assert abs(source - place) > APART
+            keys = list(map(text_key, texts))
+            lent = list(map(text_key, adaptable.texts[source].values()))
+            assert all(key != own for key, own in zip(keys, right, strict=True))
+            unchanged = any(key == own for key, own in zip(keys, lent, strict=True))
+            kinds.add((unchanged, pools[source] == pools[place]))
+            assert not unchanged or pools[source] == pools[place]
+    assert kinds == {(True, True), (False, True), (False, False)}
