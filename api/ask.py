@@ -40,7 +40,7 @@ def read_prices(given: Sequence[Any]) -> tuple[float, float]:
 
 
 def read_request(given: str | dict[str, Any]) -> dict[str, Any]:
-    """Parse additional request fields; see `evaluation.models.endpoint.parsed_request`."""
+    """Parse additional fields of a request, given as JSON or as a dictionary."""
     from ..evaluation.models.endpoint import parsed_request
 
     return parsed_request(given)

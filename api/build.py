@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 def build(name: str, **options: Any) -> Output | None:
-    """Build a benchmark, like `stressreel build NAME`.
+    """Build a benchmark, as `stressreel build NAME` does.
 
     Args:
         name: Name of the benchmark, such as "clavi".
@@ -56,14 +56,7 @@ def build(name: str, **options: Any) -> Output | None:
 def run_build(
     benchmark: Benchmark, settings: BuildSettings, options: RunOptions, *, say: Say, show: Say
 ) -> dict[str, Any] | None:
-    """Run a build, or describe it in a dry run.
-
-    Args:
-        benchmark: The benchmark to build.
-        settings: Settings that determine the content.
-        options: Options that do not affect the content.
-        say: Called with each note.
-        show: Called with the description of a dry run.
+    """Run a build, or describe it in a dry run. `say` prints notes, and `show` prints the description.
 
     Returns:
         The content of `build.json`. None for a dry run, and for a share while others are unfinished.

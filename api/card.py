@@ -11,7 +11,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Card(Result):
-    """A dataset card that was written."""
+    """Result of `card`, with the path of the written README.md."""
 
     path: Path
 

@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The differences between the scores of two models.
+    """Result of `compare`, with the differences between the scores of two models.
 
     Attributes:
-        a: Name of the first scores.
-        b: Name of the second scores.
         table: Score, A, B, the difference B - A with its interval, and a verdict.
         interval: Number of sources and resamples, and the seed of the intervals.
         remarks: Notes on how the questions of the two models were paired.
@@ -34,7 +32,7 @@ class Comparison(Result):
     remarks: tuple[str, ...]
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a tuple of the single table."""
+        """Return the table of differences as the only element of a tuple."""
         return (self.table,)
 
     def __str__(self) -> str:
@@ -102,8 +100,8 @@ def compare(
         difference = differences(first, second, measure, seed=seed, resamples=resamples)
     except (LookupError, ValueError) as error:
         raise InputError(
-            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): {one.about['benchmark']} has no score "
-            "for the counts that both contain. Score both again."
+            f"{a} and {b} cannot be compared ({type(error).__name__}: {error}): no score of {one.about['benchmark']} "
+            "can be computed from the counts that both contain. Score both again."
         ) from error
     rows = tuple(
         (name, left[name].value, right[name].value, gap, verdict(gap.low, gap.high)) for name, gap in difference.items()

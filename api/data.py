@@ -18,7 +18,7 @@ PACKAGES = {"taggers/averaged_perceptron_tagger_eng": "NLTK's tagger", "corpora/
 
 @dataclass(frozen=True)
 class LanguageData(Result):
-    """The language data that is installed.
+    """Result of `data_show` and `data_download`, with the installed language data.
 
     Attributes:
         found: State and location of each resource, by name.

@@ -20,7 +20,7 @@ def diff(
     b: Path | str,
     *,
     decode: bool = True,
-    limit_videos: Annotated[int | None, Option("", minimum=1, shown="all whose bytes differ")] = None,
+    limit_videos: Annotated[int | None, Option("", minimum=1, shown="all videos that differ")] = None,
 ) -> Difference:
     """Compare two outputs of the same benchmark, `a` and `b`.
 

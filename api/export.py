@@ -30,7 +30,7 @@ AnySplit = Annotated[str | None, Option("", shown="all")]
 
 @dataclass(frozen=True)
 class ExportedTasks(Result):
-    """Tasks that were exported for an evaluation harness.
+    """Result of `export_tasks`.
 
     Attributes:
         group: Prefix of the task names.
@@ -57,7 +57,7 @@ class ExportedTasks(Result):
 
 @dataclass(frozen=True)
 class ExportedFiles(Result):
-    """Files that were exported from an output.
+    """Result of an export as files.
 
     Attributes:
         count: Number of videos, or of files of a released layout.
@@ -102,7 +102,7 @@ def export_tasks(
         to: Folder for the tasks, new or empty.
         name: Prefix of the task names, which have the form <name>_<table>.
         split: Split with the questions to ask.
-        videos: Folder of the source videos, if `out` contains no videos and its questions are about unmodified ones.
+        videos: Folder of the source videos, for an output that contains no videos and does not modify them.
         force: Overwrite an earlier export in the folder, but keep other files.
 
     Raises:
@@ -142,12 +142,7 @@ def _exporting(out: Path, folder: Path) -> Iterator[tuple[FinishedOutput, Benchm
 def _source_videos(
     benchmark: Benchmark, output: FinishedOutput, tasks: Sequence[Task], folder: Path
 ) -> Mapping[str, Path] | None:
-    """Locate the videos of tasks in a folder, or return None if the output contains them.
-
-    Raises:
-        UsageError: The folder does not exist, or the videos can only be created by a build.
-        InputError: Some videos are missing.
-    """
+    """Locate the videos of tasks in a folder, or return None if the output contains them."""
     from ..evaluation.models.clips import FolderClips, holds_videos
     from ..evaluation.models.questions import questions_of_output
 

@@ -16,7 +16,7 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class GalleryPages(Result):
-    """A gallery that was written.
+    """Result of `gallery`.
 
     Attributes:
         page: The page to open.
@@ -24,7 +24,7 @@ class GalleryPages(Result):
         shown: Number of displayed items.
         total: Number of items in the output.
         videos: Number of videos, or of their thumbnails.
-        answered: Number of items with answers of a model, if answers are shown.
+        answered: Number of items that the model answered, or None if answers are not shown.
     """
 
     page: Path

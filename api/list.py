@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Listing(Result):
-    """A list of benchmarks, perturbations or build options.
+    """Result of `list_`, which prints `text`.
 
     Attributes:
-        table: The list as a table.
-        text: The text printed by the command.
         declared: All fields of each entry, as JSON values.
     """
 
@@ -30,7 +28,7 @@ class Listing(Result):
     declared: list[dict[str, Any]]
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a tuple of the single table."""
+        """Return the list as the only table of a tuple."""
         return (self.table,)
 
     def as_json(self) -> list[dict[str, Any]]:

@@ -20,10 +20,9 @@ TestSplit = Annotated[str | None, Option("", shown="test if it exists, else all"
 
 @dataclass(frozen=True)
 class Permutations(Result):
-    """Feature-permutation sets that were written.
+    """Result of `permute`.
 
     Attributes:
-        sets: Number of sets of each kind.
         wrote: Message that names the written file.
     """
 
@@ -87,7 +86,7 @@ def permute(
         if "" in given:
             raise InputError(
                 f"{out}: {given.count(''):,} of {len(given):,} items have no {kind} to permute; the first is "
-                f"{items.ids[given.index('')]!r}. It is read from the columns {', '.join(names)}."
+                f"{items.ids[given.index('')]!r}. The {kind} is read from the columns {', '.join(names)}."
             )
     columns: dict[str, list[Any]] = {
         name: [] for name in ("permuted", "seed", "id", "video_id", "text", "video_of", "text_of")

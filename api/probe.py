@@ -28,7 +28,7 @@ LEGEND = "* a drop of at least two points, as marked in the paper, with an inter
 
 @dataclass(frozen=True)
 class Probed(Result):
-    """The changes of a model's scores when its fusion is impaired.
+    """Result of `probe`, with the changes of a model's scores when its fusion is impaired.
 
     Attributes:
         folder: Folder of the predictions and tables.
@@ -268,11 +268,7 @@ def complement_pairs(asked: QuestionSet, most: int) -> list[Complement]:
 def _compared(
     asked: QuestionSet, under: Sequence[Condition], folder: Path, scorable: Scorable, drawn: dict[str, Any]
 ) -> tuple[list[Table], list[dict[str, Any]], int]:
-    """Score every condition on a table, and compare it with the baseline.
-
-    Returns:
-        A table for each score, the tables as JSON, and the number of source videos.
-    """
+    """Score every condition on a table, and return tables of changes, their JSON, and the number of source videos."""
     from ..builders.parts import measure_of
     from ..evaluation.metrics.bootstrap import differences, estimates
     from ..evaluation.metrics.folder import pair_up

@@ -52,7 +52,7 @@ class Contents:
 
 @dataclass(frozen=True)
 class Push(Result):
-    """The result of a push.
+    """Result of `push`.
 
     Attributes:
         contents: The files and their destination.
@@ -89,7 +89,7 @@ class Push(Result):
         return "\n".join(filter(None, map(str, parts)))
 
     def closing(self) -> str:
-        """Describe what has changed on the Hub."""
+        """Return a description of what has changed on the Hub."""
         done, target, count = self.pushed, self.contents.target, len(self.contents.files)
         if done is None:
             return ""
@@ -133,8 +133,8 @@ def push(
 ) -> Push:
     """Push `out` to the dataset `repository` (ORG/NAME) on the Hugging Face Hub, in one commit.
 
-    The token is taken from `hf auth login` or HF_TOKEN. Files that the repository has are not sent again, so the same
-    command continues an interrupted push. A new repository is private.
+    The token is taken from `hf auth login` or HF_TOKEN. Files that the repository already contains are not sent
+    again, so the same command continues an interrupted push. A new repository is private.
 
     Args:
         out: The output of a build.

@@ -1,4 +1,4 @@
-"""Write a built-in sample."""
+"""Write a sample dataset that comes with stressreel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..core.results import Result
 
 @dataclass(frozen=True)
 class Sample(Result):
-    """A sample that was written, in the format of the dataset `kind`."""
+    """Result of `sample`, with the folder that was written."""
 
     kind: str
     folder: Path

@@ -32,7 +32,7 @@ def score(
     resamples: Resamples = 1000,
     force: bool = False,
 ) -> Scores:
-    """Score the answers or the retrieval results of a model on the output `out`.
+    """Score a model's answers, or its retrieval results, on the output `out`.
 
     Args:
         out: The output of a build.
@@ -142,7 +142,7 @@ def finished(
     """Add metadata to scores, and write them if a folder is given.
 
     `subject` contains `config`, and `output` with its fingerprint. The default folder, whose name includes `parts`, is
-    overwritten if its predictions have the same name. If `figures` is None, a figure of all scores is drawn.
+    overwritten if it contains scores of predictions with the same name. If `figures` is None, all scores are drawn.
     """
     from ..data_cards.figures import score_figures
     from ..evaluation.metrics.folder import write_scores

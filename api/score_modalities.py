@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ModalityImportance(Result):
-    """The modalities that each question requires.
+    """Result of `score_modalities`, with the modalities that each question requires.
 
     Attributes:
         config: The scored table.

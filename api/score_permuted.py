@@ -13,7 +13,7 @@ from ..core.results import Result, Table, rows_json
 
 @dataclass(frozen=True)
 class PermutedScores(Result):
-    """The changes of a model's accuracy when features are permuted.
+    """Result of `score_permuted`, with the changes in a model's accuracy.
 
     Attributes:
         config: The scored table.
@@ -27,7 +27,7 @@ class PermutedScores(Result):
     table: Table
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a tuple of the single table."""
+        """Return the table of accuracies as the only element of a tuple."""
         return (self.table,)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ def score_permuted(
     Args:
         out: The output, or a file of questions.
         original: Predictions for the original items. Several files are treated as runs.
-        permuted: The rows written by `stressreel permute`, with answers: permuted, seed, id, answer.
+        permuted: Predictions for the rows written by `stressreel permute`, with permuted, seed, id and answer.
         categories: The file written by `stressreel score modalities --items FILE`; by default all questions form one
             category.
         config: Table to score, if the output has several with questions; by default the first.

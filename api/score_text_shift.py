@@ -16,7 +16,7 @@ METRICS = {"bleu4": "BLEU-4", "meteor": "METEOR", "rouge_l": "ROUGE-L"}
 
 @dataclass(frozen=True)
 class TextShift(Result):
-    """The similarity of perturbed captions to their originals.
+    """Result of `score_text_shift`.
 
     Attributes:
         report: The content of `text_shift.json`; see `evaluation.metrics.text_shift.shift_report`.
@@ -30,11 +30,11 @@ class TextShift(Result):
         return shift_table(self.report)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as JSON values."""
+        """Return the content of `text_shift.json`."""
         return dict(self.report)
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return one row per perturbation."""
+        """Return a table with one row per perturbation."""
         rows = tuple(
             (name, shift["family"], float(shift["changed"]), *(float(shift[metric]) for metric in METRICS))
             for name, shift in self.report["perturbations"].items()
@@ -152,6 +152,6 @@ def shift_table(report: Mapping[str, Any]) -> str:
 
 
 def perplexity_cell(perplexity: dict[str, float]) -> str:
-    """Format the mean of a perplexity and, if there are outliers, the mean without them and their share."""
+    """Format a mean perplexity, followed by the mean without outliers if there are any."""
     inner = f"{perplexity['mean_without_outliers']:.1f} without {perplexity['outliers']:.0%}"
     return f"{perplexity['mean']:.1f}" + (f" ({inner})" if perplexity["outliers"] else "")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Signed(Result):
-    """A signature that was written, and the number of files that it covers."""
+    """Result of `sign`, with the path of the signature and the number of signed files."""
 
     path: Path
     files: int

@@ -21,7 +21,7 @@ ALPHAS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4)
 
 @dataclass(frozen=True)
 class Simulation(Result):
-    """The losses of the models trained in the simulation study.
+    """Result of `simulate_quag`, with the losses of the trained models.
 
     Attributes:
         picture: The written figure. A JSON file beside it contains the numbers.
@@ -35,7 +35,7 @@ class Simulation(Result):
 
     @property
     def written(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Paths of the files that were written."""
+        """Message that names the written files."""
         return (f"{self.picture} and {self.picture.with_suffix('.json')}",)
 
     def as_tables(self) -> tuple[Table, ...]:

@@ -67,10 +67,10 @@ def verify(
         out: The output of a build.
         decode: Decode the videos and compare frames.
         workers: Number of processes that decode and render videos.
-        sources: Folder of the source videos (and annotations) to repeat the build from, or the word "sample".
+        sources: Folder of the source videos (and annotations) with which to repeat the build, or the word "sample".
         annotations: File or folder of the annotations, if they are not in `sources`.
-        sample: Number of videos to render again, or `all`; by default all of up to 60, else 20 and at least 2 of each
-            kind.
+        sample: Number of videos to render again, or `all`. By default all if there are at most 60, otherwise 20 and at
+            least 2 of each kind.
         seed: Seed of the sample of videos, as printed by an earlier run.
         allow_unverified: Accept an unverified property, such as `tools` if other versions built the output; may
             be repeated.

@@ -15,12 +15,11 @@ from .files import check_outside
 
 @dataclass(frozen=True)
 class Withheld(Result):
-    """The two copies of an output whose answers are withheld.
+    """Result of `withhold`, with the paths of both copies.
 
     Attributes:
         public: The output to publish.
         private: The output with which to score predictions.
-        split: The split whose answers are withheld.
     """
 
     public: Path

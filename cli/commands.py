@@ -210,7 +210,7 @@ COMMANDS = {name: command for commands in TASKS.values() for name, command in co
 
 
 def load_command(name: str) -> click.Command:
-    """Return the click command with this name, which is a command of `stressreel` or `build-NAME`."""
+    """Return the click command with this name, such as "score" or "build-clavi"."""
     from . import build
 
     if name.startswith("build-"):

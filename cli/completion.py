@@ -36,7 +36,6 @@ def complete_splits(ctx: click.Context, param: click.Parameter, incomplete: str)
 
 
 def _counts(ctx: click.Context) -> dict[str, dict[str, int]]:
-    """Return the row counts of the output given on the command line, or {} if it cannot be read."""
     from ..core.documents import parse_json, read_own
 
     named = [ctx.params.get("out"), ctx.params.get("on"), *ctx.args]  # arguments, if the last option has no value

@@ -127,7 +127,7 @@ class Raw(_ParamType):
 
 
 def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -> None:
-    """Use the options in a YAML file as defaults, which options on the command line override."""
+    """Read default values of options from a YAML file. Options on the command line take precedence."""
     if path is None:
         return
     from ..core.documents import parse_yaml, read_text, shortened
@@ -155,7 +155,6 @@ def read_config(ctx: click.Context, param: click.Parameter, path: Path | None) -
 
 
 def _config_value(option: click.Option, value: Any, plain: bool, place: str) -> Any:
-    """Return a value from the YAML file if it has the type of its option. Types are never converted."""
     from ..core.documents import shortened
 
     if option.is_flag:

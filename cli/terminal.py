@@ -1,4 +1,4 @@
-"""Click settings common to all commands, and printing with escaped control characters."""
+"""Define click settings that all commands share, and print text with control characters escaped."""
 
 from __future__ import annotations
 

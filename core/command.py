@@ -80,7 +80,6 @@ class Command:
     """A build command and the settings that it accepts.
 
     Attributes:
-        program: Program name, such as "build-clavi".
         decide: Function that resolves the user's settings to those stored in `build.json`.
     """
 
@@ -141,7 +140,6 @@ def read_command(info: Mapping[str, Any], settings: type[S]) -> tuple[S, list[st
 
 
 def _apart(info: Mapping[str, Any], settings: type[Any]) -> tuple[str, dict[str, list[str]]]:
-    """Split the recorded command into its program and options. Values may contain spaces."""
     off = {_off(each): each.flag for each in options_of(settings) if each.kind == "switch"}
     program, *options = OPTION.split(str(info["command"]).removesuffix(END))
     found: dict[str, list[str]] = {}

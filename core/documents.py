@@ -58,7 +58,7 @@ def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict"
         raise kind(f"cannot read {path}: {error.strerror}. Check the path and its permissions.") from error
     if len(content) > largest:
         size = path.stat().st_size
-        raise InputError(f"{path} has {size:,} bytes, but files of this kind have at most {largest:,}. Check the path.")
+        raise InputError(f"{path} is too large: it has {size:,} bytes, and the limit is {largest:,}. Check the path.")
     try:
         return content.decode("utf-8-sig", errors)
     except UnicodeDecodeError as error:
@@ -97,7 +97,7 @@ def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, 
     """
     count = sum(map(text.count, "[{,"))
     if count > MOST_VALUES:
-        raise ValueError(f"it has {count:,} values, but files of this kind have at most {MOST_VALUES:,}")
+        raise ValueError(f"it has {count:,} values, and the limit is {MOST_VALUES:,}")
     if replace_surrogates and HALF.search(text):
         text = ESCAPES.sub(lambda found: "\\ufffd" if found[1] else found[0], text)
     try:
@@ -125,7 +125,7 @@ def parse_yaml(text: str) -> Any:
     import yaml
 
     if len(text) > LARGEST_YAML:
-        raise ValueError(f"it has {len(text):,} characters, more than {LARGEST_YAML:,}")
+        raise ValueError(f"it has {len(text):,} characters, and the limit is {LARGEST_YAML:,}")
     try:
         for depth, event in _depths(yaml.parse(text, yaml.SafeLoader)):
             if isinstance(event, yaml.AliasEvent):

@@ -130,7 +130,6 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
 
 
 def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
-    """Return `output.json` of an earlier export in this format, or None if the folder is absent or empty."""
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):

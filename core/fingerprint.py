@@ -116,7 +116,7 @@ def read_units(folder: Path) -> Iterator[UnitRows]:
 
 
 def recomputed(units: Iterable[UnitRows], rows: Mapping[str, tuple[Config, Iterator[Row]]]) -> Iterator[UnitRows]:
-    """Yield the entries of units, recomputed from rows. The row count is lower if a table ends prematurely."""
+    """Yield the entry of each unit, recomputed from rows. The row count is lower if a table ends prematurely."""
     for unit in units:
         config, found = rows[unit.table]
         digest, count = hashlib.sha256(), 0

@@ -92,7 +92,7 @@ def fields_of(function: Callable[..., Any]) -> tuple[Field, ...]:
 def keyword_signature(
     *settings: type[Any], positional: Sequence[str] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Give a function that takes `**options` the parameters of settings classes, and document them."""
+    """Decorate a function with `**options` so that its signature and docstring list the options of settings."""
     listed = [each for kind in settings for each in options_of(kind)]
     listed.sort(key=lambda each: each.keyword not in positional)
     parameters = [

@@ -15,7 +15,7 @@ def listen() -> None:
 
 
 def asked() -> bool:
-    """Return whether the user has asked to stop. Failures after that are only a consequence."""
+    """Return whether the user has asked to stop, in which case later failures are only a consequence."""
     return bool(_asked)
 
 

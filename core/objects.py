@@ -38,7 +38,6 @@ class StoredObject:
 
     Attributes:
         key: Name of the object, relative to the prefix.
-        size: Size in bytes.
         etag: Version of the object, or "" if the store has no versions.
         changed: Modification time in seconds since 1970, by the store's clock.
     """
@@ -114,7 +113,7 @@ class Objects:
             size = found.meta["size"]
             if size > (largest or size):
                 what = f"{self.url}/{key}"
-                raise InputError(f"{what} has {size:,} bytes, but files of this kind have at most {largest:,}.")
+                raise InputError(f"{what} is too large: it has {size:,} bytes, and the limit is {largest:,}.")
             return bytes(found.bytes())
         return None
 
@@ -165,7 +164,7 @@ class Objects:
 
 
 def objects_at(path: Path | str) -> Objects:
-    """Return access to the objects below a URL.
+    """Return an `Objects` instance for a URL of object storage.
 
     Raises:
         UsageError: The path is not a URL of object storage.

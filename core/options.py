@@ -1,4 +1,4 @@
-"""Options declared as fields of frozen dataclasses, with help, type and limits.
+"""Declare options as fields of frozen dataclasses, with help texts, types and limits.
 
 They are the single source for click options, YAML files, keyword arguments of `stressreel.build`, the recorded command
 (`command.py`), the settings in `build.json` and the option tables in the documentation.
@@ -28,17 +28,14 @@ SEMANTIC_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-
 
 @dataclass(frozen=True)
 class Option:
-    """Declaration of an option, besides the name, type and default of its field.
+    """Properties of an option that the name, type and default of its field do not determine.
 
     Attributes:
         help: One or two sentences for `--help` and the docs.
         name: Option name without dashes; by default that of the field.
         off: Name of the opposite of a switch, without dashes; by default `no-<name>`.
-        minimum: Smallest number allowed.
-        maximum: Largest number allowed.
         metavar: Placeholder for the value in `--help`.
         shown: Description of the default in `--help`; by default the value.
-        required: Whether the option is mandatory.
         exists: Whether the file must exist (for paths).
         spread: Whether values may follow as separate words (`--splits UD PS`).
         read: Parser of a text or a tuple of texts. A ValueError message starts with a verb, to follow the text.
@@ -86,7 +83,7 @@ def nested(kind: type[Any]) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildSettings:
-    """Settings common to all builds; see the help of each option."""
+    """Settings that all builds have in common."""
 
     seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
@@ -111,7 +108,7 @@ class BuildSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options that control how a build is run, without effect on its content; see the help of each option."""
+    """Options that control how a build runs, but do not affect its content."""
 
     out: Path | None = option(None, "Output folder: new, empty, or with an earlier run of the same build.")
     workers: int | None = option(
@@ -210,7 +207,7 @@ class Field:
             given = _listed(value)
             given = given if isinstance(given, tuple) else (given,)
             if self.count > 1 and len(given) != self.count:
-                raise ValueError(f"must be {self.count} values")
+                raise ValueError(f"must consist of {self.count} values")
             return tuple(self._one(item) for item in given)
         return self._one(value)
 
@@ -304,7 +301,7 @@ def build(settings: type[S], values: Mapping[tuple[str, ...], Any]) -> S:
 
 
 def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
-    """Create a settings object from keyword arguments, which have `_` where options have `-`.
+    """Create a settings object from keyword arguments, in which `_` replaces the `-` of option names.
 
     Raises:
         UsageError: An option is unknown or missing, or a value is not allowed.
@@ -326,7 +323,7 @@ def from_keywords(settings: type[S], given: Mapping[str, Any]) -> S:
 
 
 def settled(settings: S) -> S:
-    """Reset every option that has no effect, given the other settings, to its default."""
+    """Return the settings with every option that has no effect, given the others, reset to its default."""
     for each in options_of(type(settings)):
         if each.option.counts and not each.option.counts(settings) and each.get(settings) != each.default:
             settings = with_value(settings, each.path, each.default)
@@ -334,7 +331,7 @@ def settled(settings: S) -> S:
 
 
 def with_value(settings: Any, path: tuple[str, ...], value: Any) -> Any:
-    """Return a copy of the settings in which the option at a path has another value."""
+    """Return a copy of the settings with another value for one option."""
     if len(path) > 1:
         value = with_value(getattr(settings, path[0]), path[1:], value)
     return replace(settings, **{path[0]: value})

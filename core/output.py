@@ -169,7 +169,7 @@ def withheld_statement(info: Mapping[str, Any]) -> str:
 
 
 def refuse_withheld(output: FinishedOutput, split: str | None = None) -> None:
-    """Raise InputError if the answers of this split (None for all splits) are withheld from the output."""
+    """Raise InputError if answers of the split, or of any split if it is None, are withheld from the output."""
     held = output.withheld
     if held and "public" not in held and split in (None, "all", held.get("split")):
         raise InputError(f"{output.path}: {withheld_statement(output.info)} This command needs the answers.")
@@ -185,7 +185,7 @@ def reading(path: Path) -> Iterator[FinishedOutput]:
 
 @contextmanager
 def fitting(path: Path) -> Iterator[None]:
-    """Raise InputError instead of the errors that inconsistent files of an output cause in a `with` block."""
+    """Convert errors that inconsistent files of an output cause in a `with` block to InputError."""
     try:
         yield
     except StressreelError:
@@ -255,11 +255,7 @@ def _info(content: str, place: str) -> dict[str, Any]:
 
 
 def counts_of(given: Any) -> dict[str, dict[str, int]]:
-    """Validate the row counts in `build.json`, whose table and split names become parts of paths.
-
-    Raises:
-        ValueError, TypeError: A name or a count is invalid.
-    """
+    """Validate the row counts in `build.json`. Raise ValueError or TypeError if a name or count is invalid."""
     counts = {table: dict(splits) for table, splits in dict(given).items()}
     for table, splits in counts.items():
         check_name(table)

@@ -107,7 +107,7 @@ class Plan:
 
 
 def noted(plan: Plan) -> list[str]:
-    """Return the counts in a plan's notes as lines, each with the option that includes the omitted items."""
+    """Format the counts in a plan's notes as lines. Counts of omitted items name the option that includes them."""
     return [
         f"{name.replace('_', ' ')}: {count:,}" + (f" ({plan.remedies[name]})" if plan.remedies.get(name) else "")
         for name, count in plan.notes.items()

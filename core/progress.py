@@ -207,7 +207,7 @@ def counted(items: Iterable[T]) -> Iterator[T]:
 
 
 def tick() -> None:
-    """Count one item of an unfinished unit, in the counter shared by `tick_into` if there is one."""
+    """Count one item of an unfinished unit, using the shared counter if `tick_into` was called."""
     global _ticked
     if _sink is None:
         _ticked += 1

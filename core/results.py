@@ -39,7 +39,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Spread:
-    """Mean and standard deviation over several runs; NaN where undefined."""
+    """Mean and standard deviation over several runs, or NaN where undefined."""
 
     mean: float
     std: float
@@ -55,9 +55,7 @@ class Table:
 
     Attributes:
         name: Key in `scores.json`.
-        headings: Column names.
         rows: Texts, counts (int), scores (float; NaN is printed as a dash) or scores with intervals.
-        note: Footnote.
     """
 
     name: str
@@ -85,7 +83,10 @@ class Table:
 
 
 class Result:
-    """Base class for results of API functions. `print` shows the output of the command, notebooks the tables."""
+    """Base class of the results that API functions return.
+
+    `print` shows the output of the command, and notebooks show the tables.
+    """
 
     notes: Sequence[str] = ()
     """Remarks that the command prints on standard error."""
@@ -95,7 +96,7 @@ class Result:
     """Whether the command exits with 1."""
 
     def as_tables(self) -> Sequence[Table]:
-        """Return the tables, the main one first."""
+        """Return all tables, with the main one first."""
         return ()
 
     def as_json(self) -> Any:

@@ -92,8 +92,6 @@ class Config:
     """A config of a dataset, which is a table in a folder of its own.
 
     Attributes:
-        name: Name of the config and its folder.
-        meaning: One-line description for the card.
         default: Whether `load_dataset` opens it by default.
         key_columns: Number of leading columns that form the key.
     """

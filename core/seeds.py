@@ -27,7 +27,7 @@ def rng_for(seed: int, *key: Key) -> np.random.Generator:
 
 
 def draw_seed() -> int:
-    """Return an unpredictable 32-bit seed, with which `verify` samples. Builds do not use it."""
+    """Return an unpredictable 32-bit seed for the samples that `verify` draws. Builds never use it."""
     return secrets.randbits(32)
 
 

@@ -63,7 +63,7 @@ def shard_path(config: str, split: str, index: int, count: int) -> str:
 
 
 def part_path(config: str, split: str, index: int) -> str:
-    """Return the relative path of a shard as long as the number of shards is unknown."""
+    """Return the relative path of a shard while the number of shards is still unknown."""
     return f"{config}/{split}-{index:05d}.part"
 
 
@@ -276,7 +276,6 @@ def _measure(array: Any, room: dict[str, int]) -> None:
 
 
 def _plain(kind: Any) -> Any:
-    """Replace dictionary types by their value types."""
     if pa.types.is_dictionary(kind):
         return kind.value_type
     if pa.types.is_list(kind):
@@ -380,8 +379,6 @@ def text_columns(schema: Any) -> list[str]:
 
 
 def _leaf_types(schema: pa.Schema, columns: Sequence[str] | None) -> Iterator[pa.DataType]:
-    """Yield the leaf types of columns, which may be parts such as "video.path"."""
-
     def below(kind: pa.DataType, path: str) -> Iterator[tuple[str, pa.DataType]]:
         if pa.types.is_nested(kind):
             for place in range(kind.num_fields):

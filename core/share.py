@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class WorkShare:
-    """Part `number` (from 1) of `count` equal parts of the work."""
+    """One of `count` equal parts of the work, numbered from 1."""
 
     number: int
     count: int

@@ -125,7 +125,6 @@ def _differing_figures(output: FinishedOutput, figures: Mapping[str, bytes]) -> 
 
 
 def _alike(found: bytes, drawn: bytes) -> bool:
-    """Return whether two PNG files have the same size and nearly the same pixels."""
     from matplotlib.image import imread
 
     if found[:HEAD] != drawn[:HEAD]:  # a different size, possibly too large to open

@@ -1,4 +1,4 @@
-"""Provide the style of figures, which are drawn off screen and without global state to be reproducible."""
+"""Draw figures in a common style, off screen and without global state, so that they are reproducible."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def _short(text: str, most: int = 52) -> str:
 
 
 def _plain(axes: Axes, counted: Literal["x", "y"]) -> None:
-    """Remove the frame, draw light grid lines, and label the axis of counts with integers."""
     from matplotlib.ticker import MaxNLocator
 
     axis = axes.xaxis if counted == "x" else axes.yaxis

@@ -186,7 +186,6 @@ def _gaps(middles: Sequence[float], box_in: float) -> list[tuple[float, float]]:
 def _edges(
     axes: Axes, path: QuestionPath, rows: Sequence[Sequence[int]], where: Mapping[int, Place], box_in: float
 ) -> None:
-    """Draw arrows from parents to children, and the names of the rules below each parent."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

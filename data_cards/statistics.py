@@ -26,7 +26,7 @@ class Distribution:
 
 
 def named(counts: Mapping[str, int], words: Mapping[str, str]) -> dict[str, int]:
-    """Replace the names of nonzero counts by descriptions, in the order of `words` and then of names."""
+    """Return the nonzero counts under their descriptions in `words` and in that order, followed by all others."""
     order = sorted(counts, key=lambda name: (list(words).index(name) if name in words else len(words), name))
     plain = {name: name.replace("_left_out_", " left out: ").replace("_", " ") for name in order}
     return {words.get(name, plain[name]): counts[name] for name in order if counts[name]}

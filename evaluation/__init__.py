@@ -1,1 +1,1 @@
-"""Evaluate models on a finished output with scores, blind baselines and probes, and ask them its questions."""
+"""Ask models the questions of an output, score their answers, probe them, and run blind baselines."""

@@ -28,7 +28,6 @@ class TaskKind:
     """A kind of question, with the columns that contain its parts.
 
     Attributes:
-        id_column: Column with the id.
         options: Column with the options, which are answered by letter, or "" if there are none.
         right: Column with the correct answer, either as text or as the index of an option.
         answers: Column of predictions with the answers.
@@ -95,7 +94,6 @@ class Task:
         shown: Location of the videos, or None if every document states it.
         docs: The documents, if they are not the rows of a table.
         left_out: Ids of questions in the split that the task omits.
-        why: Reason why they are omitted.
     """
 
     name: str
@@ -175,7 +173,7 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     if chosen == ALL and len(splits) == 1:
         return splits[0]
     if chosen == ALL:
-        raise UsageError(f"only one split can be asked at a time. Give --split {' or '.join(splits)}.")
+        raise UsageError(f"questions can be asked about only one split at a time. Give --split {' or '.join(splits)}.")
     return chosen
 
 

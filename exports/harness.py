@@ -163,12 +163,8 @@ def compared(
 ) -> dict[str, Any]:
     """Compare a generated text with the correct one ("" if unknown). `stressreel score` may accept more forms.
 
-    Args:
-        response: The model's response.
-        right: The correct text.
-        metrics: Names of the metrics for exact matches and for empty responses.
-        column: Column of the answer in predictions.
-        about: Fields that identify the question.
+    `metrics` names the metrics for exact matches and for empty responses. `column` is the column of the answer in
+    predictions, and `about` contains the fields that identify the question.
     """
     plain = rules().plain
     same, nothing = metrics

@@ -31,14 +31,8 @@ def write_tasks(
 ) -> None:
     """Write the task folder of an evaluation harness.
 
-    Args:
-        task_files: Function of the harness module that returns the files, and the additional entries of `output.json`.
-        output: The output to export.
-        tasks: The tasks.
-        folder: Folder to write.
-        group: Prefix of the task names.
-        videos: Paths of source videos by id, if the output contains no videos.
-        force: Whether to overwrite an earlier export.
+    `task_files` returns the files for a harness, and the additional entries of `output.json`, given the output, the
+    tasks and `group`, the prefix of task names. `videos` maps ids to paths if the output contains no videos.
 
     Raises:
         InputError: The folder contains other files, or there are no videos.

@@ -288,7 +288,6 @@ def rows_from(output: FinishedOutput, part: ExportedSplit, start: int) -> Iterat
 
 
 def _known_shard(place: ExportFolder, name: str) -> int:
-    """Keep a shard of an earlier run, and return the number of its rows, or 0 if it is incomplete."""
     receipt, path = place.before.get(name, {}), place.place(name)
     rows = receipt.get("rows")
     if type(rows) is not int or rows < 1 or not path.is_file() or sha256_file(path) != receipt.get("sha256"):

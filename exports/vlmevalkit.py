@@ -28,7 +28,7 @@ LONGEST_NAME = 100  # characters of a video's file name
 
 
 def video_name(video: dict[str, Any]) -> str:
-    """Return the file name of a video without `.mp4`. A key that is not a valid file name is hashed."""
+    """Return the file name of a video without `.mp4`, which ends in a hash if the key is not a valid name."""
     key = "-".join([video["table"], *map(str, video["key"].values())])
     plain = re.sub(r"[^A-Za-z0-9_-]+", "_", key)
     if plain == key and len(key) <= LONGEST_NAME:

@@ -89,11 +89,8 @@ def judged(
 ) -> dict[str, JudgedAnswer]:
     """Judge the answers to multiple-choice questions, and return them by question id.
 
-    Args:
-        items: The questions.
-        predictions: The answers, or None.
-        first: Index of the first option in numeric answers.
-        answer: Column with the answers, if it is not the usual one.
+    `first` is the index of the first option in numeric answers. `answer` names the column with the answers, if it is
+    not the usual one.
     """
     if predictions is None:
         return {}
@@ -171,7 +168,6 @@ def read_answers(
 
 
 def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
-    """Locate the predictions of a folder of scores. Raise InputError if they are missing or have changed."""
     name = str(named["file"]).rstrip("/")
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():

@@ -39,7 +39,6 @@ class Exhibit:
     """A page of a gallery.
 
     Attributes:
-        id: Unique id, used in links.
         content: The content of the view, as JSON values.
         films: The videos; the first one represents the exhibit.
         words: Search terms besides id, title and questions.
@@ -74,7 +73,6 @@ class Gallery:
     """The content of a gallery.
 
     Attributes:
-        count: Total number of exhibits.
         exhibits: Function that yields the exhibits at the given positions, in order.
         noun: Noun for an exhibit, such as "pair".
         facets: Filters of exhibits.

@@ -25,13 +25,10 @@ IN_A_FILE = 20
 
 @dataclass(frozen=True)
 class About:
-    """Description of a gallery.
+    """Description of a gallery and of the output that it shows.
 
     Attributes:
-        title: Title of the output.
         summary: One-line description of the output.
-        version: Version of the dataset.
-        fingerprint: Fingerprint of the output.
         embed: "none", "thumbnails" or "videos".
         total: Total number of exhibits in the output.
         scores: Scores of a model, from `score_page`, or None.
@@ -105,7 +102,7 @@ def _part(number: int) -> str:
 def data_files(
     about: About, gallery: Gallery, exhibits: Sequence[Exhibit], films: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield path and content of each file of `data_names`; `films` describes the videos by SHA-256."""
+    """Yield the path and content of each file in `data_names`. `films` describes the videos by SHA-256."""
     yield INDEX, _script("galleryIndex", _index(about, gallery, exhibits, films))
     for number in range(-(-len(exhibits) // IN_A_FILE)):
         part = exhibits[number * IN_A_FILE : (number + 1) * IN_A_FILE]

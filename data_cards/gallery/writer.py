@@ -48,7 +48,7 @@ class StoredVideo:
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """How many exhibits are shown, exist in total, and are answered by a model, and how many videos they have."""
+    """Number of exhibits shown, exhibits in total, videos, and exhibits that a model answered."""
 
     shown: int
     total: int
@@ -70,16 +70,8 @@ def write_gallery(
 ) -> WrittenGallery:
     """Write a gallery, keeping videos of an earlier run that have the same SHA-256.
 
-    Args:
-        output: The output to show.
-        gallery: The content.
-        about: Description of the gallery.
-        folder: Folder to write.
-        split: Show only this split.
-        limit: Show at most this many exhibits, evenly spaced.
-        given: Other values that determine the content, such as the hash of predictions.
-        force: Whether to overwrite an earlier gallery.
-        progress: Whether to show progress.
+    With `limit`, exhibits are evenly spaced. `given` contains other values that determine the content, such as the hash
+    of predictions.
 
     Raises:
         InputError, OutputError: As for `export_folder.open_folder`. InputError also if there are no exhibits, or a
@@ -116,7 +108,6 @@ def write_gallery(
 
 
 def _places(gallery: Gallery, split: str | None, limit: int | None, *, answered: bool) -> Sequence[int]:
-    """Return the positions of the exhibits to show. With answers, only those that are answered are shown."""
     if split is None and not answered:
         return spread(gallery.count, limit)
     places = [
@@ -164,7 +155,6 @@ def _stored(output: FinishedOutput, exhibits: Sequence[Exhibit]) -> Iterator[Sto
 
 
 def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, bytes]]:
-    """Yield the videos of one row group after another, after checking their SHA-256."""
     groups: dict[tuple[Path, int], list[StoredVideo]] = {}
     for film in stored:
         groups.setdefault((film.shard, film.group), []).append(film)
@@ -182,7 +172,6 @@ def _contents(stored: Sequence[StoredVideo]) -> Iterator[tuple[StoredVideo, byte
 
 
 def _write_film(place: ExportFolder, film: StoredVideo, content: bytes, *, videos: bool) -> dict[str, Any]:
-    """Write a video and its middle frame, and return the data with which the page plays it."""
     path = place.place(_file(film))
     if videos and not (path.is_file() and path.stat().st_size == len(content) and sha256_file(path) == film.sha256):
         write_atomic(path, content)

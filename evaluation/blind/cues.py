@@ -177,7 +177,6 @@ class Rule:
     """A baseline that chooses the option with the largest or smallest value of a cue.
 
     Attributes:
-        cue: Name of the cue in `cues`.
         most: Whether the largest value is chosen.
     """
 

@@ -57,7 +57,6 @@ class Worth:
     """How much a cue contributes to the baseline that combines all cues.
 
     Attributes:
-        cue: Name of the cue or baseline.
         alone: Accuracy with this cue only.
         lost: Decrease in accuracy without this cue.
     """
@@ -94,7 +93,7 @@ class Audited:
 
     @property
     def best(self) -> Figure:
-        """The baseline with the highest accuracy, or the first of several."""
+        """The baseline with the highest accuracy (the first of several)."""
         return max(self.figures, key=lambda figure: figure.share.value)
 
     @property
@@ -148,7 +147,7 @@ def audited(
 
 
 def _best_elsewhere(guesses: Sequence[BaselineChoices], divided: Sequence[Fold]) -> NDArray[np.float64]:
-    """Return, for each fold, the correctness of the baseline that is best on the other folds."""
+    """Return the correctness of answers in each fold by the baseline that is best on the other folds."""
     right = np.stack([guess.right for guess in guesses])
     if not divided:
         return np.full(right.shape[1], np.nan)

@@ -67,7 +67,7 @@ def read_asked(
     for number, row in enumerate(rows, 1):
         value = {name: _value(row, names) for name, names in chosen.items()}
         if not _text(value["id"]):
-            raise InputError(f"{path}: row {number} has no id. It is read from {', '.join(chosen['id'])}.")
+            raise InputError(f"{path}: row {number} has no id. Ids are read from {', '.join(chosen['id'])}.")
         table = (_text(value["config"]), _text(value["split"]))
         found.setdefault(table, []).extend(_asked(path, row, value, chosen["answer"], first))
     return found
@@ -82,7 +82,7 @@ def _asked(
     options = options_of(given_options({**row, "options": value["options"]}), path, name)
     answer = next((column for column in gold if row.get(column) not in (None, "")), None)
     if answer is None:
-        raise InputError(f"{path}: {name!r} has no correct answer. It is read from {', '.join(gold)}.")
+        raise InputError(f"{path}: {name!r} has no correct answer. Answers are read from {', '.join(gold)}.")
     _check(path, name, options)
     asked = BlindQuestion(
         id=name,

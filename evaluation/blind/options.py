@@ -104,7 +104,6 @@ def _rules_on(*names: str) -> list[str]:
 def _scores(
     view: Measured, learnt: Measured | None, divided: list[Fold], seed: int, left_out: dict[str, str]
 ) -> Iterator[tuple[str, Floats]]:
-    """Yield the scores of trained baselines, and record in `left_out` why others cannot run."""
     for name, baseline in GUESSERS.items():
         if name in left_out:
             continue

@@ -63,7 +63,7 @@ def _majority(
 
 
 def commonest(learnt: Sequence[AnsweredText]) -> str:
-    """Return the most frequent answer, or the alphabetically first of several."""
+    """Return the most frequent answer. Ties are resolved alphabetically."""
     return _most(Counter(read.answer for read in learnt))
 
 

@@ -26,7 +26,6 @@ class BlindQuestion:
     Attributes:
         id: Id that is unique within an audit.
         options: The options, or "no" and "yes" for a yes/no question.
-        right: Index of the correct option.
         source: The source video. If it is "" (unknown), the question counts as its own source.
         kind: Kind of a yes/no question, such as its template. Some baselines are trained for each kind.
         part: Type of options, such as "answer" or "explanation", if a question has several sets.

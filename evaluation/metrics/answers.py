@@ -141,7 +141,6 @@ def _in_json(text: str) -> Any:
 
 
 def _truth(text: str) -> int | None:
-    """Parse an answer that starts with yes or no, unless it contradicts itself or refuses to answer."""
     if plain(text) in SHORT:
         return SHORT[plain(text)]
     text = text.lstrip(QUOTES + "([")
@@ -185,7 +184,6 @@ def _lettered(text: str, options: Sequence[str]) -> int | None:
 
 
 def _named(text: str, options: Sequence[str]) -> int | None:
-    """Return the option with this text, or None if there is not exactly one."""
     said = plain(text)
     found = [number for number, option in enumerate(options) if plain(option) == said]
     return found[0] if len(found) == 1 else None

@@ -53,8 +53,7 @@ class Tally:
 
     Attributes:
         cells: Names of the cells, such as "BA" or "jpeg-3 R@5".
-        sums: Sums of the values, shape (sources, cells).
-        counts: Numbers of values, shape (sources, cells).
+        sums: Sums of the values, shape (sources, cells). `counts` has the same shape.
     """
 
     sources: tuple[str, ...]

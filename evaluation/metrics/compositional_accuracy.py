@@ -73,7 +73,7 @@ Name = tuple[str, ...]
 
 @dataclass
 class AnswerCounts:
-    """Number of questions, predictions and graphs.
+    """How many questions, predictions and graphs were scored.
 
     Attributes:
         missing: Number of questions without a prediction, which are excluded.
@@ -339,7 +339,6 @@ def _harmonic(first: Floats, second: Floats) -> Floats:
 
 
 def _pearson(means: Means) -> Floats:
-    """Return the correlation of consistency and accuracy over graphs, or NaN if one of them is constant."""
     first, second = means["graph|IC"], means["graph|accuracy"]
     spread = means["graph|IC²"] - first**2, means["graph|accuracy²"] - second**2
     varied = (spread[0] > ALMOST_CONSTANT) & (spread[1] > ALMOST_CONSTANT)

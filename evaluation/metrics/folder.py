@@ -33,12 +33,7 @@ COMPARED = (  # required texts in scores.json
 
 @dataclass(frozen=True)
 class SavedScores:
-    """Scores that were read from a folder.
-
-    Attributes:
-        about: Content of `scores.json`.
-        tally: Sums by source video.
-    """
+    """Scores that were read from a folder."""
 
     name: str
     about: dict[str, Any]
@@ -73,7 +68,6 @@ def write_scores(
 
 
 def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, force: bool) -> list[str]:
-    """Return the names of the figures that belong to the scores to be replaced."""
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
         return []
     try:
@@ -161,13 +155,13 @@ def check_comparable(one: SavedScores, other: SavedScores) -> None:
         mine, theirs = (_text_at(each.about, keys) for each in (one, other))
         if mine != theirs:
             raise InputError(
-                f"{one.name} and {other.name} cannot be compared: one is of {what} {mine[:16]}, the other of "
+                f"{one.name} and {other.name} cannot be compared: one belongs to {what} {mine[:16]}, the other to "
                 f"{theirs[:16]}."
             )
 
 
 def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[str]]:
-    """Reduce two scores to the cells that both contain. Different tables with the same questions are paired by id.
+    """Reduce two tallies to the cells that both contain. Different tables with the same questions are paired by id.
 
     Returns:
         The two tallies, and notes for the report.

@@ -52,7 +52,7 @@ UNCOUNTED: Verdict = (None, None)
 
 
 def consistency(answers: ReadAnswers, rules: RulesOfGraph, parent: int, rule: str) -> Verdict:
-    """Check whether the answer to a parent is consistent with those to its children by one rule.
+    """Check whether the answer to a parent is consistent with the answers to its children, by one rule.
 
     Returns:
         Whether the answers are inconsistent by the first counter ("Yes" or "Temporal") and by the second ("No" or
@@ -113,7 +113,7 @@ def _one(is_said: bool, agreed: bool, demanded: bool) -> bool | None:
 
 
 def _equals(answers: ReadAnswers, rules: RulesOfGraph, parent: int, children: Sequence[int]) -> Verdict:
-    """Compare "is it o?" with the question about o and the question whose answer is compared with o."""
+    """Compare the answer to "is it o?" with the answers about o and about the object that is compared with o."""
     if answers.nodes[parent].kind != "Object Equals":
         return UNCOUNTED
     said, first, second = (answers.says[node] for node in (parent, *children))

@@ -42,9 +42,7 @@ class Items:
         videos: Video of each question, or "" if unknown.
         texts: Text of each question, or "" if unknown.
         truth: Index of the correct option, or -1 if unknown.
-        split: Name of the split; "all" for a file.
-        config: Table of the output; "" for a file.
-        fingerprint: Fingerprint of the output; "" for a file.
+        split: The split, or "all" for a file. `config` and `fingerprint` are "" for a file.
         others: Ids of items in other splits.
     """
 
@@ -143,7 +141,6 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
 
 
 def _names(given: Predictions, allowed: Sequence[str], *, needed: bool = False) -> list[str]:
-    """Return the values of a column that may have several names, with "" for missing values."""
     name = column(given, allowed, needed=needed)
     values = [row.get(name) if name else None for row in given.rows]
     odd = next((value for value in values if isinstance(value, dict | list | bytes)), None)

@@ -172,7 +172,6 @@ def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]
 
 
 def _scored(sample: Any, place: str) -> Iterator[dict[str, Any]]:
-    """Yield the distinct entries that the scorers of a sample logged. A failed sample has none."""
     scores = (sample.get("scores") or {}) if isinstance(sample, dict) else None
     if not isinstance(scores, dict):
         raise InputError(f"{place}: expected an inspect-ai sample with its scores.")

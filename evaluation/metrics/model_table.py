@@ -39,7 +39,7 @@ class RunScore:
 
 
 def values_of(scored: SavedScores, of: str) -> dict[Label, RunScore]:
-    """Return the scores in a table of saved scores, by label.
+    """Return the scores in one table of a model's saved scores, by label.
 
     A label, such as ("R@5", "text", "bias", "γr"), consists of the cells before the first score and the name of the
     score's column. Counts are omitted.
@@ -108,10 +108,8 @@ class ModelTable(Result):
     """The scores of several models.
 
     Attributes:
-        scores: Names of the scores.
         cells: Values by score and model, or None if a model lacks the score.
         over_settings: Whether ± refers to settings rather than to runs.
-        transposed: Whether models are in rows.
         written: Messages that name the written files.
     """
 
@@ -143,7 +141,7 @@ class ModelTable(Result):
         return f"Mean ± standard deviation (n - 1) over {counts} runs of a model."
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a tuple of the single table, with models in columns or, if transposed, in rows."""
+        """Return the table as the only element of a tuple, with models in columns or, if transposed, in rows."""
         rows: list[tuple[Cell, ...]]
         if self.transposed:
             headings = ("model", *self.scores)

@@ -100,7 +100,6 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the predictions in all VLMEvalKit results in a folder, skipping other files."""
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() not in (".xlsx", ".tsv", ".json") or path.is_symlink() or not path.is_file():
             continue
@@ -171,7 +170,6 @@ def _object(line: str, place: str) -> dict[str, Any]:
 
 
 def _json(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield rows from a list of objects, an object of answers by id, or an inspect-ai log."""
     rows = parse_json(read_text(path), once)
     if is_json_log(rows):
         yield from json_log(path, rows)
@@ -225,7 +223,6 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a workbook's first sheet, after checking its uncompressed size."""
     openpyxl = import_extra("openpyxl", what="reading .xlsx")
     try:
         with ZipFile(path) as archive:
@@ -454,5 +451,5 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
 
 
 def options_by_id(rows: Sequence[Mapping[str, Any]], name: str) -> list[Sequence[str]]:
-    """Return the options of each row, which are no and yes for rows without options."""
+    """Return the options of each row, or no and yes if the row has none."""
     return [row.get(name) or YES_NO for row in rows]

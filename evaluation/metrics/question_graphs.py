@@ -172,7 +172,7 @@ def open_answer(text: str) -> str | None:
 
 @lru_cache(maxsize=1 << 16)
 def comparable(text: str, kind: str) -> str | None:
-    """Normalize an answer to a question of some kind, or return None if it is unreadable."""
+    """Normalize an answer to a question of this kind, or return None if the answer is unreadable."""
     if kind not in ANSWERED_YES_NO:
         return open_answer(text)
     pick = read_answer(text, YES_NO)
@@ -189,7 +189,6 @@ class ReadAnswers:
         right: Whether the prediction is correct, or None if the question is not scored, because its category is
             excluded or one of the answers is missing.
         absent: Whether a prediction is required but missing.
-        names: Identities of the questions.
         released: Whether answers were parsed as by the released scorer.
         missing: Keys of questions without a prediction.
         unreadable: Keys of questions with an unreadable prediction.

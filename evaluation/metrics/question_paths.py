@@ -73,8 +73,8 @@ def question_path(
     if graph is None:
         known = ", ".join(repr(each.root) for each in video.graphs[:5]) + ", …" * (len(video.graphs) > 5)
         raise InputError(
-            f"question {root!r} is not the root of a graph of video {video.video_id!r}, which has {len(video.graphs)}: "
-            f"{known or 'none'}. Give the key of a root."
+            f"question {root!r} is not the root of a graph. Roots of graphs of video {video.video_id!r} "
+            f"({len(video.graphs)} in total): {known or 'none'}."
         )
     check_graph(graph, video.nodes)
     nodes = [video.nodes[key] for key in graph.nodes]

@@ -37,7 +37,6 @@ class References:
         sources: Source video of each question, or the question's id if unknown.
         texts: Correct answers under "A" and, if there are any, correct explanations under "E".
         config: Name of the table; "references" for a file.
-        split: The split, or "all".
         output: Identity of the output or file, for `scores.json`.
         others: Ids of existing questions that are not scored now.
         written: The table that rows with generated texts name; see `OpenRows`.
@@ -133,7 +132,6 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
 
 
 def _right_text(row: Mapping[str, Any], name: str, options: str, index: str, path: Path, at: str) -> Any:
-    """Return the correct option of a row, or the value of its column if it has no options."""
     if not row.get(options):
         return row.get(name)
     offered = options_of(row[options], path, at)

@@ -42,7 +42,7 @@ def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp]) -> F
 def ranked_hits(ranked: Mapping[str, Sequence[str]], captions: Sequence[str], clips: Sequence[str]) -> Floats:
     """Return whether each caption's clip is among the first K of its ranked list, shape (captions, cuts).
 
-    `ranked` contains the ids of at least ten clips, or of all clips, by caption id and with the best first.
+    `ranked` maps caption ids to clip ids, best first. Each list must contain at least ten clips, or all clips.
 
     Raises:
         InputError: A caption has no list, or a list is too short or repeats a clip.

@@ -68,7 +68,6 @@ class Suite:
 
     Attributes:
         settings: The settings, clean first.
-        scores: Names of the scores, such as "R@1".
         kinds: Kind of each text perturbation, which is natural, machine or synthetic (Table 16).
     """
 

@@ -1,4 +1,4 @@
-"""Hold the result of scoring: the main scores with intervals, further tables, and the sums behind them."""
+"""Represent the result of scoring, with the main scores, further tables, and the sums behind them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ class Scores(Result):
     """The scores of one predictions file on one output.
 
     Attributes:
-        split: The scored split, or "all".
         answers: Counts as in `predictions.PickedOptions.summary`.
         headline: The main scores with their intervals.
         tally: Sums by source video, for comparisons.

@@ -28,8 +28,6 @@ class Explanation(Result):
     """An explanation of a model's answer to one question.
 
     Attributes:
-        text: Text for a terminal.
-        content: The explanation as JSON values.
         written: Message that names the picture, if one was written.
     """
 
@@ -105,7 +103,7 @@ def score(
 
 
 def accuracy_scoring(read_items: ReadItems) -> BenchmarkScoring:
-    """Return scoring by accuracy, for benchmarks that do not define scores of their own."""
+    """Return a `BenchmarkScoring` that computes accuracy, for benchmarks without scores of their own."""
 
     def answers(output: FinishedOutput, config: str, predictions: Predictions, options: ScoreOptions) -> Scores:
         items = read_items(output, config, options.split)

@@ -78,7 +78,7 @@ def read_matrix(path: Path, shape: tuple[int, int]) -> NDArray[np.floating]:
 
 
 def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) -> dict[str, list[str]]:
-    """Load the ranked list of clip ids of each caption, best first, from lines of `{"id": …, "ranked": [clip ids]}`.
+    """Load a ranked list of clips for each caption, best first, from lines of `{"id": …, "ranked": [clip ids]}`.
 
     An id refers to a caption, or to a clip that has only one caption.
 

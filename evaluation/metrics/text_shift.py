@@ -39,7 +39,6 @@ class Perplexity:
     """Summary of the perplexities of captions.
 
     Attributes:
-        mean: Mean over all captions.
         mean_without_outliers: Mean over captions with a perplexity of at most 500, or 0 if there are none.
         outliers: Fraction of the other captions.
     """
@@ -60,8 +59,6 @@ class Shift:
     """Mean similarity of the captions of one perturbation to their originals.
 
     Attributes:
-        captions: Number of captions, including unchanged ones.
-        changed: Fraction of changed captions.
         bleu4: BLEU-4 of a caption against its original, 0 to 1.
         meteor: METEOR, from 0 to slightly below 1 for equal captions.
         rouge_l: F1 of ROUGE-L, 0 to 1.

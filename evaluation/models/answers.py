@@ -45,7 +45,7 @@ class ModelAnswers(Result):
     notes: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return a tuple of the single table."""
+        """Return the table of answers or counts as the only element of a tuple."""
         return (self.table,)
 
     def as_json(self) -> dict[str, Any]:

@@ -41,7 +41,6 @@ class Sampling:
 
     Attributes:
         size: Maximum length of the longer side in pixels; 0 keeps the original size.
-        quality: JPEG quality, 1 to 100.
         fps: Frames per second, instead of a fixed number of frames.
     """
 
@@ -91,7 +90,6 @@ class View:
 
     Attributes:
         pictures: uint8 RGB arrays of shape (height, width, 3), in order.
-        quality: JPEG quality.
         video: Content of the file, or None if only frames are shown.
         timing: Times of the pictures in the clip, or None if unknown.
     """

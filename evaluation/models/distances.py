@@ -37,7 +37,7 @@ class Complement:
 
 
 def drawn(pairs: Sequence[Complement], asked: Sequence[str], most: int) -> list[Complement]:
-    """Sample up to `most` pairs of each kind, among the pairs of which both questions are asked."""
+    """Sample up to `most` pairs of each kind, among those whose questions are both asked."""
     known = set(asked)
     found: list[Complement] = []
     for kind in sorted({pair.kind for pair in pairs}):

@@ -163,7 +163,6 @@ class Endpoint:
         )
 
     def _read(self, found: Any) -> Reply:
-        """Parse a response, or raise AnswerError if it is malformed."""
         choices = _part(found, "choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = _part(choice, "message")

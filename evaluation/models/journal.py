@@ -29,7 +29,6 @@ class AnswerJournal:
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any], *, fresh: bool = False):
-        """Prepare a journal, whose file is opened in a `with` block."""
         self.path = path
         self._fresh = fresh
         self.about = {"journal": VERSION, **parse_json(json.dumps(about))}

@@ -1,4 +1,4 @@
-"""Ask a transformers model in this process, with its chat template and greedy decoding."""
+"""Run a transformers model in this process, with its chat template and greedy decoding."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class LocalModel:
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
             raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Give a folder, or the Hub "
-                "name, of a model for images and text (AutoModelForImageTextToText)."
+                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Give the folder or Hub name "
+                "of a model for images and text (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(

@@ -1,4 +1,4 @@
-"""Ask a local model under QUAG's short-circuits, and with one modality removed.
+"""Ask a local model questions while its attention is short-circuited (QUAG) or a modality is missing.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", §2.3, Table 1.
 """
@@ -26,7 +26,6 @@ class Condition:
     """A condition under which a model is asked.
 
     Attributes:
-        name: Name in tables and files.
         modalities: Modalities that are shown, a key of `questions.MODALITIES`.
         short_circuit: Name of the attention's short-circuit, or "".
     """
@@ -56,7 +55,7 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
         )
     ways = [checked_operator(name) for name in operators]
     if len(set(ways)) < len(ways):
-        raise UsageError(f"--operators {','.join(ways)!r} repeats one. Allowed are {', '.join(OPERATORS)}.")
+        raise UsageError(f"--operators {','.join(ways)!r} names an operator twice. Allowed are {', '.join(OPERATORS)}.")
     return [
         Condition("baseline", usual),
         Condition("language-only", "text" if usual == "both" else "blind"),
@@ -94,7 +93,6 @@ class ProbedModel:
     """A local model that is asked under several conditions. It implements `models.Model`.
 
     Attributes:
-        conditions: Conditions by name.
         layers: Attention modules to impair; see `probes.quag`. None for all fusion layers.
     """
 

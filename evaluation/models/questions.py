@@ -54,7 +54,6 @@ class Question:
 
     Attributes:
         key: Key in the journal.
-        kind: A key of `evaluation.tasks.KINDS`.
         about: Columns of the prediction besides the answer: `id`, and `config` or `setting`.
         text: The prompt with options and instructions.
         unasked: The same prompt without the question.
@@ -105,7 +104,6 @@ class Scorable:
     """A part of an output that has scores of its own.
 
     Attributes:
-        config: The table, or None if all tables are scored together.
         written: Whether answers are open-ended, and scored with `score open-ended`.
     """
 

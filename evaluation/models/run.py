@@ -33,7 +33,6 @@ class Call:
     """A question to ask with certain modalities.
 
     Attributes:
-        modalities: A key of `MODALITIES`.
         condition: Name of the probing condition, or "".
     """
 

@@ -25,7 +25,7 @@ ENOUGH = 1e-6  # minimum reduction by a swap, as a share of the squared distance
 
 @dataclass(frozen=True)
 class Alignment:
-    """The best alignment of one attention map to another that was found.
+    """The best alignment that was found between two attention maps.
 
     Attributes:
         order: Index of the second map's token matched to each token of the first, shape (tokens,).
@@ -171,7 +171,6 @@ def _crosswise(of: Map) -> Map:
 
 
 def _pairs(gains: Sequence[Map], groups: Sequence[slice], least: float) -> tuple[Order, Order]:
-    """Choose disjoint swaps in order of decreasing gain, pairing each token with its best partner."""
     left, right, gained = [], [], []
     for gain, group in zip(gains, groups, strict=True):
         np.fill_diagonal(gain, -np.inf)

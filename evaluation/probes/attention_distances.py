@@ -63,7 +63,7 @@ def attention_distance(
     *,
     rounds: int | None = None,
 ) -> Distance:
-    """Compute the distance between the attention maps of a complement pair, as explained above.
+    """Compute the distance between the attention maps of a complement pair; see the module for details.
 
     Args:
         first: Maps of one side by layer, shape (heads, tokens, tokens), where rows are queries, as returned by

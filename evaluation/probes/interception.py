@@ -93,7 +93,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class QuadrantCells:
-    """Cells of several quadrants, of which at most one occurs in each row, so that each row has a single mean.
+    """Cells of several quadrants, with at most one quadrant in each row, so that each row has a single mean.
 
     Attributes:
         cells: Booleans of shape (batch or 1, 1, queries, keys).
@@ -244,7 +244,6 @@ class AttentionInterception(TorchFunctionMode):
         return self._reached(scores, weights)
 
     def _reached(self, scores: Tensor, weights: Tensor) -> Tensor:
-        """Change the attention weights of the running layer if their axes match its labels."""
         name, reached = self.running[-1]
         tally = self.report.tallies[name]
         batch, queries, keys = weights.shape[0], *weights.shape[-2:]
@@ -340,7 +339,7 @@ def attention_in_steps(
 
 
 def _looked_into(function: Any) -> Callable[..., Any]:
-    """Copy a function of `torch.nn.functional` so that function modes see its inner calls, but not the function."""
+    """Copy a function of `torch.nn.functional` so that function modes see its inner calls, but not the call itself."""
     seen = {**function.__globals__, "has_torch_function": lambda tensors: False}
     copy = types.FunctionType(function.__code__, seen, function.__name__, function.__defaults__, function.__closure__)
     copy.__kwdefaults__ = function.__kwdefaults__
@@ -352,7 +351,7 @@ LOOKED_INTO = _looked_into(functional.multi_head_attention_forward)
 
 @contextmanager
 def eager_attention(model: Module) -> Iterator[None]:
-    """Use eager attention in all transformers models inside a model, within a `with` block."""
+    """Switch all transformers models inside a model to eager attention within a `with` block."""
     models: list[Any] = [one for one in model.modules() if callable(getattr(one, "set_attn_implementation", None))]
     configs: dict[int, Any] = {}
     waiting = [one.config for one in models]

@@ -1,4 +1,4 @@
-"""Select the attention modules of a model that are probed."""
+"""Select which attention modules of a model to probe."""
 
 from __future__ import annotations
 
@@ -74,7 +74,6 @@ def _outside(name: str) -> bool:
 
 
 def _foreign(model: Module) -> set[str]:
-    """Return the names of submodels that have the config of an image or audio encoder."""
     configs = {
         id(inner)
         for module in model.modules()

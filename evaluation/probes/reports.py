@@ -10,7 +10,7 @@ from .quadrants import Quadrant, quadrant_name
 
 @dataclass(frozen=True)
 class QuadrantShare:
-    """The share of attention in a quadrant, over all runs of a layer, without rows of padding and of tokens labelled 0.
+    """Attention in a quadrant over all runs of a layer, excluding rows of padding and of tokens labelled 0.
 
     Attributes:
         rows: Share of rows (a query in a head) with the quadrant's query label and a visible key of its key label.
@@ -25,7 +25,7 @@ class QuadrantShare:
 
 @dataclass(frozen=True)
 class LayerReport:
-    """What `quag` did in one attention module.
+    """Statistics of one attention module under `quag`.
 
     Attributes:
         name: Name of the module in the model.
@@ -79,10 +79,9 @@ class LayerTally:
 
 @dataclass
 class QuagReport:
-    """What `quag` did in each layer. It is complete after the `with` block.
+    """Statistics of every layer that `quag` impairs. They are complete after the `with` block.
 
     Attributes:
-        quadrants: Names of the impaired quadrants.
         tallies: Sums by layer, in the order of the model's modules.
     """
 

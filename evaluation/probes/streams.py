@@ -23,7 +23,7 @@ class Streams:
     """Layers that have seen all labelled tokens. Only after that can further tokens be generated ones."""
 
     def match(self, name: str, batch: int, queries: int, keys: int, *, folded: bool) -> tuple[Labels, Labels] | None:
-        """Return the labels of a layer's queries and keys, each (batch, tokens) or (1, tokens), or None if none match.
+        """Return the labels that fit a layer's queries and keys, each (batch, tokens) or (1, tokens), or None.
 
         `folded` tells whether the first axis merges batch and heads.
         """

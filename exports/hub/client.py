@@ -165,7 +165,7 @@ def is_transient(error: BaseException) -> bool:
 
 @contextmanager
 def translated_errors(name: str) -> Iterator[None]:
-    """Raise HubError instead of exceptions of `huggingface_hub` in a `with` block."""
+    """Convert exceptions of `huggingface_hub` in a `with` block to HubError."""
     try:
         yield
     except HubError:

@@ -53,7 +53,7 @@ def hashed(file: File) -> HashedFile:
 
 
 def is_pushed(name: str, tables: Collection[str]) -> bool:
-    """Return whether a file may come from a push of an output with these tables."""
+    """Return whether `stressreel push` may have written this file, given the names of the output's tables."""
     folder, _, file = name.rpartition("/")
     if folder == FIGURES:
         return file.endswith(".png")

@@ -52,7 +52,7 @@ class Target:
 
 @dataclass(frozen=True)
 class RemoteState:
-    """The repository before a push (None if it is new), its tables, and the commit with the tag, if any."""
+    """State of a repository before a push, with the tables of the output in it and the commit of the tag."""
 
     snapshot: Snapshot | None = None
     tables: frozenset[str] = frozenset()
@@ -75,13 +75,9 @@ class Pushed:
     """The result of a push.
 
     Attributes:
-        url: Page of the dataset.
         commit: The commit that contains the output.
         made: Whether this push created the commit.
-        added: Number of files sent.
-        deleted: Number of files deleted.
         kept: Other files that remain in the repository.
-        private: Whether the repository is private.
         tagged: Commit of the tag. It is older than `commit` if the same content was pushed before.
     """
 
@@ -108,12 +104,7 @@ def check_names(target: Target) -> None:
 
 
 def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
-    """Read the state of a repository, and check that pushing to it is allowed.
-
-    Args:
-        api: Client of the Hub.
-        target: The repository and tag.
-        info: The content of `build.json`.
+    """Read the state of a repository, and check that pushing to it is allowed. `info` is the content of `build.json`.
 
     Raises:
         HubError: The repository is public although `target` does not allow it, contains other files, or has the tag on
@@ -284,7 +275,6 @@ def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) 
 
 
 def _read_back(api: HfApi, name: str, files: Sequence[HashedFile], commit: str, tables: frozenset[str]) -> Snapshot:
-    """Return the repository at a commit, or raise HubError if a file differs from the local one."""
     snapshot = read_snapshot(api, name, commit)
     if snapshot is None:
         raise HubError(f"{name} was pushed but no longer exists.")
@@ -306,7 +296,6 @@ def _existing(api: HfApi, name: str) -> Snapshot:
 
 
 def _tag(api: HfApi, target: Target, commit: str) -> str:
-    """Tag a commit, and return the commit that has the tag."""
     with translated_errors(target.name):
         with_retries(
             lambda: api.create_tag(target.name, tag=target.tag, revision=commit, repo_type=DATASET, exist_ok=True)

@@ -29,7 +29,7 @@ MAKE_PUBLIC = "`openssl ec -in key.pem -pubout -out key.pub` creates it"
 
 @dataclass(frozen=True)
 class Signer:
-    """The private key to sign with (None for a keyless identity), its password file, and its certificate chain."""
+    """What to sign with: a private key, with its password file or certificate chain if needed, or None for keyless."""
 
     key: Path | None
     password: Path | None = None
@@ -96,7 +96,7 @@ def sign(output: FinishedOutput, config: Any) -> int:
 
 
 def signature_check(given: Path | None, identity: str | None, issuer: str | None) -> Check:
-    """Return a check that an output is signed with a certain key or certificate, or by a certain identity.
+    """Return a check that an output is signed with a given key or certificate, or by a given identity.
 
     Args:
         given: PEM file of the key or certificate, or None for an identity.
@@ -183,7 +183,7 @@ def check_signature(output: FinishedOutput) -> None:
 
 
 def differing(output: FinishedOutput, signed: Mapping[str, str], *, hashes: bool = True) -> Iterator[str]:
-    """Yield a line for each file of an output that differs from those covered by a signature."""
+    """Yield a line for each file of an output that does not match a signature."""
     left_out = (SIGNATURE, *_unsigned(signed))
     found = {name for name in output.files() if not lies_in(name, left_out)}
     for name in sorted(found | signed.keys()):

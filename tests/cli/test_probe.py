@@ -119,7 +119,7 @@ def test_complements_are_those_of_the_paper(built: Path) -> None:
         (("--short-circuits", "sideways"), "allowed are `all`, or unimodal"),
         (("--short-circuits", "text,text"), "allowed are `all`"),
         (("--operators", "mean"), "unknown operator"),
-        (("--operators", "average,average"), "repeats one"),
+        (("--operators", "average,average"), "names an operator twice"),
         (("--layer", "99"), "no attention module matches 99"),
     ],
 )

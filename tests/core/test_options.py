@@ -59,7 +59,7 @@ def test_keywords_become_settings() -> None:
         ({"tau": float("nan")}, "must be a number"),
         ({"render": "yes"}, "must be True or False"),
         ({"names": " , "}, "is empty; give names"),
-        ({"both": ("one",)}, "must be 2 values"),
+        ({"both": ("one",)}, "must consist of 2 values"),
         ({"version": "1"}, "is not a semantic version"),
         ({"limit": 0}, "at least 1"),
     ],

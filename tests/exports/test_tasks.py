@@ -26,7 +26,7 @@ def test_what_cannot_be_exported_is_said(
         (2, (clavi, "--to", clavi / "tasks"), "is inside the output"),
         (1, (clavi, "--to", exported(harness, "clavi")), "already contains an export"),
         (2, (clavi, "--to", new, "--split", "dev"), "no split 'dev'"),
-        (2, (clavi, "--to", new, "--split", "all"), "only one split can be asked"),
+        (2, (clavi, "--to", new, "--split", "all"), "only one split at a time"),
         (2, (outputs["causal"], "--to", new, "--split", "dev"), "no split 'dev'"),
         (1, (clavi, "--to", file), "is a file"),
         (1, (clavi, "--to", file / "a"), "cannot write"),

@@ -88,9 +88,9 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
 @pytest.mark.parametrize(
     ("about", "says"),
     [
-        ({"split": "train"}, "one is of split test, the other of train"),
-        ({"benchmark": "causal"}, "one is of benchmark clavi, the other of causal"),
-        ({"output": {"fingerprint": "e" * 64}}, "one is of output ffff"),
+        ({"split": "train"}, "one belongs to split test, the other to train"),
+        ({"benchmark": "causal"}, "one belongs to benchmark clavi, the other to causal"),
+        ({"output": {"fingerprint": "e" * 64}}, "one belongs to output ffff"),
         ({"answers": {"scored_sha256": "others"}}, "are scores on different questions of table questions"),
     ],
 )
