@@ -68,7 +68,7 @@ class Entry:
     place: str = ""
 
     def wrong(self, key: str, expected: str, given: Any) -> None:
-        """Report a problem with the value of `key`."""
+        """Report that the value of `key` is not what was expected."""
         self.problems.add(self.path, self.line, self.place + key, expected, "" if given is None else str(given))
 
     def has(self, key: str) -> bool:

@@ -318,7 +318,10 @@ def main() -> None:
     parser.add_argument("--options", default="; ".join(VARIANTS), help="; ".join(VARIANTS))
     parser.add_argument("--pairs", type=int, default=1500, help="maximum number of training and of test pairs")
     parser.add_argument(
-        "--folds", type=int, default=4, help="parts of the footage; 1: train and test on the same clips"
+        "--folds",
+        type=int,
+        default=4,
+        help="number of parts into which the footage is divided; 1 trains and tests on the same clips",
     )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

@@ -58,7 +58,9 @@ def load_benchmark(name: str) -> Benchmark:
             f"benchmark {name!r} cannot be loaded from {target}: {error}. Reinstall its package, or uninstall it."
         ) from error
     if found.name != name:
-        raise InputError(f"{target} is named {found.name!r}, but its entry point {name!r}. The two names must match.")
+        raise InputError(
+            f"{target} is named {found.name!r}, but its entry point is named {name!r}. The two names must match."
+        )
     return found
 
 

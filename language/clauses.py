@@ -183,7 +183,7 @@ def _subject(
 
 
 def _partner(tokens: Sequence[Token], group: VerbGroup, found: Sequence[Clause], joint: int) -> int | None:
-    """Return the index of the nearest clause of the same form, which shares its subject with a coordinated verb."""
+    """Find the nearest clause of the same form with which a coordinated verb shares its subject."""
     first = tokens[group.first].tag
     for number in range(len(found) - 1, -1, -1):
         verb = found[number].verb

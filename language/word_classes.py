@@ -129,7 +129,7 @@ def _is_attribute(place: _Place) -> bool:
 
 
 def _is_unknown(place: _Place) -> bool:
-    """Return whether a word that is not in the dictionary has the tag of "there"."""
+    """Return whether the tagger gave a word outside the dictionary the tag of existential "there"."""
     return place.tag_at(0) == "EX" and not place.known and place.word_at(0) != "there"
 
 

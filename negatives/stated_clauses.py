@@ -98,7 +98,7 @@ def _has_in_mind(tokens: Sequence[Token], clause: Clause) -> bool:
 
 
 def _opens_object_clause(tokens: Sequence[Token], holder: Clause, clause: Clause) -> bool:
-    """Return whether a clause is an object clause, introduced by "that", by "how" or by nothing."""
+    """Return whether an object clause starts here, with or without a word such as "that" or "how"."""
     if clause.subject is None or clause.role == "relative":
         return False
     between = tokens[holder.verb.main + 1 : clause.subject.first]

@@ -148,7 +148,7 @@ class Vocabulary:
         return longer[0] if len(longer) == 1 else verb
 
     def relation(self, name: str) -> Relation:
-        """Return a relation. Unknown relations are worded like their name."""
+        """Return a relation. If it is unknown, its name is also its wording."""
         return self.relations.get(name) or _relation(name, {"family": "verb"})
 
     @cached_property

@@ -113,7 +113,7 @@ def _sound_loss(heard: Sound | None, meant: Sound | None) -> float:
 
 
 def unlike(found: Loss, again: Loss) -> str:
-    """Explain why a video cannot be another encoder's output at the same quality, or return "" if it can.
+    """Explain why another encoder cannot have made a video at the same quality, or return "" if it can.
 
     Compared with a new encoding at the recorded settings, each frame may be up to 1.5 dB worse and must be less than 3
     dB better. The error of its worst 8 × 8 block may be twice that of the worst block in any frame, plus 16 grey
@@ -145,7 +145,7 @@ def unlike(found: Loss, again: Loss) -> str:
 
 
 def differs(found: bytes, again: bytes, exact: bytes) -> str:
-    """Explain why a video cannot come from the same source and another encoder version, or return "" if it can.
+    """Explain why another version of the encoder cannot have made a video from the same source, or return "".
 
     `again` is the video as rendered on this machine, and `exact` is its lossless rendering.
     """

@@ -38,7 +38,7 @@ TRUTHS = {**dict.fromkeys(("1", "1.0", "true", "yes"), True), **dict.fromkeys(("
 
 @dataclass(frozen=True)
 class Captions:
-    """The clips and captions of a suite, in the order of table `clean` and of similarity matrices.
+    """The clips and captions of a suite. Table `clean` and similarity matrices have the same order.
 
     Attributes:
         ids: Caption ids, `<clip_id>#<number>`.

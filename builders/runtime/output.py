@@ -225,7 +225,7 @@ class UnfinishedOutput:
         return held
 
     def forget_shares(self) -> None:
-        """Remove the lock files of the shares. The output must be locked, and no share may be."""
+        """Remove the lock files of the shares, which must all be unlocked while the output is locked."""
         for file in self.state.glob("lock-*"):
             file.unlink(missing_ok=True)
 

@@ -77,7 +77,7 @@ def append_irr(caption: Caption, rng: np.random.Generator) -> str | Unchanged:
 
 
 def _names_somebody(caption: Caption) -> bool:
-    """Return whether the caption mentions a person. An adverb such as "calmly" cannot describe a video."""
+    """Return whether the caption mentions a person, as adverbs such as "calmly" only describe people."""
     somebody = words("people") - {"it"} | words("he") | words("she")
     return any(
         token.tag == "NNP" or token.lower in somebody or noun_lemma(token.lower) in somebody for token in caption.tokens
