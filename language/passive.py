@@ -120,7 +120,7 @@ def _introduction(caption: Caption, clause: Clause) -> Clause | None:
 
 
 def _agreeing(caption: Caption, phrase: NounPhrase) -> NounPhrase:
-    """Return an object with the number it has as a subject: "a pack of cards is", "a cup of tea and a book are"."""
+    """Return an object with the number it has as a subject, as in "a cup of tea and a book are"."""
     tokens = caption.tokens
     inside = tokens[phrase.first : phrase.stop]
     head, first = tokens[phrase.heads[-1]], tokens[phrase.first]

@@ -238,7 +238,7 @@ def advice(settings: Any) -> str:
 
 
 def read_columns(given: Any) -> tuple[str, ...]:
-    """Parse "question=Q,answer=A", given once, several times or as a dictionary, as ("question=Q", "answer=A").
+    """Parse columns such as "question=Q,answer=A", given as one string, several strings or a dictionary.
 
     Raises:
         ValueError: The form is invalid, or a column is specified twice.

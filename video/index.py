@@ -80,7 +80,7 @@ MOST_HOURS = 1000
 
 
 class IndexMismatchError(Exception):
-    """The decoded frames differ from those announced by the packets, so the file must be indexed by decoding it."""
+    """Raised if decoded frames differ from those that the packets announce, so that indexing requires decoding."""
 
 
 @contextmanager

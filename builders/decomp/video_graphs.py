@@ -44,7 +44,7 @@ class Root:
 
 
 def natural_order(key: str) -> tuple[str | int, ...]:
-    """Return a sorting key by which numbers inside ids are compared by value."""
+    """Return a key that sorts ids with numbers in them in numerical order."""
     return tuple(int(part) if part.isdigit() else part for part in _NUMBERS.split(key))
 
 

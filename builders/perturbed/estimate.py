@@ -72,7 +72,7 @@ def _table() -> dict[str, Any]:
 
 
 def suite_footage(plan: Plan) -> list[Footage]:
-    """Return each clip of a plan once, as footage."""
+    """Return the footage of a plan, in which each clip occurs once."""
     found = {}
     for unit in plan.units:
         for clip in unit.payload.get("clips", ()):

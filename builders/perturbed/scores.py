@@ -1,4 +1,4 @@
-"""Score suites of perturbed clips and captions by retrieval or answers in every setting, and by robustness."""
+"""Score retrieval and answers on suites of perturbed clips and captions, and compute how robust they are."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class SomeRows:
 
 @dataclass(frozen=True)
 class Move:
-    """Rows that are in split `before` in A and in split `after` in B."""
+    """Rows that moved from split `before` in A to split `after` in B."""
 
     before: str
     after: str

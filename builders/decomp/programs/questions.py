@@ -69,7 +69,7 @@ VIDEO = Window("video")
 
 @_value
 class ObjectExists(_Hashed):
-    """Is the object in the window? Used only as a sub-question, as AGQA's objExists asks for an interaction."""
+    """Asks whether the object is in the window. Used only as a sub-question; AGQA's objExists is an Interaction."""
 
     object: Object
     window: Window = VIDEO
@@ -77,7 +77,7 @@ class ObjectExists(_Hashed):
 
 @_value
 class RelationExists(_Hashed):
-    """Does the person have the relation to any object in the window? Template relExists."""
+    """Asks whether the person has the relation to any object in the window (template relExists)."""
 
     relation: str
     window: Window = VIDEO
@@ -85,7 +85,7 @@ class RelationExists(_Hashed):
 
 @_value
 class Interaction(_Hashed):
-    """Does the person have the relation to the object in the window? Templates objRelExists and objExists."""
+    """Asks whether the person has the relation to the object in the window (templates objRelExists and objExists)."""
 
     relation: str
     object: Object
@@ -94,7 +94,7 @@ class Interaction(_Hashed):
 
 @_value
 class ActionHappens(_Hashed):
-    """Does the person do the action in the window? Used only as a sub-question."""
+    """Asks whether the person does the action in the window. It is only used as a sub-question."""
 
     action: Action
     window: Window = VIDEO
@@ -102,7 +102,7 @@ class ActionHappens(_Hashed):
 
 @_value
 class Both(_Hashed):
-    """Do both interactions hold ("and"), or the first but not the second ("xor")?
+    """Asks whether both interactions hold ("and"), or the first but not the second ("xor").
 
     Templates andObjRelExists and xorObjRelExists; AGQA's answers to XOR are those of "but not".
     """
@@ -114,7 +114,7 @@ class Both(_Hashed):
 
 @_value
 class ObjectsOf(_Hashed):
-    """Which object does the person have the relation to? Templates objWhat and objWhatGeneral."""
+    """Asks which object the person has the relation to (templates objWhat and objWhatGeneral)."""
 
     relation: str
     window: Window = VIDEO
@@ -122,7 +122,7 @@ class ObjectsOf(_Hashed):
 
 @_value
 class EdgeObject(_Hashed):
-    """Which object has the relation to the person first or last? Templates objFirst and objLast."""
+    """Asks which object has the relation to the person first or last (templates objFirst and objLast)."""
 
     edge: FirstOrLast
     relation: str
@@ -131,14 +131,14 @@ class EdgeObject(_Hashed):
 
 @_value
 class ActionsIn(_Hashed):
-    """What does the person do in the window? Templates actWhatBefore and actWhatAfterAll."""
+    """Asks what the person does in the window (templates actWhatBefore and actWhatAfterAll)."""
 
     window: Window = VIDEO
 
 
 @_value
 class EdgeAction(_Hashed):
-    """What does the person do first (earliest start) or last (latest end)? Templates actFirst and actLast."""
+    """Asks what the person does first (earliest start) or last (latest end): templates actFirst and actLast."""
 
     edge: FirstOrLast
     window: Window = VIDEO
@@ -146,14 +146,14 @@ class EdgeAction(_Hashed):
 
 @_value
 class ExtremeAction(_Hashed):
-    """What does the person do for the longest or shortest time? Templates actLongest and actShortest."""
+    """Asks what the person does for the longest or shortest time (templates actLongest and actShortest)."""
 
     word: Extreme
 
 
 @_value
 class ObjectEquals(_Hashed):
-    """Is the object the answer of the question? Templates objFirstVerify and objLastVerify."""
+    """Asks whether the object is the answer to the question (templates objFirstVerify and objLastVerify)."""
 
     object: Object
     question: Reference
@@ -161,7 +161,7 @@ class ObjectEquals(_Hashed):
 
 @_value
 class ObjectChoose(_Hashed):
-    """Which of two objects is the answer? Templates objWhatChoose, objFirstChoose and objLastChoose."""
+    """Asks which of two objects is the answer (templates objWhatChoose, objFirstChoose and objLastChoose)."""
 
     first: Object
     second: Object
@@ -170,7 +170,7 @@ class ObjectChoose(_Hashed):
 
 @_value
 class LengthChoose(_Hashed):
-    """Which of two actions takes longer, or less time? Templates actLengthLongerChoose and actLengthShorterChoose."""
+    """Asks which of two actions takes longer or less time (actLengthLongerChoose and actLengthShorterChoose)."""
 
     word: Comparison
     first: Action
@@ -179,7 +179,7 @@ class LengthChoose(_Hashed):
 
 @_value
 class ActionEquals(_Hashed):
-    """Is the action the answer of the question? Templates actLengthLongerVerify and actLengthShorterVerify."""
+    """Asks whether the action is the answer (templates actLengthLongerVerify and actLengthShorterVerify)."""
 
     action: Action
     question: LengthChoose
@@ -187,7 +187,7 @@ class ActionEquals(_Hashed):
 
 @_value
 class OrderChoose(_Hashed):
-    """Does an event happen before or after the action? Templates objTime, relTime and actTime.
+    """Asks whether an event happens before or after the action (templates objTime, relTime and actTime).
 
     The event, `asked`, refers to the entire video.
     """
