@@ -193,8 +193,8 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
     if start >= stop:
         raise VideoError(
             "too_short",
-            f"{index.path.name}: it shows {float(index.seconds(index.num_frames)):.2f} s; clip {clip['clip_id']} is "
-            f"{clip['start_s']} to {clip['end_s']} s",
+            f"{index.path.name}: it lasts {float(index.seconds(index.num_frames)):.2f} s, but clip {clip['clip_id']} "
+            f"spans {clip['start_s']} to {clip['end_s']} s",
         )
     return range(start, stop)
 
