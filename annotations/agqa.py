@@ -100,10 +100,8 @@ class RowIndex:
 def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str, Path]:
     """Find the files of balanced questions and return their paths, keyed by split.
 
-    Args:
-        path: Folder that contains the two files, at most two levels deep, or a single file. The split of a single file
-            is "train" if its name contains "train", else "test".
-        splits: Splits to look for in a folder.
+    `path` is a folder that contains the two files, at most two levels deep, or a single file. The split of a single
+    file is "train" if its name contains "train", else "test".
 
     Raises:
         UsageError: The path does not exist or contains neither file.

@@ -201,10 +201,9 @@ def read_sync_frames(path: Path) -> dict[str, SyncFrames]:
 def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
     """Return, for each episode, how many frames to add to annotated frame numbers to match the user's copy.
 
-    Args:
-        path: CSV with the columns `Episode` and `Offset`, or with the alignment frames of the user's copies, in the
-            layout of the released file. In the latter case, offsets are differences from `reference`.
-        reference: The released `Video_synchonization_frames.csv`.
+    `path` is a CSV with the columns `Episode` and `Offset`, or with the alignment frames of the user's copies in the
+    layout of the released `Video_synchonization_frames.csv`. In the latter case, `reference` is the released file, and
+    offsets are differences from it.
 
     Raises:
         InputError: A file has another layout or malformed rows, or the reference or one of its frames is missing.

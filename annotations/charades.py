@@ -62,11 +62,8 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
     """Load the Charades annotations, including videos without actions.
 
     Intervals are clipped to the length of the video. Intervals that are then empty or inverted are kept. Both are
-    counted.
-
-    Args:
-        folder: Folder that contains `Charades_v1_train.csv`, `Charades_v1_test.csv` or both, at most two levels deep.
-        splits: Splits to read. One of them may be missing if the other exists.
+    counted. `folder` contains `Charades_v1_train.csv`, `Charades_v1_test.csv` or both, at most two levels deep. One of
+    the requested splits may be missing if the other exists.
 
     Raises:
         InputError: No CSV is found, rows are malformed (all are listed), an id is not unique, a class is unknown, or a

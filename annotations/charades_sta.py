@@ -29,10 +29,8 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     same segment may describe the same action, only the first is kept. The verbs and objects of a video come from all
     its sentences, its action classes and its `objects` column.
 
-    Args:
-        folder: Folder that contains `charades_sta_train.txt`, `charades_sta_test.txt` or both, at most two levels deep.
-        charades: The Charades annotations.
-        splits: Splits to read. One of them may be missing if the other exists.
+    `folder` contains `charades_sta_train.txt`, `charades_sta_test.txt` or both, at most two levels deep. One of the
+    requested splits may be missing if the other exists.
 
     Raises:
         InputError: No file is found, or lines are malformed (all are listed).

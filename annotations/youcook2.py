@@ -134,11 +134,8 @@ def trainval_parts(
 def read_steps(path: Path, splits: Sequence[str] = tuple(FILES)) -> Annotations:
     """Load YouCook2 steps. Each video has the columns `recipe_type` and `subset`.
 
-    Each step is converted to a gerund phrase. Steps that cannot be converted are dropped and counted by reason.
-
-    Args:
-        path: `youcookii_annotations_trainval.json`, or a folder that contains it, at most two levels deep.
-        splits: "train", "validation" or both.
+    Each step is converted to a gerund phrase. Steps that cannot be converted are dropped and counted by reason. `path`
+    is `youcookii_annotations_trainval.json`, or a folder that contains it, at most two levels deep.
 
     Raises:
         InputError: The file is missing, has another format or malformed entries, or has no entries for a split.

@@ -240,11 +240,8 @@ def features_of(model: Naming, clips: Clips) -> tuple[torch.Tensor, float]:
 def put_elsewhere(rng: np.random.Generator, asked: Questions, known: Sequence[set[str]], about: list[str]) -> Questions:
     """Ask existence questions about videos whose sources do not contain the action, so that the answer is "no".
 
-    Args:
-        rng: Random generator that chooses the videos.
-        asked: Questions to copy.
-        known: Annotated classes of each video's source.
-        about: Class that each question asks about.
+    `asked` are the questions to copy, and `about` is the class that each one asks about. `known` holds the annotated
+    classes of each video's source.
     """
     words, videos = np.repeat(asked.words, ELSEWHERE, axis=0), []
     for action in np.repeat(about, ELSEWHERE):

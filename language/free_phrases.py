@@ -43,11 +43,8 @@ _BEING = {"is": True, "was": True, "are": False, "were": False}  # whether the p
 def free_phrase(text: str) -> Gerund | Event | str:
     """Return a gerund phrase, or an event if the subject is an animal, a vehicle or a name.
 
-    Args:
-        text: A text accepted by `phrases.phrase`, or a sentence such as "the dog jumps over the fence".
-
-    Returns:
-        The phrase or event. For uncertain cases, a reason code from `phrases.REASONS` or `event_questions.REASONS`.
+    `text` is anything that `phrases.phrase` accepts, or a sentence such as "the dog jumps over the fence". For
+    uncertain cases, a reason code from `phrases.REASONS` or `event_questions.REASONS` is returned.
     """
     return "long" if len(text) > LONGEST_TEXT else _read(text)
 

@@ -41,14 +41,10 @@ REASONS = {
 
 @lru_cache(maxsize=1 << 14)
 def gerund(sentence: str) -> Gerund | str:
-    """Convert a sentence about a person's action to a gender-neutral gerund phrase.
-
-    Args:
-        sentence: One caption, such as "person begins to play on his phone."
+    """Convert a sentence about a person's action to a gender-neutral gerund phrase, such as "playing on their phone".
 
     Returns:
-        The phrase ("playing on their phone") with its lemmas or, if the sentence is rejected, a reason code from
-        `REASONS`.
+        The phrase with its lemmas or, if the sentence is rejected, a reason code from `REASONS`.
     """
     try:
         caption = load_tagger("pattern").analyse_clipped(plain_sentence(sentence))

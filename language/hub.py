@@ -45,10 +45,8 @@ class ModelFiles:
 def model_files(model: str, revision: str, advice: str) -> ModelFiles:
     """Find the files of a model, and download them if it is a name on the Hub that is not cached.
 
-    Args:
-        model: A folder, or a name on the Hub.
-        revision: The pinned commit, or "" for the newest one, which the result records.
-        advice: Hint for error messages: the option and the values it accepts.
+    `revision` is the pinned commit, or "" for the newest one, which the result records. `advice` is appended to error
+    messages.
 
     Raises:
         InputError: The folder contains no model, or the model cannot be downloaded.

@@ -61,17 +61,9 @@ def is_person(caption: Caption, phrase: NounPhrase) -> bool:
 def read_noun_phrase(
     tokens: Sequence[Token], start: int, stop: int, joined: bool = True, tails: bool = True
 ) -> NounPhrase | None:
-    """Parse the noun phrase that starts at a token.
+    """Parse the noun phrase that starts at the token `start` and ends before `stop`, or return None if there is none.
 
-    Args:
-        tokens: Tagged tokens.
-        start: Index of the first token.
-        stop: Index at which the phrase must end.
-        joined: Whether to include "and another".
-        tails: Whether to include "of ...", "about ..." and relative clauses.
-
-    Returns:
-        The phrase, or None if no phrase starts there.
+    `joined` includes "and another"; `tails` includes "of ...", "about ..." and relative clauses.
     """
     simple = read_simple(tokens, start, stop)
     if simple is None:

@@ -36,14 +36,10 @@ _LONGEST = 80  # maximum number of words
 
 @lru_cache(maxsize=1 << 14)
 def order_phrase(text: str) -> Gerund | str:
-    """Convert an instruction to a gerund phrase.
-
-    Args:
-        text: One instruction, such as "spread margarine on two slices of bread".
+    """Convert an instruction such as "spread margarine on two slices of bread" to a gerund phrase.
 
     Returns:
-        The phrase ("spreading margarine on two slices of bread") with its lemmas or, if the instruction is rejected, a
-        reason code.
+        The phrase with its lemmas or, if the instruction is rejected, a reason code.
     """
     try:
         caption = load_tagger("pattern").analyse(_plain(text), "imperative")

@@ -54,10 +54,7 @@ class Tagger:
     def analyse_story(self, text: str, names: tuple[str, ...], living: Container[str]) -> Caption:
         """Tokenize and tag a text about characters as if their names were capitalized. The text itself does not change.
 
-        Args:
-            text: One or more sentences.
-            names: Names of the characters, longest first.
-            living: Nouns for living beings that can act.
+        `names` must be sorted by decreasing length. `living` contains nouns for living beings that can act.
         """
         pattern = name_pattern(names)
         written = {name.lower(): name for name in names}
@@ -103,10 +100,8 @@ def _analysed_clipped(tagger: Tagger, text: str) -> Caption:
 def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     """Load a tagger.
 
-    Args:
-        kind: "nltk" needs its data (`stressreel data download`, or NLTK_DATA). "pattern" is always installed. "auto"
-            uses
-            NLTK if its data is found.
+    "nltk" needs its data (`stressreel data download`, or NLTK_DATA). "pattern" is always installed. "auto" uses NLTK if
+    its data is found.
 
     Raises:
         InputError: "nltk" was requested but its data is not found.

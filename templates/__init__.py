@@ -151,9 +151,8 @@ def load_classes() -> ClassTable:
 def load_questions(name: str = "clavi") -> tuple[QuestionTemplate, ...]:
     """Load the 19 questions about a video, in order.
 
-    Args:
-        name: The table: "clavi" for gerund phrases, or "clavi_events" for phrases with a subject. The latter contains
-            only wordings and refers to the table with the questions.
+    The table "clavi" is for gerund phrases, and "clavi_events" for phrases with a subject. The latter contains only
+    wordings and refers to the table with the questions.
     """
     table = read_table(name)
     wordings = table["templates"]

@@ -66,15 +66,8 @@ def write_edits(
     """Write several edit lists of the same source, decoding it only once.
 
     Frames that will be needed again are kept in memory, up to `held_bytes`. The rest are decoded again from their
-    keyframe.
-
-    Args:
-        index: Index of the source.
-        edits: One edit list per file. With sound, each must cover the same part of the source exactly once.
-        paths: Paths of the .mp4 files.
-        settings: Encoder settings for all files.
-        keep_sound: Cut and splice the sound along with the picture.
-        held_bytes: Memory limit for frames that are kept.
+    keyframe. With `keep_sound`, the sound is cut and spliced along with the picture, and each edit list must cover the
+    same part of the source exactly once.
 
     Raises:
         VideoError: The source cannot be decoded, or its frame size changes (`undecodable`).

@@ -86,13 +86,8 @@ class Mp4Writer:
     ):
         """Open the file. The first frame determines its frame size and colours.
 
-        Args:
-            path: The .mp4 file to write.
-            time_base: Unit of frame durations, in seconds.
-            rate: Average frames per second, used by x264's rate control.
-            settings: Quality and speed.
-            sample_aspect_ratio: Pixel width divided by pixel height, if not 1.
-            sound: Sound for the entire file.
+        `rate` is the average number of frames per second, which x264's rate control uses. `sample_aspect_ratio` is the
+        width of a pixel divided by its height, and `sound` is for the entire file.
         """
         self._container = av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"})
         self._container.flags |= 0x0400  # AVFMT_FLAG_BITEXACT: do not write library versions to the file

@@ -24,16 +24,8 @@ def through_codec(frames: Iterable[av.VideoFrame], codec: str, quantiser: int) -
     """Encode frames with a fixed quantiser and decode them again: `ffmpeg -c:v <codec> -q:v <quantiser>`.
 
     FFmpeg is always given 25 frames per second. The rate does not affect pictures at a fixed quantiser, and at rates
-    that these codecs do not support, FFmpeg would drop or repeat frames. The encoded file is temporary; frames are not
-    kept in memory.
-
-    Args:
-        frames: yuv420p frames, all of the same even dimensions.
-        codec: An FFmpeg encoder such as "mpeg2video".
-        quantiser: FFmpeg's `-q:v`. FFmpeg records at most 31, but higher values still change the pictures.
-
-    Yields:
-        As many frames as were passed in, in the same order.
+    that these codecs do not support, FFmpeg would drop or repeat frames. FFmpeg records quantisers up to 31, but higher
+    values still change the pictures. The encoded file is temporary; frames are not kept in memory.
 
     Raises:
         VideoError: The codec rejects the pictures (`codec_refused`), or returns another number of frames

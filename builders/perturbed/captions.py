@@ -143,11 +143,9 @@ def _one_line(found: Any) -> str:
 def choose_texts(names: Sequence[str] | None, tools: Tools, *, bias: bool = True) -> tuple[str, ...]:
     """Return the selected text perturbations in the paper's order.
 
-    Args:
-        names: Names, families or "all". Defaults to all perturbations that need no language model or whose model is
-            specified.
-        tools: The tools that the user specified.
-        bias: Whether "all" includes the family `bias`; False for YouCook2-P, whose captions mention no people.
+    `names` may include families and "all". By default, all perturbations are selected that need no language model or
+    whose model is specified. "all" includes the family `bias` only if `bias` is set, which it is not for YouCook2-P,
+    whose captions mention no people.
 
     Raises:
         UsageError: A name is unknown.

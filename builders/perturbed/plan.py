@@ -30,18 +30,14 @@ def plan_perturbed(
     identity: Mapping[str, Any] | None = None,
     notes: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Plan a suite before any video is opened.
+    """Plan a suite before any video is opened, for the first `limit` clips by id.
 
     If clips are entire videos, a unit is a video with all its clips and perturbations. Videos that are cut into clips
     may be long, so they have one unit per perturbation: an interruption loses less work, although the video is decoded
     once per unit. Captions have separate units, as they need no video. A combination belongs to its clip.
 
-    Args:
-        clips: The captioned clips.
-        settings: Settings of the build.
-        limit: Maximum number of clips, the first ones by id.
-        identity: Further inputs that determine the content: dataset version, tool versions, hashes of inputs.
-        notes: Counts from loading.
+    `identity` holds further inputs that determine the content (dataset version, tool versions, hashes of inputs), and
+    `notes` the counts from loading.
 
     Raises:
         InputError: The names of two videos lead to the same unit id.

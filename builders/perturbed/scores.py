@@ -153,12 +153,9 @@ def _chosen_settings(
 def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions) -> Scores:
     """Score text-to-video retrieval, given one file for each setting.
 
-    Args:
-        output: A suite of `build-perturbed`.
-        folder: Folder with `<setting>.npy` or `<setting>.safetensors`, each a matrix of clips × captions, or
-            `<setting>.jsonl` with ranked lists. The order is that of table `clean`, or of `clips.txt` and
-            `captions.txt` in the folder.
-        options: Options of scoring.
+    `folder` contains `<setting>.npy` or `<setting>.safetensors`, each a matrix of clips × captions, or
+    `<setting>.jsonl` with ranked lists. The order is that of table `clean`, or of `clips.txt` and `captions.txt` in the
+    folder.
 
     Raises:
         UsageError: The folder does not exist.

@@ -40,7 +40,7 @@ class CaptionChoice:
 
 
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
-    """Sample distractors for every clip: the first captions of four other clips.
+    """Choose five captions for every clip: its own and, as distractors, the first captions of four other clips.
 
     Offered captions must differ from each other and from the clip's own in every setting, as compared by
     `evaluation.metrics.answers.plain`. A perturbation can make captions equal: without nouns, "a dog runs" and "a cat
@@ -48,12 +48,8 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     equal gets replacements. A clip with too few replacements is excluded from all settings, because robustness compares
     settings on the same items.
 
-    Args:
-        captions: Clips and captions of the suite.
-        texts: Displayed captions by text perturbation; "" is required.
-
-    Returns:
-        The choice for each included clip, by clip id.
+    `texts` holds the captions shown under each text perturbation, and under "" the original ones. The result contains
+    the choices by clip id.
 
     Raises:
         InputError: Every clip is excluded.

@@ -60,13 +60,10 @@ def executor_for(
     ray_address: str | None = None,
     tools: Mapping[str, str] | None = None,
 ) -> Executor:
-    """Create the executor that the options ask for.
+    """Create the executor that the options ask for; see `core.options.RunOptions`.
 
-    Args:
-        workers: Number of parallel units; defaults to the cores of this machine or of the cluster.
-        kind: See `core.options.RunOptions`.
-        ray_address: Head of a Ray cluster.
-        tools: Versions required of workers on other machines.
+    `workers` defaults to the cores of this machine or of the cluster, whose head is at `ray_address`. `tools` are the
+    versions required of workers on other machines.
     """
     if kind == "ray":
         from .ray_cluster import RayCluster
@@ -89,15 +86,9 @@ def run(
 ) -> dict[str, Any]:
     """Carry out a plan in an output folder, resuming an earlier run, and return the content of `build.json`.
 
-    Args:
-        plan: The plan.
-        builder: Renders the units.
-        output: A folder from `claim`.
-        options: See `RunSettings`.
-        fresh: Discard an earlier run, once all checks have passed.
-        info: First entries of `build.json`: versions, settings, inputs.
-        write_card: Writes `README.md` and its figures, given the folder and the content of `build.json`.
-        say: Prints a line for the user.
+    With `fresh`, an earlier run is discarded once all checks have passed. `info` holds the first entries of
+    `build.json`: versions, settings and inputs. `write_card` writes `README.md` and its figures, given the folder and
+    the content of `build.json`. `say` prints a line for the user.
 
     Raises:
         InputError: The plan is empty, or videos are missing without `allow_missing`.
@@ -204,15 +195,8 @@ def render(
 ) -> list[Skip]:
     """Render the units that have no receipt, and return all skips in plan order.
 
-    Args:
-        plan: The plan.
-        builder: Renders the units.
-        store: Store for the files.
-        journal: Journal for the receipts.
-        options: See `RunSettings`.
-        say: Prints a line for the user.
-        absent: Units whose videos are missing, if already known.
-        share: The part of the units to render; None for all.
+    `absent` lists the units whose videos are missing, if that is known already. With `share`, only that part of the
+    units is rendered.
     """
     work = [unit for unit in plan.units if builder.renders(unit)]
     if share:

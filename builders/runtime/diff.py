@@ -254,13 +254,8 @@ def diff_outputs(
 ) -> Difference:
     """Compare two outputs of the same benchmark.
 
-    Args:
-        a: The first output.
-        b: The second output.
-        configs: Definition of every table in A and in B; None if absent.
-        names: Names of A and B in the report.
-        decode: Decode videos whose SHA-256 differs.
-        most_videos: Maximum number of videos to decode per table, evenly spaced; None for all.
+    `configs` pairs the definitions of every table in A and in B, or None if it is absent. With `decode`, videos with
+    different SHA-256 hashes are decoded: all of them, or `most_videos` evenly spaced ones per table.
 
     Raises:
         InputError: A shard cannot be read, rows are missing, or a key is duplicated.

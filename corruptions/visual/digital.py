@@ -35,15 +35,13 @@ def jpeg(frame: Frame, quality: int) -> Frame:
 def mpeg1(frames: NDArray[np.uint8], quantiser: float) -> NDArray[np.uint8]:
     """Encode and decode a clip with FFmpeg's `mpeg2video` and a fixed quantiser; this is the paper's MPEG1.
 
-    Unlike in the released code, every frame is encoded exactly once.
+    Unlike in the released code, every frame is encoded exactly once. The codec's format is yuv420p, which also halves
+    the resolution of colour.
 
     Args:
         frames: uint8 array of shape (T, H, W, C), RGB or grey, T at least 1.
         quantiser: FFmpeg's `-q:v`; 20 40 60 80 100 in the paper. FFmpeg records at most 31, but higher values still
             change the pictures.
-
-    Returns:
-        uint8 array of the same shape. The codec's format is yuv420p, which also halves the resolution of colour.
 
     Raises:
         VideoError: The codec rejects the pictures or loses frames.

@@ -223,8 +223,7 @@ def parse_program(program: str) -> Question:
 def _mismatch(pattern: Tree, tree: Tree, holes: dict[str, Tree]) -> tuple[Tree, str] | None:
     """Match a program with a pattern, and collect the values of the pattern's fields in `holes`.
 
-    Returns:
-        The first part that does not match and what is allowed in its place, or None if everything matches.
+    Return the first part that does not match and what is allowed in its place, or None if everything matches.
     """
     if pattern.name.startswith("{"):
         known = holes.setdefault(pattern.name.strip("{}"), tree)
