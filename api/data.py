@@ -61,7 +61,7 @@ def data_download(
         raise UsageError(f"{to} is a file. --to needs a folder.")
     fetched = fetch(None if to is None else Path(to))
     searched = str(fetched) in map(str, import_extra("nltk.data").path)
-    advice = f"NLTK does not search {fetched} by default. Set NLTK_DATA={fetched}."
+    advice = f"NLTK does not search {fetched} by default: set NLTK_DATA={fetched}"
     return LanguageData(_found(), "" if searched else advice)
 
 

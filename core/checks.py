@@ -47,7 +47,7 @@ class Chosen:
 
     Attributes:
         columns: Names of these columns, by table.
-        check: Verifies that the values obey the rules of the benchmark, which more than one choice can satisfy.
+        check: Check that the values obey the rules of the benchmark, which may allow several values.
     """
 
     columns: Mapping[str, Collection[str]]

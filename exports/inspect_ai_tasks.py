@@ -42,7 +42,7 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
     if send not in SENT:
         raise ValueError(f"-T send={send!r}: expected {' or '.join(SENT)}.")
     if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
-        raise ValueError(f"-T frames={frames!r} -T size={size!r}: frames must be at least 1, and size at least 0.")
+        raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected whole numbers of at least 1 and 0.")
     about = beside("harness").output()["tasks"][name]
     return Task(
         dataset=json_dataset(str(HERE / f"{name}.jsonl"), name=name),
@@ -85,7 +85,7 @@ def data_url(kind: str, content: bytes) -> str:
 
 @scorer(metrics={"*": [mean()]})
 def judge() -> Scorer:
-    """Return a scorer that judges answers as `stressreel score` does, and logs them for it under `stressreel`."""
+    """Return a scorer that judges answers as `stressreel score` does, and logs them in the form that it reads."""
 
     async def score(state: TaskState, target: Target) -> Score:
         said = state.output.completion

@@ -111,7 +111,7 @@ def _scores(eval_file: Path) -> dict[str, float]:
     try:
         stressreel = importlib.import_module("stressreel")
     except ModuleNotFoundError:
-        print(f"To compute the consistent metrics: stressreel score {about['path']} --predictions {eval_file.parent}")
+        print(f"To compute all scores, run: stressreel score {about['path']} --predictions {eval_file.parent}")
         return {}
     found: dict[str, float] = {}
     for given in about["scores"]:

@@ -49,7 +49,7 @@ class About:
 
 
 def licence_notice(source: Source, *, pictures: bool) -> str:
-    """Describe the restrictions on sharing a gallery with videos (`pictures`) or texts, or return ""."""
+    """Describe the restrictions on sharing videos (`pictures`) or texts of a source. Return "" if there are none."""
     what = "The videos and pictures on these pages" if pictures else "The texts on these pages"
     if source.redistributable is False:
         return f"{what} are from {source.name} and may not be shared. Its terms: {source.terms.rstrip('.')}."

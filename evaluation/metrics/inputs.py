@@ -53,7 +53,7 @@ def choose_split(output: FinishedOutput, config: str, split: str | None) -> str:
         return "test" if "test" in splits else ALL
     if split != ALL and split not in splits:
         raise UsageError(
-            f"{output.path} has no split {split!r}. Available: {', '.join(splits)}, and all for every split."
+            f"{output.path} has no split {split!r}. Available: {', '.join(splits)}; `all` selects every split."
         )
     return split
 

@@ -103,7 +103,7 @@ def attention_distance(
 
 @dataclass(frozen=True)
 class Side:
-    """Labels of one side of a pair, and its tokens in the order of the groups, with −1 for padding."""
+    """Labels of one side of a pair, and its tokens ordered by group, where −1 stands for padding."""
 
     labels: Labels
     order: NDArray[np.intp]
