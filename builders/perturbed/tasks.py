@@ -42,6 +42,10 @@ class CaptionChoice:
 def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> dict[str, CaptionChoice]:
     """Choose five captions for every clip: its own and, as distractors, the first captions of four other clips.
 
+    Four random cycles through all clips determine them, so that each caption is a distractor equally often. Distractors
+    sampled independently would occur more often than correct captions, and the rarest caption of a clip would often be
+    correct.
+
     Offered captions must differ from each other and from the clip's own in every setting, as compared by
     `evaluation.metrics.answers.plain`. A perturbation can make captions equal: without nouns, "a dog runs" and "a cat
     runs" are the same. If fewer than four captions differ under all perturbations, each perturbation that makes some
@@ -58,10 +62,14 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     own: dict[int, list[int]] = {}
     for number, clip in enumerate(captions.clip):
         own.setdefault(int(clip), []).append(number)
+    count = len(captions.clips)
+    cycles = [rng_for(0, "caption-choice", number).permutation(count).tolist() for number in range(NUM_CAPTIONS - 1)]
+    following = [dict(zip(cycle, [*cycle[1:], cycle[0]], strict=True)) for cycle in cycles]
     found: dict[str, CaptionChoice] = {}
     for clip, name in enumerate(captions.clips):
         rng = rng_for(0, "caption-choice", name)
-        order = [own[int(other)][0] for other in rng.permutation(len(captions.clips)) if other != clip]
+        others = [*(cycle[clip] for cycle in following), *rng.permutation(count).tolist()]
+        order = [own[other][0] for other in others if other != clip]
         place = int(rng.integers(NUM_CAPTIONS))
         empty = not all(each[own[clip][0]] for each in shown.values())
         offered = {} if empty else _offered(own[clip], order, shown)

@@ -89,3 +89,13 @@ def test_whatever_is_offered_has_one_answer(clips, data):
             len({shown[n] for n in firsts} - {shown[n] for n in own} - {""}) < NUM_CAPTIONS - 1 or not shown[own[0]]
             for shown in texts.values()
         )
+
+
+def test_every_caption_is_a_distractor_about_equally_often():
+    captions = captions_of([[f"clip {number}"] for number in range(400)])
+    choices = checked(captions, {"": captions.texts})
+    used = np.bincount([number for choice in choices.values() for number in choice.captions[""]], minlength=400)
+    assert used.mean() == NUM_CAPTIONS
+    assert np.mean(used == NUM_CAPTIONS) > 0.9  # a third if sampled independently
+    assert used.min() >= NUM_CAPTIONS - 1
+    assert used.max() <= NUM_CAPTIONS + 1
