@@ -136,7 +136,10 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
     if options.withhold is None:
         return
     if benchmark.public is None:
-        raise UsageError(f"--withhold: {benchmark.name} does not declare which columns reveal answers.")
+        raise UsageError(
+            f"--withhold: the benchmark {benchmark.name!r} does not declare which columns may be shown without "
+            "answers. Set `Benchmark.public`."
+        )
     if options.withhold not in splits:
         raise UsageError(f"--withhold {options.withhold}: the build has the splits {', '.join(splits)}.")
     if options.out is not None and address(options.out):

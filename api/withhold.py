@@ -64,7 +64,10 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
         check_outside(folder, output.path)
         benchmark = benchmark_of(output)
         if benchmark.public is None:
-            raise InputError(f"{benchmark.name} does not declare which columns reveal answers (`Benchmark.public`).")
+            raise InputError(
+                f"the benchmark {benchmark.name!r} does not declare which columns may be shown without answers. Set "
+                "`Benchmark.public`."
+            )
         if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
             raise InputError(f"{folder} is not empty. Give a new or empty folder with --to.")
         work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)

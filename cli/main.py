@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ..builders import BENCHMARKS
 from ..core.errors import StressreelError, UsageError
 from ..core.extras import named, own_process
 from ..core.interrupt import asked, listen
@@ -84,11 +85,11 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
             traceback.print_exc()
         if asked():  # a library may convert the interrupt to its own exception
             return _stopped()
-        echo(f"Error: {_message(error)}", err=True)
+        echo(f"Error: {_message(error, _at_fault(name, arguments))}", err=True)
         return 2 if isinstance(error, UsageError) else 1
 
 
-def _message(error: Exception) -> str:
+def _message(error: Exception, at_fault: str) -> str:
     if isinstance(error, StressreelError):
         return str(error)
     if isinstance(error, MemoryError):
@@ -96,9 +97,16 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}"
     return (
-        f"{type(error).__name__}: {error}\nThis is a fault in stressreel, not in your input. Please report it with the "
+        f"{type(error).__name__}: {error}\nThis is a fault in {at_fault}, not in your input. Please report it with the "
         "output of the same command and --debug."
     )
+
+
+def _at_fault(name: str, arguments: Sequence[str]) -> str:
+    """Return whose fault an unexpected error is, which may be that of a benchmark from another package."""
+    benchmark = "".join(arguments[1:2]) if (name, *arguments[:1]) == ("stressreel", "build") else ""
+    own = benchmark and not benchmark.startswith("-") and benchmark not in BENCHMARKS
+    return f"stressreel or in the benchmark {benchmark!r}" if own else "stressreel"
 
 
 def _label(name: str, arguments: Sequence[str]) -> str:

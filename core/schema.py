@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from .errors import BuildError
+
 Row = dict[str, Any]
 
 _ARROW = {
@@ -134,11 +136,13 @@ class Config:
         """Convert a row to storage values, with labels as integers and columns in the order of the config.
 
         Raises:
-            ValueError: The columns differ from those of the config, or a label is unknown.
+            BuildError: The columns differ from those of the config.
+            ValueError: A label is unknown.
         """
-        differing = set(row) ^ {column.name for column in self.columns}
-        if differing:
-            raise ValueError(f"a row of {self.name!r} has wrong columns: {', '.join(sorted(differing))}")
+        names = {column.name for column in self.columns}
+        parts = (("it lacks", names - set(row)), ("the table does not declare", set(row) - names))
+        if faults := [f"{what} {', '.join(sorted(which))}" for what, which in parts if which]:
+            raise BuildError(f"the builder yields a wrong row of the table {self.name!r}: {'; '.join(faults)}.")
         return {
             column.name: column.names.index(row[column.name])
             if column.kind == "label" and row[column.name] is not None

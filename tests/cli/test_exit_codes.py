@@ -11,6 +11,7 @@ import yaml
 from agqa_files import row
 from commands import refuses, rows, run
 from pages import every_command
+from stressreel.cli.main import execute
 from stressreel.core import interrupt
 
 # Need not be there; the words given to verify are options of a build, which reads them.
@@ -116,3 +117,19 @@ def test_what_fails_after_ctrl_c_was_stopped(monkeypatch: pytest.MonkeyPatch) ->
         done = run(*line.split())
         assert done.code == 130
         assert done.err.rstrip().endswith("Stopped.")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "at_fault"),
+    [(["build", "halves"], "stressreel or in the benchmark 'halves'"), (["build", "clavi"], "stressreel")],
+)
+def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
+    arguments: list[str], at_fault: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @click.command()
+    @click.argument("words", nargs=-1)
+    def fails(words: tuple[str, ...]) -> None:
+        raise AttributeError("frames")
+
+    assert execute(fails, "stressreel", arguments) == 1
+    assert f"AttributeError: frames\nThis is a fault in {at_fault}, not in your input." in capsys.readouterr().err

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from datasets import Features
 from stressreel.builders.clavi.tables import PAIRS, QUESTIONS, VIDEOS
+from stressreel.core.errors import BuildError
 from stressreel.core.schema import Column, Config
 
 EVERY = Config(
@@ -54,6 +55,9 @@ def test_a_label_outside_its_names_is_refused() -> None:
         EVERY.encode(ROW | {"answer": "maybe"})
 
 
-def test_a_column_too_many_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=r"^a row of 'every' has wrong columns: extra, more$"):
+def test_rows_with_other_columns_are_refused_by_name() -> None:
+    with pytest.raises(BuildError, match=r"row of the table 'every': the table does not declare extra, more\.$"):
         EVERY.encode(ROW | {"more": 1, "extra": 2})
+    first, *others = ROW
+    with pytest.raises(BuildError, match=rf": it lacks {first}; the table does not declare more\.$"):
+        EVERY.encode({name: ROW[name] for name in others} | {"more": 1})
