@@ -41,7 +41,7 @@ CAUSALCHAOS = Source(
     link="https://github.com/LUNAProject22/CausalChaos",
     video_folders=VIDEO_FOLDERS,
 )
-ROWS = Source("rows", "questions of the builder's own", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
+ROWS = Source("rows", "the dataset author's own questions", {"license": "unknown"}, video_folders=VIDEO_FOLDERS)
 SAMPLE = sample_source("the built-in sample in the format of CausalChaos", VIDEO_FOLDERS)
 TEXTS = ("question", "answer", "explanation")
 NO_TEXT = "nan"

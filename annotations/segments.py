@@ -25,7 +25,7 @@ COLUMNS = ("video", "start", "end", "start_frame", "end_frame", "phrase", "class
 REQUIRED = ("video", "phrase")
 SEGMENTS = Source(
     "segments",
-    "annotated segments of the builder's own",
+    "the dataset author's own segments",
     {"license": "unknown"},
     video_folders=(*CHARADES.video_folders, "videos"),  # videos of the animated Charades sample
 )

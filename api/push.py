@@ -92,7 +92,7 @@ class Push(Result):
         """Return a description of what has changed on the Hub."""
         done, target, count = self.pushed, self.contents.target, len(self.contents.files)
         if done is None:
-            return ""
+            return "" if self.failed else "Nothing was sent: this was a dry run."
         where = f"{done.url} ({'private' if done.private else 'public'}), commit {done.commit[:12]}"
         lines = [f"Nothing to push: {where} already contains this output."]
         if done.made:

@@ -526,8 +526,8 @@ def _details(found: Difference) -> Iterator[str]:
         yield from _first(f"  {change.what}: {_values(change)}" for change in found.build)
     for table in found.tables:
         if not table.same:
-            counts = ("no table" if count is None else f"{count:,}" for count in table.rows)
-            yield f"\n{table.name}: {' → '.join(counts)} rows"
+            counts = ("no table" if count is None else f"{count:,} rows" for count in table.rows)
+            yield f"\n{table.name}: {' → '.join(counts)}"
             yield from _first(f"  {line}" for line in _of_table(table))
 
 

@@ -438,8 +438,8 @@ def refuse(path: Path, missing: Sequence[str], doubled: Sequence[str], unknown: 
         f"{len(names):,} {what} ({', '.join(names[:5])}{', …' * (len(names) > 5)})"
         for names, what in (
             (missing, f"of {wanted:,} ids have no prediction"),
-            (doubled, "ids are given more than once"),
-            (unknown, "ids are not in this output"),
+            (doubled, f"id{'s are' if len(doubled) != 1 else ' is'} given more than once"),
+            (unknown, f"id{'s are' if len(unknown) != 1 else ' is'} not in this output"),
         )
         if names
     ]

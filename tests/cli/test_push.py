@@ -59,6 +59,7 @@ def test_a_dry_run_lists_what_would_go_and_asks_nobody(
     assert ".build" not in done.out
     assert "to org/clavi, private if it is new, tag v1.2.0\nlicence: the built-in sample" in done.out
     assert "\nok    load_dataset" in done.out
+    assert done.out.endswith("\nNothing was sent: this was a dry run.\n")
     assert f"{stressreel.push(written, 'org/clavi', dry_run=True)}\n" == done.out
     assert hub.requests == []
 

@@ -78,7 +78,7 @@ def test_gaps_are_refused_unless_partial_and_the_output_stays_as_it_is(built: Pa
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     write(file, [*rows[1:], rows[1], {"id": "x", "answer": "yes"}])
     done = run("stressreel", "score", built, "--predictions", file)
-    refuses(done, "1 of 114 ids have no prediction", "1 ids are given more than once", "not in this output (x)")
+    refuses(done, "1 of 114 ids have no prediction", "1 id is given more than once", "not in this output (x)")
     assert not (tmp_path / "p.scores").exists()
     assert run("stressreel", "score", built, "--predictions", file, "--partial").code == 0
     for arguments in ((), ("--predictions", "a", "--similarity", "b")):
@@ -274,7 +274,7 @@ def test_open_ended_gaps_are_refused_unless_partial(tmp_path: Path) -> None:
     right = right_texts(tmp_path / "right.jsonl")
     short = write(tmp_path / "short.jsonl", [{"id": "1", "answer": ""}, {"id": "x", "answer": "y"}])
     command = ("stressreel", "score", "open-ended", right, "--predictions")
-    gaps = "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 ids are not in this output (x)"
+    gaps = "5 of 6 ids have no prediction (0, 2, 3, 4, 5); 1 id is not in this output (x)"
     refuses(run(*command, short, *QUICK), gaps)
     done = run(*command, short, *QUICK, "--partial")
     assert done.code == 0, done.err

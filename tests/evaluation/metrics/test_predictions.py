@@ -43,8 +43,8 @@ def test_every_format_gives_the_same(tmp_path: Path, ending: str) -> None:
     ("rows", "says"),
     [
         (ROWS[:1], "1 of 2 ids have no prediction (q2)"),
-        ([*ROWS, {"id": "q1", "answer": "no"}], "1 ids are given more than once (q1)"),
-        ([*ROWS, {"id": "q9", "answer": "no"}], "1 ids are not in this output (q9)"),
+        ([*ROWS, {"id": "q1", "answer": "no"}], "1 id is given more than once (q1)"),
+        ([*ROWS, {"id": "q9", "answer": "no"}], "1 id is not in this output (q9)"),
         ([ROWS[0], {"id": "q2", "answer": None}], "1 of 2 ids have no prediction (q2)"),
     ],
 )
@@ -116,7 +116,7 @@ def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path)
     both = {"id": "q", "config": "ud", "answer": "A", "explanation": "B"}
     assert found == {"ud": both, "ps": {"id": "q", "config": "ps", "answer": "C"}}
     samples(tmp_path / "2_samples_ud_answer.jsonl", {"id": "q", "config": "ud", "answer": "D"})
-    with pytest.raises(InputError, match="1 ids are given more than once"):
+    with pytest.raises(InputError, match="1 id is given more than once"):
         join(read_predictions(tmp_path), ["q"])
     (tmp_path / "1_samples_mmlu.jsonl").write_text('{"doc_id": 0}')
     with pytest.raises(InputError, match="a task that was not written"):
