@@ -32,11 +32,8 @@ def given_files(settings: Any) -> dict[str, list[str]]:
 def recorded(program: str, settings: Any, instead: Mapping[str, str | None] | None = None) -> str:
     """Return the command line that builds the same content again, including every option that affects it.
 
-    Args:
-        program: Program name, such as "build-clavi".
-        settings: The settings, as returned by `settled`.
-        instead: Replacements for values such as `auto`, which another machine may resolve differently, by option. None
-            omits the option.
+    `settings` come from `settled`. `instead` replaces values that another machine may resolve differently, such as
+    `auto`, by option; None omits the option.
     """
     parts = [program]
     for each in options_of(type(settings)):

@@ -39,12 +39,7 @@ def shortened(value: Any) -> str:
 
 
 def read_text(path: Path, *, largest: int = LARGEST_TEXT, errors: str = "strict") -> str:
-    """Return the text of a UTF-8 file, with or without a byte order mark.
-
-    Args:
-        path: Path of the file.
-        largest: Maximum size in bytes.
-        errors: How to treat invalid UTF-8, as in `bytes.decode`.
+    """Return the text of a UTF-8 file of at most `largest` bytes, with or without a byte order mark.
 
     Raises:
         UsageError: The file does not exist.
@@ -86,11 +81,8 @@ def once(pairs: Pairs) -> dict[str, Any]:
 def parse_json(text: str, make_object: Callable[[Pairs], Any] | None = None, *, replace_surrogates: bool = True) -> Any:
     r"""Parse JSON of unknown origin.
 
-    Args:
-        text: The JSON text.
-        make_object: Function that builds an object from its name-value pairs. By default, the last value of a repeated
-            name applies.
-        replace_surrogates: Whether to replace lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd".
+    `make_object` builds an object from its name-value pairs; by default, the last value of a repeated name applies.
+    `replace_surrogates` replaces lone surrogates ("\ud800"), which cannot be encoded, by "\ufffd".
 
     Raises:
         ValueError: The text is invalid (`json.JSONDecodeError`), too deeply nested, or has too many values or digits.

@@ -51,13 +51,7 @@ class MissingExtraError(InputError):
 
 
 def missing(*modules: str, what: str = "this", extra: str | None = None) -> MissingExtraError:
-    """Return an error that names the missing packages and the command that installs them.
-
-    Args:
-        modules: Names of the missing modules, all from the same extra.
-        what: The feature that requires the modules.
-        extra: The extra to install; by default the one listed in `EXTRAS`.
-    """
+    """Return an error that names the missing modules, all of one extra, and the command that installs them."""
     packages = " and ".join(EXTRAS[module][0] for module in modules)
     return MissingExtraError(f"{what} needs {packages}, which is not installed: {command_for(modules[0], extra)}")
 
@@ -68,13 +62,10 @@ def command_for(module: str, extra: str | None = None) -> str:
 
 
 def import_extra(name: str, package: str | None = None, *, what: str = "this", extra: str | None = None) -> Any:
-    """Import an optional module, or a stressreel module that imports one.
+    """Import an optional module, or a stressreel module that imports one. The name may be relative to `package`.
 
-    Args:
-        name: Module name; with a leading dot, relative to `package`.
-        package: Anchor of a relative name.
-        what: The feature that requires the module.
-        extra: The extra to suggest; by default the one listed in `EXTRAS`.
+    The error names the feature that requires the module (`what`), and the extra to install, which is the one listed in
+    `EXTRAS` unless `extra` is given.
 
     Raises:
         MissingExtraError: A module listed in `EXTRAS` is not installed.

@@ -70,12 +70,9 @@ class Objects:
     url: str
 
     def put(self, key: str, content: bytes | Path, *, only: str | None = None) -> str:
-        """Write an object atomically, and return its etag.
+        """Write an object atomically, and return its etag. The content may also be given as a file.
 
-        Args:
-            key: Name of the object.
-            content: The content, or a file.
-            only: "new" to require that the object does not exist; an etag to require that version.
+        `only` is "new" to require that the object does not exist, or an etag to require that version.
 
         Raises:
             Lost: The requirement is not met.

@@ -57,15 +57,10 @@ class Progress:
         brief: bool = False,
         ticks: bool = False,
     ):
-        """Start a counter at 0.
+        """Start a counter of `total` items, each called a `unit`, such as "pair".
 
-        Args:
-            label: Description of the work.
-            total: Number of items.
-            unit: Noun for an item, such as "pair".
-            shown: Whether to print progress; None follows `showing`.
-            brief: Whether this is a step of other work, which is shown only if it takes long.
-            ticks: Whether to include items of unfinished units, as counted by `tick`.
+        `shown=None` follows `showing`. A `brief` step of other work is shown only if it takes long. With `ticks`, the
+        counter includes items of unfinished units, as counted by `tick`.
         """
         self.label, self.total, self.unit, self.brief = label, total, unit, brief
         self.shown = _shown if shown is None else shown

@@ -19,9 +19,8 @@ def digest_for(seed: int, *key: Key) -> bytes:
 def rng_for(seed: int, *key: Key) -> np.random.Generator:
     """Return a Philox generator, seeded with 128 bits of the SHA-256 of a seed and a key.
 
-    Args:
-        seed: The dataset's seed.
-        key: Purpose of the draw, such as ("clavi", "extension", pair id), independent of row order and worker count.
+    The key states the purpose of the draw, such as ("clavi", "extension", pair id). It must not depend on row order or
+    worker count.
     """
     return np.random.Generator(np.random.Philox(key=_words(seed, *key)))
 

@@ -13,11 +13,9 @@ LIBRARIES = ("libavcodec", "libavformat", "libswscale", "libswresample")
 
 
 def tool_versions(*, render: bool, packages: Sequence[str] = ()) -> dict[str, str]:
-    """Return the versions that affect a build's content.
+    """Return the versions of software that affects the content of a build, including the distributions in `packages`.
 
-    Args:
-        render: Whether to include PyAV and FFmpeg's libraries, which encode videos.
-        packages: Other distributions to include.
+    With `render`, these include PyAV and FFmpeg's libraries, which encode videos.
     """
     versions = {"stressreel": __version__, **{name: version(name) for name in packages}}
     if render:

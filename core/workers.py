@@ -42,13 +42,9 @@ class Workers(ProcessPoolExecutor):
     """
 
     def __init__(self, count: int, setup: Callable[..., None] | None = None, *given: Any, shared: tuple[Any, ...] = ()):
-        """Prepare the pool. Its processes start with the first call.
+        """Prepare the pool. Its processes start with the first call, and call `setup` with the arguments `given`.
 
-        Args:
-            count: Number of processes.
-            setup: Function that each process calls first.
-            given: Arguments of `setup`.
-            shared: Further arguments that must be passed when a process starts, such as a `multiprocessing.Value`.
+        `shared` contains arguments that must be passed when a process starts, such as a `multiprocessing.Value`.
 
         Raises:
             InputError: An argument cannot be pickled.

@@ -135,16 +135,11 @@ def judged(
     option_ids: Sequence[str] = (),
     **about: Any,
 ) -> dict[str, Any]:
-    """Judge whether a response chooses the correct option.
+    """Judge whether a response chooses the correct option (`right`, an index, or -1 if unknown).
 
-    Args:
-        response: The model's response.
-        options: The options.
-        right: Index of the correct option, or -1 if unknown.
-        column: Column of the answer in predictions.
-        option_ids: Ids of the options in predictions. If empty, the response itself is logged. Otherwise, a response
-            that matches no option is logged as unreadable, because `score` also accepts texts of other options.
-        about: Fields that identify the question.
+    `column` is the column of the answer in predictions, and `about` contains the fields that identify the question. If
+    there are no `option_ids`, the response itself is logged. Otherwise, a response that matches no option is logged as
+    unreadable, because `score` also accepts texts of other options.
     """
     pick = rules().read_answer(response, options)
     said = response

@@ -122,13 +122,8 @@ def read_answers(
 ) -> Answers:
     """Load the answers that a gallery shows.
 
-    Args:
-        output: The output to show.
-        scores: Folder of scores. Their predictions are located beside it, by name and SHA-256.
-        predictions: The predictions, if they are stored elsewhere or used without scores.
-        config: The table to which the predictions belong.
-        first: Index of the first option in numeric answers.
-        audit: An audit; see `read_guesses`.
+    The predictions of `scores`, a folder, are located beside it by name and SHA-256, unless `predictions` is given.
+    `first` is the index of the first option in numeric answers. `audit` is explained at `read_guesses`.
 
     Raises:
         UsageError: A path does not exist.

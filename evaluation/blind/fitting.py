@@ -50,9 +50,7 @@ def cross_fitted(divided: list[Fold], guess: Callable[[NDArray[np.int64], NDArra
 def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
     """Compute three features of each score: its distance from the question's mean, and whether it is highest or lowest.
 
-    Args:
-        there: Whether each option exists, shape (questions, most options).
-        scores: Score of each option, shape (questions, most options).
+    Scores have the shape (questions, most options), and so has `there`, which states whether each option exists.
 
     Returns:
         Shape (questions, most options, 3), 0 for missing options. Ties share the second and third feature.
@@ -69,10 +67,8 @@ def features(there: NDArray[np.bool_], scores: Floats) -> Floats:
 def fit(values: Floats, there: NDArray[np.bool_], right: NDArray[np.int64]) -> Floats:
     """Fit the weights of a conditional logit by Newton's method, with a ridge penalty of 1.
 
-    Args:
-        values: Features, shape (questions, most options, features).
-        there: Whether each option exists, shape (questions, most options).
-        right: Position of the correct option, shape (questions,).
+    The features `values` have the shape (questions, most options, features). `there` states whether each option exists,
+    and `right` is the position of the correct option of each question.
     """
     weights = np.zeros(values.shape[2])
     chosen = values[np.arange(len(right)), right].sum(axis=0)

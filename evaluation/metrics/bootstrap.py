@@ -85,12 +85,7 @@ class Tally:
 
 
 def tally(sources: Sequence[str], cells: Mapping[str, tuple[NDArray[np.intp], Floats]]) -> Tally:
-    """Sum values by source video.
-
-    Args:
-        sources: Names of the source videos.
-        cells: Source (index in `sources`) and value of every item, by cell.
-    """
+    """Sum values by source video. `cells` holds the index in `sources` and the value of every item, by cell."""
     sums = np.zeros((len(sources), len(cells)))
     counts = np.zeros_like(sums)
     for number, (where, values) in enumerate(cells.values()):

@@ -108,11 +108,8 @@ def count(
 ) -> tuple[Tally, AnswerCounts]:
     """Sum correct and consistent answers by video, holding one video in memory at a time.
 
-    Args:
-        videos: The graphs, by video.
-        predictions: Answers by key; questions without an answer are excluded.
-        released: Whether to count like the released scorer; see `question_graphs`.
-        left_out: Groups to exclude from accuracy, such as `constant_groups`.
+    Questions without an answer in `predictions` are excluded. The groups in `left_out`, such as `constant_groups`, are
+    excluded from accuracy. `released` counts like the released scorer; see `question_graphs`.
 
     Returns:
         The sums, and counts of questions. Cells are parts joined by "|": "accuracy|<group>|<answer>"; "plain accuracy"

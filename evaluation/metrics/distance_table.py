@@ -56,16 +56,10 @@ def distance_table(
     seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> tuple[DistanceRow, ...]:
-    """Compute mean and variance of the distances of complement pairs, one row per kind.
+    """Compute mean and variance of the distances of complement pairs, one row per kind ("video" or "text").
 
-    Args:
-        distances: Distance of each pair, shape (pairs,).
-        right_first: Whether the first question of each pair was answered correctly, shape (pairs,).
-        right_second: Whether the second question was answered correctly, shape (pairs,).
-        kinds: Kind of each pair, "video" or "text".
-        sources: Source video of each pair.
-        seed: Random seed of the bootstrap.
-        resamples: Number of bootstrap resamples over source videos.
+    The arguments have one entry per pair: its distance, whether the first and the second question were answered
+    correctly, its kind, and its source video.
 
     Raises:
         InputError: The arguments differ in length, or a distance is not finite.

@@ -71,10 +71,8 @@ def permutation_table(
 ) -> Table:
     """Tabulate accuracy by category as mean ± standard deviation (n - 1), and its decrease under permutation.
 
-    Args:
-        categories: Category of each item, or an empty list for a single category.
-        original: Whether each item was answered correctly without permutation, one array per run.
-        permuted: Whether each item was answered correctly, by permuted modality and seed.
+    `original` and `permuted` state whether each item was answered correctly, in each run, and by permuted modality and
+    seed. Without `categories`, all items form one category.
     """
     kinds = np.asarray(categories, dtype=object)
     every = np.ones(len(original[0]), np.bool_)

@@ -34,11 +34,8 @@ def importance(right: Mapping[Subset, NDArray[np.bool_]], modalities: Sequence[s
     """Compute the importance score of each modality for each question (equation 3).
 
     The score is perf(q | M+) − perf(q | M−), from -1 to 1. perf(q | M+) is the mean correctness over the subsets with
-    the modality and at least one other, and perf(q | M−) that over the non-empty subsets without it.
-
-    Args:
-        right: Whether each question was answered correctly, for every non-empty subset of modalities.
-        modalities: Two or more modalities.
+    the modality and at least one other, and perf(q | M−) that over the non-empty subsets without it. `right` states
+    whether each question was answered correctly, for every non-empty subset of the modalities.
 
     Raises:
         InputError: There are fewer than two modalities, or a subset has no answers.

@@ -155,12 +155,10 @@ class ModelTable(Result):
 def model_table(
     models: Mapping[str, Sequence[SavedScores]], of: str = HEADLINE, only: Sequence[str] = ()
 ) -> ModelTable:
-    """Combine scores of several models in one table.
+    """Combine the scores in one table of several models ("headline" or another), given the runs of each model.
 
-    Args:
-        models: Runs of each model. If they cover several tables of an output, scores are named after the tables.
-        of: "headline" or a table of the scores.
-        only: Labels and columns to keep, such as "R@5" and "γr". Labels of a kind that is not listed are all kept.
+    Scores on several tables of an output are named after the tables. `only` lists labels and columns to keep, such as
+    "R@5" and "γr". Labels of a kind that is not listed are all kept.
 
     Raises:
         UsageError: A table, label or column does not exist.
@@ -196,11 +194,9 @@ def model_table(
 
 
 def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[Label, Label], Label]:
-    """Select labels by their parts, and remove the parts that all have in common.
+    """Select labels of equal length by their parts, and remove the parts that all have in common.
 
-    Args:
-        labels: All labels, of equal length.
-        only: Parts to keep. A position is filtered only if it contains one of them.
+    A position of the labels is filtered only if one of the parts in `only` occurs there.
 
     Returns:
         The shortened name of every selected label, and the parts that all have in common.

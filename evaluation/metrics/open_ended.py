@@ -69,12 +69,8 @@ def per_text(
 ) -> dict[str, tuple[Floats, Floats]]:
     """Score each text against its reference.
 
-    Args:
-        texts: The generated texts.
-        references: The references, in the same order.
-        encode: Sentence encoder for SBERT, or None to omit SBERT.
-        spice: Whether to compute SPICE.
-        meteor: `meteor.JAVA` or `meteor.NLTK`; by default version 1.5 if Java is installed.
+    SBERT is omitted if `encode`, the sentence encoder, is None. `meteor` is `meteor.JAVA` or `meteor.NLTK`; by default,
+    version 1.5 is used if Java is installed.
 
     Returns:
         A sum and a count per text for each part of a score: "1-grams" to "3-grams" (matches and n-grams), "length"

@@ -46,13 +46,11 @@ class Predictions:
 
 
 def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
-    """Load a predictions file.
+    """Load predictions from JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet.
 
-    Args:
-        path: JSON lines (.jsonl, .ndjson), JSON (.json), CSV with a header (.csv, .tsv) or Parquet. Logs of exported
-            tasks can also be given, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of inspect-ai
-            (.eval, .json) or results of VLMEvalKit (.xlsx, .tsv, .json).
-        expected: Approximate number of rows. Files with more than ten times as many are refused.
+    Logs of exported tasks can also be given, as a file or a folder: sample logs of lmms-eval (.jsonl), logs of
+    inspect-ai (.eval, .json) or results of VLMEvalKit (.xlsx, .tsv, .json). Files with more than ten times as many rows
+    as `expected` are refused.
 
     Raises:
         UsageError: The file does not exist.
@@ -399,14 +397,9 @@ def join(
 ) -> PickedOptions:
     """Match predictions with questions by id, and parse which option each selects.
 
-    Args:
-        predictions: The rows.
-        ids: Ids of the questions to score.
-        options: Options of each question, or None for yes/no questions.
-        others: Ids of existing questions that are not scored now.
-        answer: Name of the answer column; by default the only one of `ANSWER_NAMES`.
-        partial: Whether to count missing, duplicate and unknown ids instead of raising an error.
-        first: Index of the first option in numeric answers.
+    `options` is None for yes/no questions. `others` contains ids of existing questions that are not scored now. With
+    `partial`, missing, duplicate and unknown ids are counted instead of raising an error. `answer` names the column of
+    the answers, by default the only one of `ANSWER_NAMES`. `first` is the index of the first option in numeric answers.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.

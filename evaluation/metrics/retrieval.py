@@ -16,12 +16,9 @@ CUTS = (1, 5, 10)
 def recall_hits(similarity: NDArray[np.floating], target: NDArray[np.intp]) -> Floats:
     """Return the probability that each caption's clip is among the first K, shape (captions, cuts).
 
-    Ties are ordered at random, so that an uninformative matrix scores chance rather than 1. With g clips above the
-    correct one and e others equal to it, the probability is (K - g) / (e + 1), limited to 0 to 1.
-
-    Args:
-        similarity: Similarities, shape (clips, captions). Higher is more similar.
-        target: Row of the correct clip for each caption.
+    Similarities have the shape (clips, captions), and `target` is the row of the correct clip for each caption. Ties
+    are ordered at random, so that an uninformative matrix scores chance rather than 1. With g clips above the correct
+    one and e others equal to it, the probability is (K - g) / (e + 1), limited to 0 to 1.
 
     Raises:
         InputError: The shape does not match, or a value is NaN.

@@ -39,10 +39,8 @@ class Condition:
 def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
     """Return the conditions in the paper's Table 1: the baseline, removed inputs, and short-circuits.
 
-    Args:
-        short_circuits: Names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or a single "all" for the paper's four.
-        operators: Any of "average", "knockout" and "merge".
-        usual: Modalities of the baseline: "video", or "both" with subtitles.
+    `short_circuits` are names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or a single "all" for the paper's four.
+    `usual` contains the modalities of the baseline: "video", or "both" with subtitles.
 
     Raises:
         UsageError: A name is unknown or repeated.

@@ -179,13 +179,11 @@ def questions_of_output(
 
 
 def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]:
-    """Load the questions in a user's file.
+    """Load the questions in a user's CSV, JSON, JSON lines or Parquet file with `id` and `question`.
 
-    Args:
-        path: CSV, JSON, JSON lines or Parquet file with `id` and `question`. Optional columns are `options` (or a0, a1,
-            …; without options the answer is yes or no), `video_id` (file name without suffix), `start` and `end` in
-            seconds (or `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also accepted.
-        limit: Maximum number of questions.
+    Optional columns are `options` (or a0, a1, …; without options the answer is yes or no), `video_id` (file name
+    without suffix), `start` and `end` in seconds (or `ts`, "3.1-7.5"), and `subtitles`. TVQA's columns are also
+    accepted.
 
     Raises:
         UsageError: The file does not exist.

@@ -46,11 +46,8 @@ def align(first: Map, second: Map, groups: Sequence[slice], rounds: int | None =
     The search starts from the better of the identity and the linear assignment of profiles. Each round then swaps all
     disjoint pairs of tokens whose swap reduces the distance. The result is a local optimum.
 
-    Args:
-        first: The first map, shape (tokens, tokens).
-        second: The second map, of the same shape.
-        groups: Token range of each modality. Together they cover all tokens.
-        rounds: Maximum number of rounds of swaps, or None for no limit.
+    `groups` are the token ranges of the modalities, which together cover all tokens. `rounds` limits the number of
+    rounds.
 
     Raises:
         MissingExtraError: scipy is not installed.
