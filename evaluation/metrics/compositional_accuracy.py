@@ -316,7 +316,7 @@ def _behind(by: str, name: str) -> str:
 
 
 def _mean_of_defined(values: Sequence[Floats]) -> Floats:
-    """Average the values that are defined, clipped to 0 to 1, since expanded means may lie outside."""
+    """Average the values that are defined, limited to 0 to 1, which expanded means may exceed."""
     stacked = np.stack(values)
     there = ~np.isnan(stacked)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -92,7 +92,7 @@ def measure_shift(pairs: Iterable[tuple[str, str]], judge: Judge | None = None) 
 
 
 def family_means(shifts: Mapping[str, Shift], families: Mapping[str, str]) -> dict[str, dict[str, float]]:
-    """Return the unweighted means of `METRICS` over each family's perturbations (Table 7), and their number."""
+    """Return the mean of each metric over the perturbations in each family (Table 7), and their number."""
     members: dict[str, list[Shift]] = {}
     for name, shift in shifts.items():
         members.setdefault(families[name], []).append(shift)
