@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from stressreel.annotations.samples import cache
+from stressreel.core.errors import OutputError
 
 
 def test_a_sample_is_drawn_once_and_anew_when_what_draws_it_changes(
@@ -23,3 +24,10 @@ def test_a_sample_is_drawn_once_and_anew_when_what_draws_it_changes(
     assert cache.cached_sample("causal-annotations") == folder
     (package / "causal.yaml").write_text("other: true\n")
     assert cache.cached_sample("causal-annotations") != folder
+
+
+def test_a_cache_that_cannot_be_written_is_to_be_moved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "stressreel").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with pytest.raises(OutputError, match=r"cannot write .*Set XDG_CACHE_HOME to a writable folder\.$"):
+        cache.cached_sample("causal-annotations")
