@@ -12,7 +12,7 @@ from ..core.errors import UsageError
 from ..core.extras import command_for
 from ..core.functions import Natural, Positive, public
 from ..core.options import Option, comma_separated
-from .files import check_outside
+from .files import check_outside, check_writable
 from .questions import (
     Checkpoint,
     Device,
@@ -175,6 +175,7 @@ def ask(
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
         raise UsageError(f"{foreign} already exists but was not written by this command. Give another --to.")
+    check_writable(journal, option="--to")  # before the model is loaded
     whom: Model
     if endpoint is not None and model is not None:
         fields = {} if request is None else read_request(request)

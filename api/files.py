@@ -40,6 +40,11 @@ def check_place(
         if place.resolve().is_relative_to(taken.resolve()):
             what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
             raise UsageError(f"{place} {what}. Give another path with {option}.")
+    check_writable(place, option=option)
+
+
+def check_writable(place: Path, *, option: str) -> None:
+    """Raise OutputError if a file cannot be written because of its folder."""
     there = next(parent for parent in place.absolute().parents if parent.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         why = "may not be written to" if there.is_dir() else "is a file"

@@ -289,6 +289,12 @@ def test_nothing_is_written_over_questions_outputs_or_other_files(built: Path, t
     assert (questions.read_bytes(), (tmp_path / "b.json").read_text()) == (before, "mine")
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_the_model_is_loaded(built: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    given = ("--transformers", tmp_path / "no-model", "--to", tmp_path / "file" / "a.jsonl")
+    refuses(run("stressreel", "ask", built, *given), "cannot write", "is a file. Give another path with --to")
+
+
 def test_one_bad_clip_takes_its_own_questions_alone(built: Path, tmp_path: Path) -> None:
     (tmp_path / "bad.mp4").write_bytes(b"no video")
     (tmp_path / "good.mp4").write_bytes(rows(built, "videos")[0]["video"]["bytes"])
