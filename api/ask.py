@@ -67,7 +67,7 @@ def ask(
     videos: Path | str | None = None,
     frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
     fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
-    size: Annotated[int | None, Option("", minimum=0, shown="448; unscaled in a video")] = None,
+    size: Annotated[int | None, Option("", minimum=0, shown="448, but unscaled in a video")] = None,
     quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
     send: Annotated[
         Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")

@@ -32,7 +32,7 @@ def audit(
     out: Path | str | None = None,
     *,
     items: Path | str | None = None,
-    train: Annotated[Path | str | None, Option("", shown="split train of the file")] = None,
+    train: Annotated[Path | str | None, Option("", shown="the train split of the file")] = None,
     columns: Columns = (),
     config: Annotated[str | None, Option("", shown="every table with questions")] = None,
     split: Annotated[str | None, Option("", shown="test if it exists, else all")] = None,

@@ -18,7 +18,7 @@ Frames = Annotated[int, Option("", minimum=1, maximum=1024)]
 Names = Annotated[Sequence[str] | str, Option("", read=comma_separated)]
 Device = Annotated[str | None, Option("", shown="a GPU if available")]
 Checkpoint = Annotated[str | Path | None, Option("", metavar="NAME_OR_DIR")]
-MostTokens = Annotated[int | None, Option("", minimum=1, shown="16; in sentences 96")]
+MostTokens = Annotated[int | None, Option("", minimum=1, shown="16, or 96 for sentences")]
 TestSplit = Annotated[str | None, Option("", shown="test if it exists")]
 
 

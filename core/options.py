@@ -123,7 +123,7 @@ class RunOptions:
         None,
         "Address of the Ray cluster's head node, host:port.",
         metavar="HOST:PORT",
-        shown="the cluster of this machine, else a new local one",
+        shown="the cluster running on this machine, else a new local one",
     )
     share: WorkShare | None = option(
         None,
@@ -134,8 +134,8 @@ class RunOptions:
     )
     withhold: str | None = option(
         None,
-        "After the build, also write copies without and with the answers of this split to OUT.withheld; see "
-        "`stressreel withhold`.",
+        "After the build, also write two copies to OUT.withheld, one without and one with the answers of this split; "
+        "see `stressreel withhold`.",
         metavar="SPLIT",
     )
     resume: bool = option(True, "Continue an earlier run, or discard it and start again.", off="fresh")
