@@ -90,6 +90,7 @@ def balance(
     total = len(STEPS) * FOLDS * len(targets) + SET_ROUNDS + FOLDS * len(targets) + 1
     with Progress("balancing options", total, "model", brief=True) as progress:
         sampler = _Sampler(ids, questions, targets, groups, seed)
+        del targets  # the sampler has its own, sorted
         sampler.learn(progress.advance)
         return sampler.choose_sets(need, splits, progress.advance)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -16,12 +16,12 @@ from ..language.text_key import text_key
 from ..language.words import Caption
 from .confuser import Confuser
 from .effects import may_be_right
-from .entities import entities
+from .entities import Entity, entities
 from .options import COSINE_DIGITS, Embed, QuestionRow
 from .predicates import Predicate, find_restated
 from .search import nearest
 from .style import plain_style
-from .transfer import Move, moves, read_roles, rewritten
+from .transfer import Move, moves, read_roles, rewritten, strangers
 
 Indices = NDArray[np.int32]
 
@@ -70,6 +70,9 @@ class AdaptableTexts:
             ]
             for some, roles in zip(self._captions, self.roles, strict=True)
         ]
+        texts = [list(zip(*some, strict=True)) for some in zip(self._captions, self._found, strict=True)]
+        self._mentioned = [[_mentioned(caption, found) for caption, found in some] for some in texts]
+        self._strangers = [[strangers(caption, found) for caption, found in some] for some in texts]
         self.restating = [row for row, places in enumerate(self._restated) if any(places)]
         self._rewritten = lru_cache(maxsize=REMEMBERED)(self._rewrite)
 
@@ -84,20 +87,28 @@ class AdaptableTexts:
                 question.
         """
         target = self.roles[row]
-        subject = target.subject.key if target.subject else ()
+        every = None if inject else moves(self.roles[source], target)
         found = []
         for place in range(len(self.targets)):
-            moved = moves(
-                self._captions[source][place], self._found[source][place], self.roles[source], target, inject=inject
-            )
-            if moved is None:
+            if inject:
+                every = moves(self.roles[source], target, self._strangers[source][place])
+            if every is None:
                 return None
+            # What the text does not mention has no effect, so that many questions share a result.
+            moved = tuple(move for move in every if move[0] in self._mentioned[source][place])
+            subject = target.subject.key if target.subject else ()
+            if not any(old and old.is_thing for _, _, old in moved):
+                subject = ()
             restated = restate and self._restated[source][place] is not None
             text = self._rewritten(source, place, moved, subject, target.predicate if restated else None, restated)
             if text is None:
                 return None
             found.append(self._styled(text) if restate else text)
         return tuple(found)
+
+    def forget(self) -> None:
+        """Free the memory of adapted texts."""
+        self._rewritten.cache_clear()
 
     def _rewrite(
         self,
@@ -179,6 +190,7 @@ class Candidates:
             }
         for row in tracked(range(len(pools)), "making candidates", "question"):
             yield self._of(row, pools, members[pools[row]], near_own[row])
+        self._adaptable.forget()
 
     def _of(self, row: int, pools: Sequence[str], members: Sequence[int], near: Sequence[int]) -> Indices:
         found: dict[tuple[str, ...], tuple[int, ...]] = {}
@@ -229,10 +241,12 @@ class Candidates:
 
     def _adaptations(self, row: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         for source in self._donors(row, self._alike, DONORS):
-            for inject in (False, True):
-                texts = self._adaptable.adapted(source, row, inject=inject)
-                if texts is not None:
-                    yield source, texts
+            texts = self._adaptable.adapted(source, row)
+            if texts is not None:
+                yield source, texts
+            more = self._adaptable.adapted(source, row, inject=True)
+            if more is not None and more != texts:
+                yield source, more
         if self._adaptable.roles[row].predicate:
             for source in self._donors(row, self._restating, RESTATING):
                 texts = self._adaptable.adapted(source, row, restate=True)
@@ -304,6 +318,17 @@ class _SimilarWording:
                 rng = rng_for(self._seed, "alike", self._ids[row], other)
                 members = [members[n] for n in rng.permutation(len(members))[: SAME_WORDING + 1].tolist()]
             yield from members
+
+
+def _mentioned(caption: Caption, found: Iterable[Entity]) -> frozenset[tuple[str, ...]]:
+    """Return the names of all people and the words of a text."""
+    keys = {(token.lower,) for token in caption.tokens}
+    waiting = list(found)
+    while waiting:
+        entity = waiting.pop()
+        keys.add(entity.key)
+        waiting += entity.parts
+    return frozenset(keys)
 
 
 def _without_people(caption: Caption, cast: Cast) -> str:

@@ -27,7 +27,7 @@ def effects() -> dict[str, frozenset[str]]:
     return {word: frozenset(sets) for word, sets in found.items()}
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 16)
 def said(text: str) -> frozenset[str]:
     """Return the content words of a text without words of intent, with synonyms merged."""
     known = effects()

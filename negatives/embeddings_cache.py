@@ -28,6 +28,7 @@ VERSION = 1  # version of the encoding
 BATCH = 16
 SHARD = 1024  # embeddings written at a time, which limits the loss if a run is stopped
 KEY_BYTES = 16
+MOST_KEPT = 50_000
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
@@ -77,7 +78,7 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
 
 
 class Embeddings:
-    """A function that embeds texts and keeps all embeddings in memory, each text once."""
+    """A function that embeds texts and keeps up to `MOST_KEPT` embeddings in memory, each text once."""
 
     def __init__(self, model: str | None = None):
         """Start without texts; `model` is that of `embed`."""
@@ -88,9 +89,9 @@ class Embeddings:
 
     def __call__(self, texts: Sequence[str]) -> Floats:
         """Return the embeddings of texts; see `embed`."""
-        if not texts:
-            return embed(texts, self._model)
         new = [text for text in dict.fromkeys(texts) if text not in self._numbers]
+        if not texts or len(self._numbers) + len(new) > MOST_KEPT:
+            return embed(texts, self._model)
         if new:
             block = embed(new, self._model)
             self._blocks.append(block)

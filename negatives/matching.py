@@ -111,7 +111,10 @@ class _State:
     def _differences(self, n: int, sets: Sequence[int]) -> Doubles:
         """Return how far each set's correct option is from its distractors, float64 of shape (sets, features)."""
         cues = self._cues(n, sets)
-        one, other = (cues[:, :, columns] > least for columns, least in zip(self._columns, self._least, strict=True))
-        features = np.concatenate([cues, WEIGHT * (one & other)], axis=2)
-        found: Doubles = features[:, 0] - features[:, 1:].mean(1)
-        return found
+        number, options, width = cues.shape
+        by_cue = np.ascontiguousarray(cues.transpose(2, 1, 0)).reshape(width, -1)  # rows are gathered faster
+        both = by_cue[self._columns[0]] > self._least[0][:, None]
+        both &= by_cue[self._columns[1]] > self._least[1][:, None]
+        both = both.reshape(-1, options, number)
+        conjunctions = both[:, 0] - both[:, 1:].sum(1, dtype=np.uint8) / (options - 1)
+        return np.concatenate([cues[:, 0] - cues[:, 1:].mean(1), WEIGHT * conjunctions.T], axis=1)

@@ -210,20 +210,27 @@ Move = tuple[tuple[str, ...], Player, Player | None]
 """The names that are replaced, the new player, and the old one if the question mentions it."""
 
 
-def moves(
-    caption: Caption, found: Sequence[Entity], source: Roles, target: Roles, *, inject: bool = False
-) -> tuple[Move, ...] | None:
+Strangers = tuple[tuple[Player, ...], tuple[Player, ...]]
+"""People and things of an answer, in order of mention."""
+
+
+def strangers(caption: Caption, found: Sequence[Entity]) -> Strangers:
+    """Return the people and things of an answer that can be replaced without being part of the question."""
+    people = (_somebody(caption, entity) for entity in found if not entity.parts)
+    return tuple(player for player in people if player), tuple(_things(caption, found))
+
+
+def moves(source: Roles, target: Roles, mentioned: Strangers = ((), ())) -> tuple[Move, ...] | None:
     """Return the replacements by which an answer is adapted to another question; None if that is impossible.
 
-    The arguments are those of `carry_over`.
+    Unused people and things of the other question replace those in `mentioned` that are not part of the source.
     """
     pairs = pairing(source, target)
     if not pairs:
         return None
     known = {p.key: p for p in source.players}
     moved = {key: player for key, player in pairs.items() if key != player.key}
-    if inject:
-        _inject(caption, found, pairs, moved, known, target)
+    _inject(mentioned, pairs, moved, known, target)
     for key, player in list(moved.items()):  # a displaced one takes the free position
         if player.key not in pairs and key in known:
             moved[player.key] = known[key]
@@ -253,7 +260,7 @@ def carry_over(
     Returns:
         The adapted answer, unchanged if it mentions none of them; None if no grammatical text results.
     """
-    moved = moves(caption, found, source, target, inject=inject)
+    moved = moves(source, target, strangers(caption, found)) if inject else moves(source, target)
     if moved is None:
         return None
     subject = target.subject.key if target.subject else ()
@@ -324,8 +331,7 @@ def rewritten(
 
 
 def _inject(
-    caption: Caption,
-    found: Sequence[Entity],
+    mentioned: Strangers,
     pairs: dict[tuple[str, ...], Player],
     moved: dict[tuple[str, ...], Player],
     known: dict[tuple[str, ...], Player],
@@ -335,12 +341,8 @@ def _inject(
     for player in target.others:
         if player.key in placed:
             continue
-        if player.is_thing:
-            strangers: list[Player | None] = list(_things(caption, found))
-        else:
-            strangers = [_somebody(caption, entity) for entity in found if not entity.parts]
-        for stranger in strangers:
-            if stranger is None or stranger.key in pairs or stranger.key in placed or stranger.plural != player.plural:
+        for stranger in mentioned[player.is_thing]:
+            if stranger.key in pairs or stranger.key in placed or stranger.plural != player.plural:
                 continue
             pairs[stranger.key] = moved[stranger.key] = player
             known[stranger.key] = stranger

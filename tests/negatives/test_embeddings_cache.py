@@ -73,6 +73,10 @@ def test_embeddings_in_memory_are_computed_once(fake: Fake, monkeypatch: pytest.
     for texts in (TEXTS[:2], [], TEXTS, TEXTS[::-1], ["new", "Pip ran.", "new"]):
         np.testing.assert_array_equal(embeddings(texts), fake.encode(texts))
     assert asked == [TEXTS[:2], [], [TEXTS[2], *TEXTS[4:]], ["new"]]
+    monkeypatch.setattr(embeddings_cache, "MOST_KEPT", 7)
+    np.testing.assert_array_equal(embeddings(["why", "too many", "texts"]), fake.encode(["why", "too many", "texts"]))
+    np.testing.assert_array_equal(embeddings(["one more"]), fake.encode(["one more"]))
+    assert asked[4:] == [["why", "too many", "texts"], ["one more"]]
 
 
 def test_batches_have_one_size_and_one_length(fake: Fake) -> None:
