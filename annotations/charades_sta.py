@@ -81,7 +81,7 @@ def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str]
     problems.raise_if_any("Fix these lines, or use the file as released.")
     if not segments:
         files = ", ".join(path.name for path in paths.values())
-        raise InputError(f"no sentence of {files} refers to a video in the Charades CSV files.")
+        raise InputError(f"no sentence in {files} refers to a video in the Charades CSV files.")
     videos = [
         replace(
             video,

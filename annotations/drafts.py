@@ -128,7 +128,7 @@ def gather(
     if not any(video.segments for video in videos):
         reasons = ", ".join(f"{name} {count}" for name, count in counts.items() if "left_out" in name)
         raise InputError(
-            f"{', '.join(path.name for path in files)}: expected at least one phrase that can be asked about, got none"
+            f"{', '.join(path.name for path in files)}: expected at least one phrase for questions, got none"
             f"{f' ({reasons})' if reasons else ''}. {advice}"
         )
     totals = {"videos": len(videos), "videos_without_phrases": sum(not video.segments for video in videos)}
