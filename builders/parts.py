@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from . import benchmark_of, load_benchmark
 if TYPE_CHECKING:
     from ..core.output import FinishedOutput
     from ..core.schema import Config
-    from ..data_cards.card import Card
+    from ..data_cards.card import Card, Cell
     from ..data_cards.gallery.answers import Answers
     from ..data_cards.gallery.exhibits import Gallery
     from ..evaluation.blind.questions import BlindQuestion
@@ -202,9 +202,39 @@ def card_of(benchmark: Benchmark, info: Mapping[str, Any] | None = None) -> Card
         from .runtime.withhold import withheld_card
 
         return withheld_card(info)
-    if benchmark.card:
-        return benchmark.card()
-    return Card(context=lambda output, measured: {"introduction": benchmark.summary})
+    card = Card(context=lambda output, measured: {"introduction": benchmark.summary})
+    card = benchmark.card() if benchmark.card else card
+    return replace(card, trained=lambda output: trained_baselines(output, benchmark.question_tables(output.info)))
+
+
+def trained_baselines(output: FinishedOutput, tables: Sequence[str]) -> dict[str, dict[str, Cell]]:
+    """Return the accuracies of `word_baseline` as table rows, for each table and part of questions with options."""
+    from ..evaluation.blind.audit import part_of
+    from ..evaluation.blind.word_baseline import word_baseline
+
+    rows: dict[str, dict[str, Cell]] = {}
+    for table in (name for name in tables if name in output.info["counts"]):
+        splits = output.splits(table)
+        tested = next((name for name in ("test", "validation") if name in splits), splits[-1])
+        trains = "train" in splits and tested != "train"
+        try:
+            asked = choices_of_output(output, table, tested)
+            known = choices_of_output(output, table, "train") if trains else []
+        except InputError:  # too few captions to choose from
+            continue
+        for part, yes_no in dict.fromkeys((part_of(one), one.yes_no) for one in asked):
+            some, learnt = (
+                [one for one in all_of if (part_of(one), one.yes_no) == (part, yes_no)] for all_of in (asked, known)
+            )
+            if (found := word_baseline(some, learnt)) is None:
+                continue
+            rows[f"{table}, {part}"] = {
+                "trained on": "train" if learnt else f"other sources of {tested}",
+                "tested on": f"{found.questions:,} of {tested}",
+                "without words": found.usual,
+                "accuracy": found.accuracy,
+            }
+    return rows
 
 
 def scoring_of(benchmark: Benchmark) -> BenchmarkScoring:

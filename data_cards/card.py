@@ -9,6 +9,7 @@ import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,7 @@ class Card:
         figures: Function that draws the figures, and returns PNG files by name.
         biases: Function that describes measured biases in sentences, for `croissant.json`.
         notes: Descriptions of the counts from loading and planning.
+        trained: Function that returns the accuracies of a trained blind baseline, as table rows.
     """
 
     template: Path | None = None
@@ -77,6 +79,7 @@ class Card:
     figures: Callable[[FinishedOutput, Any], Mapping[str, bytes]] = lambda output, measured: {}
     biases: Callable[[FinishedOutput, Any], Sequence[str]] = lambda output, measured: ()
     notes: Mapping[str, str] = field(default_factory=dict)
+    trained: Callable[[FinishedOutput], Mapping[str, Mapping[str, Cell]]] = lambda output: {}
 
 
 def write_card(output: FinishedOutput, configs: Sequence[Config], card: Card) -> None:
@@ -186,6 +189,7 @@ def shared_fields(output: FinishedOutput, built: Sequence[Config], card: Card) -
         "splits": list(dict.fromkeys(split for counts in info["counts"].values() for split in counts)),
         "footage": any(column.kind == "video" for config in built for column in config.columns),
         "notes": named(counted, card.notes),
+        "trained": card.trained(output),
         "skips": named(info["skips"]["by_reason"], SKIPS),
     }
 
@@ -217,6 +221,7 @@ def environment(folder: Path) -> Environment:
         "percent": percent,
         "spread": lambda spread: f"{spread.mean:.2f} ± {spread.sd:.2f} s, {spread.low:.2f} to {spread.high:.2f} s",
         "baselines": baseline_table,
+        "share_of": _share,
         "cell": _cell,
         "meaning": lambda text: EscapedMarkdown(_cell(text)),  # column descriptions written by us
         "caption": as_code,
@@ -241,16 +246,18 @@ def column_kind(column: Column) -> str:
 
 def baseline_table(rows: Mapping[str, Mapping[str, Cell]], first: str = "baseline") -> EscapedMarkdown:
     """Format a table with one row per baseline and one column per score. `first` is its first heading."""
-
-    def written(cell: Cell) -> str:
-        if isinstance(cell, Estimate):
-            return f"{percent(cell.value)} ({percent(cell.low)} to {percent(cell.high)})"
-        return "–" if cell is None else cell if isinstance(cell, str) else percent(cell)
-
     columns = list(next(iter(rows.values()), {}))
-    lines = [[first, *columns], *([name, *(written(cells[each]) for each in columns)] for name, cells in rows.items())]
+    lines = [[first, *columns], *([name, *(_share(cells[each]) for each in columns)] for name, cells in rows.items())]
     head, *body = [f"| {' | '.join(map(as_text, line))} |" for line in lines]
     return EscapedMarkdown("\n".join([head, f"|---|{'--:|' * len(columns)}", *body]))
+
+
+def _share(cell: Cell) -> str:
+    """Format a cell. Estimates from too few source videos have no interval."""
+    if isinstance(cell, Estimate):
+        interval = "" if isnan(cell.low) else f" ({percent(cell.low)} to {percent(cell.high)})"
+        return f"{percent(cell.value)}{interval}"
+    return "–" if cell is None else cell if isinstance(cell, str) else percent(cell)
 
 
 def percent(share: float) -> str:

@@ -22,8 +22,7 @@ BASELINES = {
     "wording": "the most frequent answer to the wording (template_id)",
     "question": "the most frequent answer to the exact question",
     "type": "the most frequent answer to the type",
-    "cuts": "sees only whether the video was recut; knows which actions tend to come first",
-    "order": "knows which actions tend to come first",
+    "cuts": "the times of the cuts, and which actions tend to come first (logistic regression)",
 }
 
 

@@ -10,10 +10,12 @@ from math import fsum
 from typing import NamedTuple
 
 from ...core.output import FinishedOutput
+from ...core.results import Estimate
 from ...core.schema import Row
 from ...data_cards.statistics import Distribution
 from ...evaluation.blind.question_only import fit_logistic, words_of
 from ...templates import load_natural, load_questions
+from .cut_cue import answer_of, consistent_by_relation, predict_order
 from .questions import DEFAULT, TABLES, natural_forms, phrases_of
 from .relations import relation_of
 from .settings import RELATION_STEP, RELATIONS, ClaviSettings, settings_of
@@ -21,7 +23,6 @@ from .tables import ANSWERS, pair_columns
 
 NO, YES = (ANSWERS.index(name) for name in ("no", "yes"))
 LETTERS = "abc"
-ORDERED = ("BE", "BA", "BA-NC", "AW", "SB")
 PAIR_COLUMNS = (
     *("pair_id", "source_id", "subject", "out_a", "in_a", "in_b", "out_b"),
     *(f"{edge}_{letter}_s" for edge in ("start", "end") for letter in "ab"),
@@ -107,6 +108,7 @@ class BlindAudit:
         learnt, asked: Training split of the baselines, and test split.
         seen: Share of test questions that occur verbatim in the training split.
         couples: Number of questions in the complement subset, each asked about V and V′.
+        cuts: CAcc_V of the baseline "cuts" on the complement questions of every relation.
         equal: Number of those with the same answer for both.
     """
 
@@ -115,6 +117,7 @@ class BlindAudit:
     questions: int
     seen: float
     scores: tuple[BlindScore, ...]
+    cuts: dict[str, Estimate]
     couples: int
     equal: int
 
@@ -203,7 +206,7 @@ def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
         example={name: example[name] for name in ("pair_id", "phrase_a", "phrase_b", "phrase_c")},
         types=count_types(questions, 2 * len(every)),
         slots=count_slots(asked),
-        audit=audit_blind(questions, recut=output.info["settings"].get("cuts", "release") == "release"),
+        audit=audit_blind(questions, pairs, settings_of(output.info)),
         fps=Distribution.of([row["fps"] for row in videos]) if videos else None,
         sizes=dict(Counter((row["width"], row["height"]) for row in videos).most_common()),
         cues=None if collection == "charades" else measure_cues(pairs),
@@ -242,21 +245,20 @@ def count_types(questions: Mapping[str, Sequence[Row]], videos: int) -> tuple[Ty
 
 
 def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row], settings: ClaviSettings = DEFAULT) -> None:
-    """Add to every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases, and its `phrases` in order."""
-    known: dict[str, tuple[list[tuple[str, str]], dict[str, str]]] = {}
+    """Add to every question its `wording`, with `{A}`, `{B}`, `{C}` for the phrases."""
+    known: dict[str, list[tuple[str, str]]] = {}
     for pair in pairs:
         phrases, asked = phrases_of(pair)
         texts: list[tuple[str, ...]] = [(phrases[letter], asked[letter]) for letter in phrases]
         if settings.wording == "natural":
             texts = [mentions(forms) for forms in natural_forms(pair, settings).values()]
         forms = [(text, letter) for letter, those in zip(phrases, texts, strict=True) for text in those if text]
-        known[pair["pair_id"]] = (sorted(forms, key=lambda form: -len(form[0])), phrases)
+        known[pair["pair_id"]] = sorted(forms, key=lambda form: -len(form[0]))
     for row in questions:
-        wording, (forms, phrases) = row["question"], known[row["pair_id"]]
-        for text, letter in forms:
+        wording = row["question"]
+        for text, letter in known[row["pair_id"]]:
             wording = wording.replace(text, f"{{{letter}}}")
-        places = sorted((wording.find(f"{{{letter}}}"), phrase) for letter, phrase in phrases.items())
-        row["wording"], row["phrases"] = wording, tuple(phrase for place, phrase in places if place >= 0)
+        row["wording"] = wording
 
 
 def mentions(forms: Mapping[str, str]) -> tuple[str, ...]:
@@ -318,6 +320,11 @@ LEARNT: dict[str, QuestionGroups] = {
 }
 
 
+def has_classes(settings: ClaviSettings) -> bool:
+    """Return whether actions are classes of Charades rather than free phrases."""
+    return settings.collection == "charades" and settings.source == "actions"
+
+
 def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
     """Return the training split and the test split of baselines."""
     names = list(splits)
@@ -325,15 +332,16 @@ def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
     return ("train", others[0]) if "train" in names and others else (names[0], names[0])
 
 
-def audit_blind(questions: Mapping[str, Sequence[Row]], *, recut: bool = True) -> BlindAudit:
+def audit_blind(
+    questions: Mapping[str, Sequence[Row]], pairs: Mapping[str, Sequence[Row]], settings: ClaviSettings = DEFAULT
+) -> BlindAudit:
     """Score baselines that do not see the content of the videos.
 
     They learn the answers of the train split and answer the test split, or validation if there is no test split. In a
     build with one split, they learn from all other source videos. Ties are resolved in favour of the more frequent
     answer overall.
 
-    The questions must have been processed by `restore_phrases`. With `recut`, only V′ has cuts, which the baseline
-    "cuts" detects; otherwise, the baseline "order" takes its place.
+    The baseline "cuts" is described in `cut_cue`.
     """
     learnt, asked = splits_asked(questions)
     known, rows = questions[learnt], questions[asked]
@@ -342,8 +350,16 @@ def audit_blind(questions: Mapping[str, Sequence[Row]], *, recut: bool = True) -
         guesses = [guess(row) for row in rows]
         scores.append(_score(name, rows, guesses, guesses))
     scores += [_score(name, rows, *_most_frequent(known, rows, groups)) for name, groups in LEARNT.items()]
-    guesses = _guess_from_order(known, rows, recut=recut)
-    scores.append(_score("cuts" if recut else "order", rows, guesses, guesses))
+    predicted = predict_order(
+        pairs[learnt], pairs[asked], "class" if has_classes(settings) else "verb", recut=settings.cuts == "release"
+    )
+    usual = _most_frequent(known, rows, LEARNT["question"])[0]
+    guesses = [
+        other if (said := answer_of(row, predicted)) is None else int(said)
+        for row, other in zip(rows, usual, strict=True)
+    ]
+    scores.append(_score("cuts", rows, guesses, guesses))
+    right = {row["question_id"]: guess == row["answer"] for row, guess in zip(rows, guesses, strict=True)}
     flips = {row["question_id"]: row for row in rows if row["subset"] == "complement"}
     others = [flips.get(row["counterpart_question_id"], {}) for row in flips.values()]
     elsewhere = _count_elsewhere(known, lambda row: row["question"])
@@ -354,6 +370,7 @@ def audit_blind(questions: Mapping[str, Sequence[Row]], *, recut: bool = True) -
         seen=_mean(any(elsewhere(row["question"], row["source_id"])) for row in rows),
         scores=tuple(scores),
         couples=len(flips) // 2,
+        cuts=consistent_by_relation(rows, right),
         equal=sum(row["answer"] == other.get("answer") for row, other in zip(flips.values(), others, strict=True)) // 2,
     )
 
@@ -387,30 +404,6 @@ def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionG
         left, right = yes * everything[NO], no * everything[YES]
         weighted.append(common if left == right else int(left > right))
     return plain, weighted
-
-
-def _guess_from_order(known: Sequence[Row], asked: Sequence[Row], *, recut: bool) -> list[int]:
-    """Predict answers from which of the two actions usually comes first and, with `recut`, whether the video was recut.
-
-    The frequency with which an action is first is learnt from the BE questions about V; ties are resolved
-    alphabetically. Questions that name no order (E, W, TH) are answered by their wording.
-    """
-    beginnings = [row for row in known if (row["template_id"], row["variant"]) == ("BE-beginning", "original")]
-    elsewhere = _count_elsewhere(beginnings, lambda row: row["phrases"])
-
-    def lateness(phrase: str, source: str) -> tuple[float, str]:
-        no, yes = elsewhere((phrase,), source)
-        return (no + 1) / (no + yes + 2), phrase
-
-    guesses = []
-    for row, guess in zip(asked, _most_frequent(known, asked, LEARNT["question"])[0], strict=True):
-        if row["type"] in ORDERED:
-            late = [lateness(phrase, row["source_id"]) for phrase in row["phrases"]]
-            begins = late[0] < late[1] if len(late) == 2 else late[0][0] <= 0.5
-            opposite = row["template_id"] in ("BE-end", "BA-after", "SB-after")
-            guess = YES if begins ^ opposite ^ (recut and row["variant"] == "complement") else NO
-        guesses.append(guess)
-    return guesses
 
 
 def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int]) -> BlindScore:

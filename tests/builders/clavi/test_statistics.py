@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stressreel.builders.clavi.questions import question_rows
+from stressreel.builders.clavi.settings import ClaviSettings
 from stressreel.builders.clavi.statistics import (
     audit_blind,
     count_kinds,
@@ -21,8 +22,22 @@ def pair(number: int, a: str, b: str, c: str) -> dict:
     row = {"pair_id": f"{number:08x}", "source_id": f"S{number}"}
     for letter, phrase in zip("abc", (a, b, c), strict=True):
         verb, _, thing = phrase.partition(" ")
-        row |= {f"phrase_{letter}": phrase, f"verb_{letter}": verb, f"objects_{letter}": [thing]}
-    return row
+        row |= {f"phrase_{letter}": phrase, f"class_{letter}": phrase, f"verb_{letter}": verb}
+        row[f"objects_{letter}"] = [thing]
+    times = {"start_a_s": 1.0, "end_a_s": 6.0, "start_b_s": 9.0, "end_b_s": 14.0}
+    return row | times | {"out_a": 0.5, "in_a": 6.5, "in_b": 8.5, "out_b": 14.5}
+
+
+def lasting(row: dict, a: float, b: float) -> dict:
+    """A pair with actions, and pieces, of other lengths."""
+    return (
+        row
+        | {"end_a_s": 1 + a, "in_a": 1 + a, "out_a": 1.0, "start_b_s": 60.0, "in_b": 60.0}
+        | {
+            "end_b_s": 60 + b,
+            "out_b": 60 + b,
+        }
+    )
 
 
 def questions(pairs) -> list[dict]:
@@ -33,8 +48,9 @@ def questions(pairs) -> list[dict]:
     return rows
 
 
-def audit(learnt, asked=None):
-    found = audit_blind({"train": questions(learnt)} | ({"test": questions(asked)} if asked else {}))
+def audit(learnt, asked=None, **settings):
+    pairs = {"train": learnt} | ({"test": asked} if asked else {})
+    found = audit_blind({split: questions(rows) for split, rows in pairs.items()}, pairs, ClaviSettings(**settings))
     return found, {score.name: score for score in found.scores}
 
 
@@ -91,8 +107,7 @@ def test_a_question_in_two_wordings_is_one_slot():
 )
 def test_a_phrase_inside_another_is_distinguished(a, b):
     rows = questions([pair(1, a, b, "opening bag")])
-    assert rows[7]["wording"] == "Did {A} happen before {B}?"
-    assert (rows[7]["phrases"], rows[9]["phrases"]) == ((a, b), (b, a))
+    assert [rows[place]["wording"] for place in (7, 9)] == ["Did {A} happen before {B}?", "Did {B} happen after {A}?"]
 
 
 def test_baselines_that_need_no_phrases():
@@ -130,17 +145,49 @@ def test_a_source_does_not_teach_about_itself():
 
 @pytest.mark.parametrize(("asked", "score"), [(USUAL, 1), (UNUSUAL, 0)])
 def test_cuts_and_usual_order_answer_what_flips(asked, score):
-    found = audit([pair(number, *USUAL) for number in range(1, 4)], [pair(9, *asked)])[1]["cuts"]
-    assert (found.cacc_v, found.cacc_t) == (score, score)
+    blind, found = audit([pair(number, *USUAL) for number in range(1, 4)], [pair(9, *asked)])
+    assert (found["cuts"].cacc_v, found["cuts"].cacc_t) == (score, score)
+    assert blind.cuts["sequence"].value == score
+
+
+def test_with_balanced_cuts_the_lengths_of_pieces_answer_what_flips():
+    long, short = "watching television", "sneezing"
+    train = [lasting(pair(n, long, short, "washing mirror"), 20, 4) for n in range(4)]
+    train += [lasting(pair(n, short, long, "washing mirror"), 4, 20) for n in range(4, 8)]
+    asked = [lasting(pair(9, long, short, "washing mirror"), 18, 5)]
+    assert audit(train, asked, cuts="balanced")[0].cuts["sequence"].value == 1
+    asked = [lasting(pair(9, long, short, "washing mirror"), 5, 18)]
+    assert audit(train, asked, cuts="balanced")[0].cuts["sequence"].value == 0
+    equal = [lasting(pair(9, long, short, "washing mirror"), 9, 9)]
+    assert audit(train, equal, cuts="balanced")[0].cuts["sequence"].value == 0
+
+
+def test_the_times_of_the_cuts_show_where_a_contained_action_lies():
+    rows = [
+        pair(number, "holding box", "sneezing", "washing mirror")
+        | {"start_a_s": 0.0, "end_a_s": 30.0, "start_b_s": start, "end_b_s": start + 4, "out_a": 0.0, "out_b": 30.0}
+        | {"in_a": start, "in_b": start + 4}
+        for number, start in enumerate([3.0, 4.0, 22.0, 23.0, 3.0, 22.0])
+    ]
+    settings = ClaviSettings(relations=("contain",), cuts="balanced")
+    asked = {"train": rows[:4], "test": rows[4:]}
+    questioned = {}
+    for split, pairs in asked.items():
+        questioned[split] = [
+            row for one in pairs for variant in (0, 1) for row in question_rows(one, variant, settings)
+        ]
+        for row in questioned[split]:
+            row["answer"] = ANSWERS.index(row["answer"])
+    assert audit_blind(questioned, asked, settings).cuts["contain"].value == 1
 
 
 def test_couples_that_do_not_flip_are_counted():
     rows = questions(PAIRS)
-    found = audit_blind({"train": rows})
+    found = audit_blind({"train": rows}, {"train": PAIRS})
     assert (found.couples, found.equal) == (16, 0)
     flipping = next(row for row in rows if row["type"] == "BE")
     flipping["answer"] = 1 - flipping["answer"]
-    assert audit_blind({"train": rows}).equal == 1
+    assert audit_blind({"train": rows}, {"train": PAIRS}).equal == 1
 
 
 @pytest.mark.parametrize(
