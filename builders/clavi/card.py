@@ -22,7 +22,7 @@ BASELINES = {
     "wording": "the most frequent answer to the wording (template_id)",
     "question": "the most frequent answer to the exact question",
     "type": "the most frequent answer to the type",
-    "cuts": "the times of the cuts, and which actions tend to come first (logistic regression)",
+    "cuts": "knows which videos have cuts, and which actions tend to come first",
 }
 
 

@@ -1,21 +1,19 @@
-"""Measure how many questions can be answered from the times of the cuts, without looking at the picture.
+"""Measure how many questions can be answered from the cuts, without looking at the picture.
 
-A logistic regression predicts whether an action is the first of the two in a video. It knows how often actions of its
-class come first in the training pairs and how long they last there, whether the video has cuts, and where.
+The baseline knows which videos have cuts and how often actions of each class come first in the training pairs. With
+`--cuts balanced`, V and V′ have their cuts at the same times, so that it gives the same answers about both.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import fsum, log
+from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...core.results import Estimate
 from ...core.schema import Row
-from ...evaluation.blind.fitting import fit
 from ...evaluation.metrics.bootstrap import by_source, estimates, tally
 from ...templates import QuestionTemplate, load_questions
 from .questions import TABLES
@@ -30,7 +28,6 @@ QUERIES: dict[str, tuple[Query, ...]] = {
     "overlap": (("a", "b"),),
     "contain": (("b", "a"),),
 }
-TIE = 1e-9
 
 
 def in_order(pair: Row) -> str:
@@ -39,7 +36,7 @@ def in_order(pair: Row) -> str:
 
 
 class TrainingOrder:
-    """How often classes of actions come first in the training pairs, and how long they last.
+    """How often actions of each class come first in the training pairs.
 
     Attributes:
         kind: "class" for classes of Charades, "verb" for free phrases, which rarely recur.
@@ -49,27 +46,18 @@ class TrainingOrder:
     def __init__(self, pairs: Sequence[Row], kind: str, *, own: bool) -> None:
         self.kind, self.own = kind, own
         self._counts: Counter[tuple[str, ...]] = Counter()
-        lengths: dict[str, list[float]] = defaultdict(list)
         for pair in pairs:
-            first, second = (self._name(pair, letter) for letter in in_order(pair))
-            for event in ((first, "first"), (second, "second")):
+            for letter, place in zip(in_order(pair), ("first", "second"), strict=True):
+                event = (self._name(pair, letter), place)
                 self._counts.update((event, (pair["source_id"], *event)))
-            for letter in "ab":
-                lengths[self._name(pair, letter)].append(log(pair[f"end_{letter}_s"] - pair[f"start_{letter}_s"]))
-        self._lengths = {name: fsum(values) / len(values) for name, values in lengths.items()}
-        self._usual = fsum(map(fsum, lengths.values())) / max(1, sum(map(len, lengths.values())))
 
-    def odds(self, pair: Row, query: Query) -> float:
-        """Return the log odds that the first action of a query comes first in the source, never exactly 0."""
+    def comes_first(self, pair: Row, query: Query) -> bool:
+        """Return whether the first action of a query more often comes first than the second, or than not."""
         names = [self._name(pair, letter) for letter in query if letter]
         odds = [log(self._count(pair, x, "first") + 1) - log(self._count(pair, x, "second") + 1) for x in names]
         if len(names) == 1:
-            return odds[0] + TIE
-        return odds[0] - odds[1] + (TIE if names[0] < names[1] else -TIE)
-
-    def log_length(self, pair: Row, letter: str) -> float:
-        """Return the mean logarithm of the duration of an action's class, or that of all actions."""
-        return self._lengths.get(self._name(pair, letter), self._usual) if letter else self._usual
+            return odds[0] >= 0
+        return odds[0] > odds[1] or (odds[0] == odds[1] and names[0] < names[1])
 
     def _count(self, pair: Row, *event: str) -> int:
         return self._counts[event] - (0 if self.own else self._counts[pair["source_id"], *event])
@@ -79,49 +67,19 @@ class TrainingOrder:
         return f"{around}{pair[f'{self.kind}_{letter}']}"
 
 
-def features(pair: Row, variant: int, query: Query, order: TrainingOrder, *, recut: bool) -> list[float]:
-    """Return what is known of a query about a video.
-
-    With `recut`, only V′ has cuts: their number distinguishes the videos, and V shows no times.
-    """
-    odds = order.odds(pair, query)
-    if recut:
-        return [-odds if variant else odds]
-    lasting = order.log_length(pair, query[0]) - order.log_length(pair, query[1])
-    pieces = [pair["in_a"] - pair["out_a"], pair["out_b"] - pair["in_b"]]
-    first, last = pieces[::-1] if variant else pieces
-    longer = log(first / last)
-    return [odds, longer * odds, longer * lasting, longer]
-
-
 Predictions = dict[tuple[str, int, Query], bool]
 """Whether the first action of a query comes first in a video, by pair id and variant."""
 
 
 def predict_order(known: Sequence[Row], asked: Sequence[Row], kind: str, *, recut: bool) -> Predictions:
-    """Train on pairs, separately for each relation, and answer every query about both videos of other pairs."""
-    order, found = TrainingOrder(known, kind, own=known is not asked), Predictions()
-    for relation, queries in QUERIES.items():
-        groups = [[pair for pair in pairs if relation_of(pair) == relation] for pairs in (known, asked)]
-        rows = [
-            [(pair, variant, query) for pair in pairs for variant in (0, 1) for query in queries] for pairs in groups
-        ]
-        learnt, given = (np.array([features(*row, order, recut=recut) for row in some], np.float64) for some in rows)
-        if not rows[1]:
-            continue
-        truth = np.array(
-            [(query[0] == in_order(pair)[0]) ^ bool(variant) for pair, variant, query in rows[0]], np.int64
-        )
-        weights = np.zeros(given.shape[1])
-        if rows[0]:
-            values = np.stack([np.zeros_like(learnt), learnt], axis=1)
-            weights = fit(values, np.ones(values.shape[:2], np.bool_), truth)
-        first: NDArray[np.bool_] = given @ weights > 0
-        found |= {
-            (pair["pair_id"], variant, query): bool(yes)
-            for (pair, variant, query), yes in zip(rows[1], first, strict=True)
-        }
-    return found
+    """Answer every query about both videos of pairs. With `recut`, only V′ has cuts, which distinguish the videos."""
+    order = TrainingOrder(known, kind, own=known is not asked)
+    return {
+        (pair["pair_id"], variant, query): order.comes_first(pair, query) ^ (recut and variant == 1)
+        for pair in asked
+        for query in QUERIES[relation_of(pair)]
+        for variant in (0, 1)
+    }
 
 
 def template_of(row: Row) -> QuestionTemplate:

@@ -26,7 +26,7 @@ from ..runtime.decoded import ShownFrames
 from ..runtime.derived import Derivation, Derived
 from .pairs import Candidate, Cuts, Limits, draw_control, draw_cuts, pair_key
 from .plan import planned_columns
-from .relations import candidate_relation, piece_cuts, violated
+from .relations import candidate_relation, cuts_of, violated
 from .render import FRAMES, SHARED, ClaviBuilder
 from .settings import ClaviSettings, settings_of
 from .sources import collection_of
@@ -73,8 +73,8 @@ def derive_pair(
     """Rederive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
     cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
     if settings.selects:
-        sequence = candidate_relation(candidate) == "sequence"
-        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b) if sequence else piece_cuts(candidate.a, candidate.b)
+        released = settings.cuts == "release" and candidate_relation(candidate) == "sequence"
+        cuts = drawn_cuts(candidate, settings.seed, cuts.out_b) if released else cuts_of(candidate, settings)
         digest = hashlib.sha256(pair_key(candidate).encode()).hexdigest()
         digits = [digest[start : start + 8] for start in range(0, 64, 8)]  # later digits if the first ones are taken
         name = next((some for some in digits if some == pair["pair_id"] or some not in ids), "")

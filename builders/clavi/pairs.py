@@ -244,6 +244,25 @@ def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
     return Cuts(start_a - oa, end_a + ia, start_b - (oa + ob - ia), end_b + ob)
 
 
+def draw_equal_cuts(candidate: Candidate, seed: int) -> Cuts:
+    """Sample borders of two pieces of equal length, so that V and V′ have their cuts at the same times.
+
+    Both actions are extended inward by e ~ U(0, min(2 s, 0.4·gap)). The longer one is shortened at its outer end to the
+    length of the shorter one.
+    """
+    start_a, end_a = milliseconds(candidate.a.start_s), milliseconds(candidate.a.end_s)
+    start_b, end_b = milliseconds(candidate.b.start_s), milliseconds(candidate.b.end_s)
+    share = float(rng_for(seed, "clavi", "extension", candidate.id).random())
+    inward = int(share * min(int(MARGIN_S * 1000), (start_b - end_a) * 4 // 10))
+    return equal_pieces(Cuts(start_a, end_a + inward, start_b - inward, end_b))
+
+
+def equal_pieces(cuts: Cuts) -> Cuts:
+    """Shorten the longer of the first and the last piece at its outer end."""
+    length = min(cuts.in_a - cuts.out_a, cuts.out_b - cuts.in_b)
+    return Cuts(cuts.in_a - length, cuts.in_a, cuts.in_b, cuts.in_b + length)
+
+
 def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Action | None:
     """Sample the negative control: an action that shares no verb and no object with any action of the source.
 

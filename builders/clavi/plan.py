@@ -99,7 +99,7 @@ def plan_clavi(
         if control is None:
             counts[WITHOUT_CONTROL] += 1
             continue
-        borders = cuts.get(candidate.id) or cuts_of(candidate, settings.seed)
+        borders = cuts.get(candidate.id) or cuts_of(candidate, settings)
         payload = planned_columns(candidate, borders, control, settings)
         cost = payload["out_b"] - payload["out_a"]
         units.append(Unit(candidate.id, candidate.video.split, candidate.video.id, payload, cost))

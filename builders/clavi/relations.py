@@ -18,7 +18,18 @@ from itertools import pairwise
 from typing import Any
 
 from ...annotations.actions import AnnotatedVideo, Segment
-from .pairs import MARGIN_S, Candidate, Cuts, Limits, SameAction, draw_cuts, milliseconds, other_actions
+from .pairs import (
+    MARGIN_S,
+    Candidate,
+    Cuts,
+    Limits,
+    SameAction,
+    draw_cuts,
+    draw_equal_cuts,
+    equal_pieces,
+    milliseconds,
+    other_actions,
+)
 from .settings import RELATIONS, ClaviSettings
 
 PIECE_MS = 2000  # also the minimum distance of two end points
@@ -50,11 +61,16 @@ def piece_cuts(a: Segment, b: Segment) -> Cuts:
     return Cuts(*sorted(milliseconds(time) for time in (a.start_s, a.end_s, b.start_s, b.end_s)))
 
 
-def cuts_of(candidate: Candidate, seed: int) -> Cuts:
-    """Return the borders of a pair's pieces: sampled for a sequence, and the end points for other relations."""
+def cuts_of(candidate: Candidate, settings: ClaviSettings) -> Cuts:
+    """Return the borders of a pair's pieces: sampled for a sequence, and the end points for other relations.
+
+    With `--cuts balanced`, the first and the last piece have the same length.
+    """
+    balanced = settings.cuts == "balanced"
     if candidate_relation(candidate) == "sequence":
-        return draw_cuts(candidate, seed)
-    return piece_cuts(candidate.a, candidate.b)
+        return (draw_equal_cuts if balanced else draw_cuts)(candidate, settings.seed)
+    cuts = piece_cuts(candidate.a, candidate.b)
+    return equal_pieces(cuts) if balanced else cuts
 
 
 def violated(a: Segment, b: Segment, limits: Limits) -> str:

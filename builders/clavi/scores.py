@@ -93,7 +93,8 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     """Sum correct answers by source video.
 
     Picks are 0 for no, 1 for yes, -1 if unreadable (counted as wrong), and -2 if missing (excluded, with every couple
-    that contains it). Cells of relations other than sequences are separate, and absent without such questions.
+    that contains it). Cells of relations other than sequences are separate, and absent without such questions. Without
+    sequences, the other cells refer to all questions.
     """
     right = (picks == questions.answer).astype(np.float64)
     there = picks != MISSING
@@ -103,11 +104,14 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
         cells[name] = (questions.source[chosen], values[chosen])
 
     sequence = questions.relation == 0
+    has_sequences = bool(sequence.any())
+    if not has_sequences:
+        sequence[:] = True
     add("all", there & sequence, right)
     for name, answer in (("yes", YES), ("no", NO)):
         add(name, there & sequence & (questions.answer == answer), right)
     for number, kind in enumerate(TYPES):
-        if kind in SEQUENCE_TYPES or (questions.type == number).any():
+        if (kind in SEQUENCE_TYPES and has_sequences) or (questions.type == number).any():
             add(kind, there & (questions.type == number), right)
     for letter, link in (("V", questions.counterpart), ("T", questions.complement)):
         # Each couple is counted at its first question.
@@ -137,8 +141,9 @@ def measure(means: Means) -> dict[str, Floats]:
     """Return CLAVI's scores as a function of the means of `count`'s cells.
 
     CAcc_V is the share of questions answered correctly about both V and V′, CAcc_T the share of (Q, Q′) with two
-    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T. All refer to sequences, except "CAcc_V overlap"
-    etc., which are those of the complement questions of other relations, if there are any.
+    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T. All refer to sequences, or to all
+    questions of an output without sequences, except "CAcc_V overlap" etc., which are those of the complement questions
+    of other relations, if there are any.
     """
     parts = ("", " control", " complement", *(f" {relation}" for relation in RELATIONS[1:]))
     names = [name for part in parts for letter in "VT" if (name := f"CAcc_{letter}{part}") in means]

@@ -172,8 +172,8 @@ class ClaviSettings(BuildSettings):
     )
     cuts: Literal["release", "balanced"] = option(
         "release",
-        "balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that the number "
-        "of cuts does not distinguish them.",
+        "balanced: cut V and V′ at the same three times each, by swapping the halves of the filler in both and showing "
+        "equally much of A and B, so that the cuts do not distinguish them.",
         record="changed",
         counts=selected,
     )
@@ -238,6 +238,11 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
             "least --shortest."
         )
     if settings.cuts == "balanced":
+        if "contain" in settings.relations:
+            raise UsageError(
+                "--relations contain cannot be combined with --cuts balanced: the cuts around a contained action would "
+                "show in which third it lies. Build contained actions with the default cuts."
+            )
         settings = replace(settings, min_gap=max(settings.min_gap, BALANCED_GAP_S))
     if named[0] == "charades":
         return settings

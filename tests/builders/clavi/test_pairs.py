@@ -28,6 +28,7 @@ from stressreel.builders.clavi.pairs import (
     SameAction,
     draw_control,
     draw_cuts,
+    draw_equal_cuts,
     paper_pairs,
     released_pairs,
     same_key,
@@ -319,6 +320,26 @@ def test_draws_are_frozen() -> None:
     ]
     drawn = [getattr(draw_control(pair, POOL, 7), "key", "") for pair in made]
     assert drawn == ["one", "three", "two", "three", "two", "two"]
+
+
+@given(
+    st.integers(4000, 36000),
+    st.integers(4000, 36000),
+    st.integers(2500, 60000),
+    st.integers(0, 5),
+    st.integers(0, 2**31),
+)
+def test_equal_cuts_show_equally_much_of_both_actions(
+    lasts_a: int, lasts_b: int, gap: int, start: int, seed: int
+) -> None:
+    start_b = start + lasts_a + gap
+    made = candidate(start, start + lasts_a, start_b, start_b + lasts_b, start_b + lasts_b, "00000001")
+    cuts = draw_equal_cuts(made, seed)
+    length = cuts.in_a - cuts.out_a
+    assert length == cuts.out_b - cuts.in_b
+    assert start <= cuts.out_a < start + lasts_a <= cuts.in_a < cuts.in_b <= start_b < cuts.out_b <= start_b + lasts_b
+    assert cuts.in_a - (start + lasts_a) == start_b - cuts.in_b <= min(2000, 0.4 * gap)
+    assert start + lasts_a - cuts.out_a == cuts.out_b - start_b == min(lasts_a, lasts_b)
 
 
 def test_there_is_no_control_where_everything_is_shared() -> None:

@@ -62,7 +62,7 @@ def random_pairs(count: int) -> Iterator[Candidate]:
 
 def shown(candidate: Candidate, settings: ClaviSettings) -> tuple[dict[str, Any], list[list[set[str]]]]:
     """The columns of a pair, and the actions visible in each frame of V and of V′."""
-    pair = planned_columns(candidate, cuts_of(candidate, 0), action("c"), settings)
+    pair = planned_columns(candidate, cuts_of(candidate, settings), action("c"), settings)
     edits = ClaviBuilder(settings).edits(INDEX, Unit(candidate.id, "train", "AAAAA", pair))
     segments = {"a": candidate.a, "b": candidate.b}
     return pair, [
@@ -97,9 +97,12 @@ def is_true(question: str, frames: list[set[str]]) -> bool:
 
 @pytest.mark.parametrize("cuts", ["release", "balanced"])
 def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
-    settings = decided(replace(ALL, cuts=cuts))
+    relations = ALL.relations if cuts == "release" else ("sequence", "overlap")
+    settings = decided(replace(ALL, cuts=cuts, relations=relations))
     asked = Counter[str]()
     for candidate in random_pairs(60):
+        if candidate_relation(candidate) not in settings.relations:
+            continue
         pair, frames = shown(candidate, settings)
         assert Counter(map(frozenset, frames[0])) == Counter(map(frozenset, frames[1]))
         assert (frames[0] == frames[1]) is False
@@ -107,8 +110,14 @@ def test_every_answer_is_true_of_the_frames(cuts: Any) -> None:
             for row in question_rows(pair, variant, settings):
                 asked[row["type"], row["answer"]] += 1
                 assert is_true(row["question"], frames[variant]) == (row["answer"] == "yes"), (row, candidate)
-    assert all(asked[kind, "yes"] == asked[kind, "no"] > 0 for kind in ("AW", "SB", "TH"))
+    kinds = ("AW", "SB", "TH") if cuts == "release" else ("AW", "SB")
+    assert all(asked[kind, "yes"] == asked[kind, "no"] > 0 for kind in kinds)
     assert (asked["W", "no"], asked["W-NC", "yes"]) == (0, 0)
+
+
+def test_contained_actions_are_refused_with_balanced_cuts() -> None:
+    with pytest.raises(UsageError, match="--relations contain cannot be combined with --cuts balanced"):
+        decided(replace(ALL, cuts="balanced"))
 
 
 @pytest.mark.parametrize("settings", [ALL, NATURAL], ids=["paper", "natural"])
@@ -205,6 +214,11 @@ def test_scores_of_other_relations_are_separate() -> None:
         assert (types["E"], types["SB"], types["TH"]) == (4, 6 * 8, 6 * 4)
     alone = scores.questions_from({name: [row[name] for row in rows[-38:]] for name in scores.COLUMNS})
     assert not per_relation & estimates(scores.count(alone, alone.answer), scores.measure).keys()
+    others = scores.questions_from({name: [row[name] for row in rows[:-38]] for name in scores.COLUMNS})
+    counted = scores.count(others, others.answer)
+    found = {name: each.value for name, each in estimates(counted, scores.measure).items()}
+    assert (found["balanced accuracy"], found["accuracy"], found["CAcc_V"], found["CAcc_T complement"]) == (1, 1, 1, 1)
+    assert "E" not in {row[0] for row in scores.tables(counted)[0].rows}
 
 
 @pytest.fixture(scope="module")

@@ -28,18 +28,6 @@ def pair(number: int, a: str, b: str, c: str) -> dict:
     return row | times | {"out_a": 0.5, "in_a": 6.5, "in_b": 8.5, "out_b": 14.5}
 
 
-def lasting(row: dict, a: float, b: float) -> dict:
-    """A pair with actions, and pieces, of other lengths."""
-    return (
-        row
-        | {"end_a_s": 1 + a, "in_a": 1 + a, "out_a": 1.0, "start_b_s": 60.0, "in_b": 60.0}
-        | {
-            "end_b_s": 60 + b,
-            "out_b": 60 + b,
-        }
-    )
-
-
 def questions(pairs) -> list[dict]:
     rows = [row for one in pairs for variant in range(2) for row in question_rows(one, variant)]
     for row in rows:
@@ -150,35 +138,31 @@ def test_cuts_and_usual_order_answer_what_flips(asked, score):
     assert blind.cuts["sequence"].value == score
 
 
-def test_with_balanced_cuts_the_lengths_of_pieces_answer_what_flips():
-    long, short = "watching television", "sneezing"
-    train = [lasting(pair(n, long, short, "washing mirror"), 20, 4) for n in range(4)]
-    train += [lasting(pair(n, short, long, "washing mirror"), 4, 20) for n in range(4, 8)]
-    asked = [lasting(pair(9, long, short, "washing mirror"), 18, 5)]
-    assert audit(train, asked, cuts="balanced")[0].cuts["sequence"].value == 1
-    asked = [lasting(pair(9, long, short, "washing mirror"), 5, 18)]
-    assert audit(train, asked, cuts="balanced")[0].cuts["sequence"].value == 0
-    equal = [lasting(pair(9, long, short, "washing mirror"), 9, 9)]
-    assert audit(train, equal, cuts="balanced")[0].cuts["sequence"].value == 0
+def test_balanced_cuts_do_not_distinguish_the_videos():
+    blind, found = audit([pair(number, *USUAL) for number in range(1, 4)], [pair(9, *USUAL)], cuts="balanced")
+    assert (found["cuts"].cacc_v, found["cuts"].cacc_t, blind.cuts["sequence"].value) == (0, 0.5, 0)
 
 
-def test_the_times_of_the_cuts_show_where_a_contained_action_lies():
+def test_cuts_and_usual_order_answer_questions_about_contained_actions():
     rows = [
         pair(number, "holding box", "sneezing", "washing mirror")
         | {"start_a_s": 0.0, "end_a_s": 30.0, "start_b_s": start, "end_b_s": start + 4, "out_a": 0.0, "out_b": 30.0}
         | {"in_a": start, "in_b": start + 4}
-        for number, start in enumerate([3.0, 4.0, 22.0, 23.0, 3.0, 22.0])
+        for number, start in enumerate([3.0, 4.0, 22.0, 4.0, 23.0])
     ]
-    settings = ClaviSettings(relations=("contain",), cuts="balanced")
-    asked = {"train": rows[:4], "test": rows[4:]}
-    questioned = {}
-    for split, pairs in asked.items():
-        questioned[split] = [
-            row for one in pairs for variant in (0, 1) for row in question_rows(one, variant, settings)
-        ]
-        for row in questioned[split]:
-            row["answer"] = ANSWERS.index(row["answer"])
-    assert audit_blind(questioned, asked, settings).cuts["contain"].value == 1
+    settings = ClaviSettings(relations=("contain",))
+    for place, right in ((3, 1), (4, 0)):
+        pairs = {"train": rows[:3], "test": [rows[place]]}
+        asked = {
+            split: [
+                {**row, "answer": ANSWERS.index(row["answer"])}
+                for one in some
+                for variant in (0, 1)
+                for row in question_rows(one, variant, settings)
+            ]
+            for split, some in pairs.items()
+        }
+        assert audit_blind(asked, pairs, settings).cuts["contain"].value == right
 
 
 def test_couples_that_do_not_flip_are_counted():
