@@ -223,7 +223,9 @@ def open_output(path: Path) -> FinishedOutput:
         started = (path / ".build").is_dir()
         if started:
             raise InputError(f"{path} has an unfinished build: run the same build command again to continue.")
-        raise (InputError if path.exists() else UsageError)(
+        if not path.exists():
+            raise UsageError(f"{path} does not exist. Give the --out folder of a build.")
+        raise InputError(
             f"{path} is not the output of a build: it has no build.json. Give the --out folder of a build."
         )
     return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))

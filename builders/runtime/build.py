@@ -260,8 +260,8 @@ def check_skips(plan: Plan, skips: Sequence[Skip], options: RunSettings) -> None
         more = f"\n  … and {len(counted) - 20} more" if len(counted) > 20 else ""
         raise BuildError(
             f"{len(counted)} of {tried} {plan.noun}s ({share:.1%}) had to be skipped; --max-skip allows "
-            f"{options.max_skip:.1%}.\n  {lines}{more}\nFix the videos, or raise --max-skip, and run the same command "
-            "again: finished work is kept."
+            f"{options.max_skip:.1%}.\n  {lines}{more}\nCorrect the videos or the annotations, or raise "
+            "--max-skip, and run the same command again: finished work is kept."
         )
     rendered = {unit.id for unit in plan.units if unit.source_id}
     if rendered and rendered <= {skip.unit_id for skip in skips}:

@@ -258,7 +258,9 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
 
 @pytest.mark.parametrize("command", ["verify", "card"])
 def test_no_finished_build(command: str, tmp_path: Path) -> None:
-    refuses(run("stressreel", command, tmp_path / "nothing"), "is not the output of a build", code=2)
+    refuses(
+        run("stressreel", command, tmp_path / "nothing"), "does not exist. Give the --out folder of a build", code=2
+    )
     (tmp_path / "started" / ".build").mkdir(parents=True)
     refuses(run("stressreel", command, tmp_path / "started"), "run the same build command again")
     (tmp_path / "started" / "build.json").write_text("{")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stressreel.builders.runtime.output import BuildJournal, read_state
 from stressreel.core.card_file import notes_of
-from stressreel.core.errors import InputError, StressreelError
+from stressreel.core.errors import InputError, StressreelError, UsageError
 from stressreel.core.objects import Objects, StoredObject
 from stressreel.core.output import RemoteOutput, open_output
 from stressreel.core.schema import Column, Config
@@ -47,8 +47,10 @@ def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path)
 
 
 def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+    with pytest.raises(UsageError, match=r"absent does not exist\. Give the --out folder of a build\."):
         open_output(tmp_path / "absent")
+    with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
+        open_output(tmp_path)
     (tmp_path / ".build").mkdir()
     with pytest.raises(InputError, match="has an unfinished build: run the same build command again"):
         open_output(tmp_path)
