@@ -15,7 +15,7 @@ from .tables import Problems, entries
 SPLITS = ("train", "validation", "test")
 COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
-CAPTIONS = Source("captions", "the dataset author's own clips", {"license": "unknown"}, style="declarative")
+CAPTIONS = Source("captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative")
 ADVICE = (
     "One row is one caption. video (a file's name) and caption are required; start and end (seconds), id and split "
     "(train, validation, test) are optional."
