@@ -1,4 +1,4 @@
-"""Candidate distractors of a question: answers from its pool, and answers adapted from other questions."""
+"""Collect candidate distractors for a question: answers from its pool, and answers adapted from other questions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ folded = lru_cache(maxsize=REMEMBERED)(text_key)
 
 
 class AdaptableTexts:
-    """The parsed texts of all questions, and their adaptations to other questions.
+    """The parsed texts of all questions, which can be adapted to other questions.
 
     Nothing in this class depends on splits, so several divisions of the same questions can share an instance.
 
@@ -51,7 +51,6 @@ class AdaptableTexts:
     """
 
     def __init__(self, rows: Sequence[QuestionRow], confuser: Confuser, *, one_style: bool):
-        """Parse all questions and texts."""
         names, cast = confuser.cast.names, confuser.cast
         self._styled = (lambda text: plain_style(text, names)) if one_style else (lambda text: text)
         self.texts = [{target: self._styled(text) for target, text in row.texts.items()} for row in rows]
@@ -77,14 +76,10 @@ class AdaptableTexts:
         self._rewritten = lru_cache(maxsize=REMEMBERED)(self._rewrite)
 
     def adapted(self, source: int, row: int, *, inject: bool = False, restate: bool = False) -> tuple[str, ...] | None:
-        """Return the texts of one row adapted to the question of another, by target; None if that is impossible.
+        """Adapt the texts of one row to the question of another, by target. Return None if that is impossible.
 
-        Args:
-            source: The row to which the texts belong.
-            row: The other row.
-            inject: See `transfer.carry_over`.
-            restate: Whether to replace the part that restates the donor's question with the predicate of the other
-                question.
+        `source` is the row to which the texts belong; for `inject`, see `transfer.carry_over`. With `restate`, the part
+        that restates the donor's question is replaced with the predicate of the other question.
         """
         target = self.roles[row]
         every = None if inject else moves(self.roles[source], target)
@@ -119,7 +114,7 @@ class AdaptableTexts:
         predicate: Predicate | None,
         restated: bool,
     ) -> str | None:
-        """Return a text after replacements, which many questions have in common."""
+        """Return a text after replacements. Many questions need the same ones, so results are cached."""
         return rewritten(
             self._captions[source][place],
             self._found[source][place],
@@ -131,7 +126,7 @@ class AdaptableTexts:
 
 
 class Candidates:
-    """The candidates of every row, for any division of the rows into pools.
+    """The candidate distractors of every row, for any division of the rows into pools.
 
     Texts are numbered, and equal texts share a number. Adaptations do not depend on pools, so they are made once.
 
@@ -151,9 +146,9 @@ class Candidates:
         same_question: float,
         kept_apart: Mapping[str, Sequence[str]],
     ):
-        """Find questions of similar wording for each question.
+        """For each question, find other questions with similar wording.
 
-        `kept_apart` contains the ids of rows that must not be donors, by row id.
+        `kept_apart` maps the id of a row to the ids of rows that must not be its donors.
         """
         self._rows, self._adaptable, self._seed = rows, adaptable, seed
         self.targets = adaptable.targets
@@ -172,7 +167,7 @@ class Candidates:
         self._carried: dict[int, Indices] = {}
 
     def within(self, pools: Sequence[str]) -> Iterator[Indices]:
-        """Yield the candidates of each row, distinct from one another and from the correct texts; doubtful ones last.
+        """Yield the candidates of each row, doubtful ones last. They differ from each other and from the correct texts.
 
         Each row of the int32 table is a candidate: the number of the question whose correct texts these are, or from
         which they were adapted, and the numbers of the texts by target. Texts are taken unchanged only from the same
@@ -219,7 +214,7 @@ class Candidates:
         return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
 
     def _carried_to(self, row: int) -> Indices:
-        """Return the adapted texts of other rows: source, whether a text is unchanged, whether doubtful, and texts."""
+        """Return texts adapted from other rows, with their source, whether they are unchanged, and whether doubtful."""
         if row not in self._carried:
             found: list[tuple[int, ...]] = []
             settled: set[tuple[bool, tuple[str, ...]]] = set()  # available in every pool, so that others are not needed
@@ -267,12 +262,12 @@ class Candidates:
         return tuple(keys[number] for keys, number in zip(self._keys, numbers, strict=True))
 
     def _repeats(self, row: int, numbers: Sequence[int]) -> bool:
-        """Return whether one of the texts is equivalent to the correct one."""
+        """Return whether any of the texts is equivalent to the correct one."""
         own = self._keys_of(self._own[row])
         return any(key == right for key, right in zip(self._keys_of(numbers), own, strict=True))
 
     def _doubts(self, row: int, numbers: Sequence[int]) -> bool:
-        """Return whether one of the texts may be correct according to its words."""
+        """Return whether any of the texts may be correct, judging by its words."""
         right, question = self._adaptable.texts[row], self._rows[row].question
         for target, number in zip(self.targets, numbers, strict=True):
             others = (right[other] for other in self.targets if other != target)
@@ -297,7 +292,7 @@ class Candidates:
 
 
 class _SimilarWording:
-    """Donors ranked by the similarity of their questions, regardless of the people involved."""
+    """Ranks donors by how similar their questions are, regardless of the people involved."""
 
     def __init__(self, wordings: Sequence[str], embed: Embed, ids: Sequence[str], seed: int, donors: Sequence[int]):
         self._rows: dict[str, list[int]] = {}
@@ -311,7 +306,7 @@ class _SimilarWording:
         self._near = nearest(vectors, offered, min(2 * DONORS, len(offered)))
 
     def of(self, row: int) -> Iterator[int]:
-        """Yield donors, most similar first; of those with the same wording, a few at random."""
+        """Yield donors, the most similar first. Of those with the same wording, yield a few at random."""
         for other in (self._distinct[n] for n in self._near[self._number[self._wordings[row]]].tolist()):
             members = self._rows[other]
             if len(members) > SAME_WORDING:
@@ -321,7 +316,7 @@ class _SimilarWording:
 
 
 def _mentioned(caption: Caption, found: Iterable[Entity]) -> frozenset[tuple[str, ...]]:
-    """Return the names of all people and the words of a text."""
+    """Return the names of all people, and the words, that a text contains."""
     keys = {(token.lower,) for token in caption.tokens}
     waiting = list(found)
     while waiting:

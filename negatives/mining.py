@@ -52,15 +52,11 @@ def mine(
     train: str | None = None,
     kept_apart: Mapping[str, Sequence[str]] | None = None,
 ) -> MinedOptions:
-    """Return the distractors of every question, as chosen by `stressreel mine` and `build-causal`.
+    """Choose the distractors of every question, for `stressreel mine` and `build-causal`.
 
-    Args:
-        rows: The questions; all have the same targets.
-        settings: Settings with `mining`, `rank_by` and `seed` of a `PoolSettings`.
-        embed: Function that embeds texts.
-        candidates: The candidates of the questions, for balanced options.
-        train: Split whose correct texts must not be distractors elsewhere, or None.
-        kept_apart: Ids of questions that must not be donors, by question id.
+    All questions have the same targets. `settings` has `mining`, `rank_by` and `seed`, like `PoolSettings`. Balanced
+    options require `candidates`. Texts that are correct in the split `train` must not be distractors elsewhere.
+    `kept_apart` maps the id of a question to the ids of questions that must not be its donors.
 
     Raises:
         InputError: Balanced options are requested without `candidates`.
@@ -93,7 +89,7 @@ class Item:
     Attributes:
         text: The correct text.
         pool: Pool, such as a split; items borrow only within their pool.
-        is_donor: Whether the text may be borrowed.
+        is_donor: Whether other items may borrow the text.
     """
 
     id: str
@@ -104,7 +100,7 @@ class Item:
 
 
 def items_of(rows: Sequence[QuestionRow], target: str, train: str | None) -> list[Item]:
-    """Return the correct texts of one target; texts outside train that are also correct in train are not donors."""
+    """Return one item per question for a target. Texts outside train that are also correct in train are not donors."""
     trained = {text_key(row.texts[target]) for row in rows if row.split == train} if train else set()
     return [
         Item(
@@ -183,7 +179,7 @@ def mine_by_score(
 
 
 class _Pool:
-    """Items that borrow from one another, sorted by id; the position of an item is its row."""
+    """Items that may borrow from each other, sorted by id. The position of an item is its row."""
 
     def __init__(
         self,
@@ -224,7 +220,7 @@ class _Pool:
         self._draws = np.frombuffer(digests, "<u8").astype(np.uint64)
 
     def hard(self) -> list[Mined]:
-        """Return the hard negatives of each row."""
+        """Choose hard negatives for each row."""
         near = nearest(self._asked, None, REACH * self.settings.top_k, below=self._limit)
         askers = [_Asker(self, row, near[int(self._question_of[row])]) for row in range(len(self.items))]
         if self.settings.max_lend == 0:
@@ -232,7 +228,7 @@ class _Pool:
         return self._shared(askers)
 
     def _shared(self, askers: Sequence[_Asker]) -> list[Mined]:
-        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used beyond its limit."""
+        """Assign texts by deferred acceptance (Gale and Shapley 1962), so that none is used more often than allowed."""
         holders: list[list[tuple[float, int]]] = [[] for _ in self._uses]
         bars = np.where(np.array(self._uses) > 0, -np.inf, np.inf)  # smallest offer that each text accepts
         waiting = list(reversed(askers))
@@ -251,7 +247,7 @@ class _Pool:
         return [asker.fill().mined() for asker in askers]  # rows with too few distractors exceed the limits
 
     def random(self, seed: int) -> Iterator[Mined]:
-        """Yield random distractors for each row."""
+        """Choose random distractors for each row."""
         used = [0] * len(self._uses)
         for row, item in enumerate(tracked(self.items, "sampling distractors", "question")):
             taken: list[int] = []
@@ -289,7 +285,7 @@ class _Pool:
         return _cosine(self._asked[self._question_of[other]], self._asked[self._question_of[row]])
 
     def candidates(self, row: int, near: Indices, count: int) -> tuple[Rows, Cosines, bool]:
-        """Return the first `count` rows by question cosine, their cosines, and whether the pool is exhausted."""
+        """Return the first `count` rows by question cosine, their cosines, and whether the whole pool was searched."""
         known = near[near >= 0].astype(np.int64)
         found, cosines = self._nearest_rows(row, known, count)
         every = len(known) < len(near)  # a search with fewer results than requested has returned everything
@@ -300,7 +296,7 @@ class _Pool:
         return found[:count], cosines[:count], every and len(found) <= count
 
     def _nearest_rows(self, row: int, others: Rows, count: int) -> tuple[Rows, Cosines]:
-        """Return at least `count` rows of these questions, if the pool has as many."""
+        """Return at least `count` rows with these questions, if the pool has that many."""
         number = int(self._question_of[row])
         cosines = _cosines(self._asked[others], self._asked[number])
         if self._limit is None:  # rows with the identical question then count as well
@@ -326,7 +322,7 @@ class _Pool:
         return rows if self.settings.ties == "id" else self.tie_breakers(row, rows)
 
     def tie_breakers(self, row: int, rows: Rows) -> Draws:
-        """Return a random number for each pair of a row and others, by the finalizer of splitmix64 (Steele 2014)."""
+        """Return a random number for each pair of a row with another, by the finalizer of splitmix64 (Steele 2014)."""
         mixed = self._draws[rows] ^ (self._draws[row : row + 1] * np.uint64(0x9E3779B97F4A7C15))
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -334,7 +330,7 @@ class _Pool:
         return found
 
     def ranked(self, row: int, rows: Rows, cosines: Cosines) -> tuple[Rows, Cosines, Cosines]:
-        """Return the rows that are not equivalent to a row, best first, with question cosines and scores."""
+        """Return the rows that are not equivalent to a row, best first, with their question cosines and scores."""
         same = _cosines(self.texts[rows], self.texts[row]) >= self.settings.same_text
         same |= self.text_of[rows] == self.text_of[row]
         words = self._words[row]
@@ -354,7 +350,7 @@ class _Pool:
         )
 
     def refused(self, row: int, taken: Collection[int]) -> dict[str, int]:
-        """Count the rows that a row could not use, each under the first applicable rule of `REFUSALS`."""
+        """Count the rows that a row could not use, by the first rule of `REFUSALS` that applies."""
         left = np.ones(len(self.items), np.bool_)
         left[[row, *taken]] = False
         same = np.zeros(len(self.items), np.bool_)
@@ -380,7 +376,7 @@ class _Pool:
         return rounded
 
     def negative(self, row: int, other: int, cos_question: float, score: float) -> Negative:
-        """Return the text of another row as a distractor."""
+        """Return the text of another row as a distractor for a row."""
         item = self.items[other]
         cos_text = _cosine(self.texts[other], self.texts[row])
         return Negative(
@@ -389,7 +385,7 @@ class _Pool:
 
 
 class _Asker:
-    """A row that needs distractors: its candidates, best first, and those that it currently holds.
+    """A row that needs distractors, with its candidates, best first, and those that it currently holds.
 
     `held` maps the position of a held candidate to the positions of those that it excludes as equivalent.
     """
@@ -403,7 +399,7 @@ class _Asker:
         self._widen()
 
     def next(self, bars: Cosines | None) -> int | None:
-        """Return the position of the best available candidate; `bars` are the smallest offers that texts accept."""
+        """Return the position of the best available candidate. `bars` are the lowest offers that texts accept."""
         while True:
             free = np.ones(len(self.rows), np.bool_) if bars is None else self.offers > bars[self.says]
             for place, excluded in self.held.items():
@@ -419,17 +415,17 @@ class _Asker:
                 return None
 
     def drop(self, text: int) -> None:
-        """Release the candidate with a text."""
+        """Give up the candidate with this text."""
         del self.held[next(place for place in self.held if self.says[place] == text)]
 
     def fill(self) -> _Asker:
-        """Add candidates until there are as many as needed, or no more."""
+        """Add candidates until there are as many as needed or none are left."""
         while len(self.held) < self.pool.need and (place := self.next(None)) is not None:
             self.held[place] = []
         return self
 
     def mined(self) -> Mined:
-        """Return the held candidates."""
+        """Return the candidates that the row holds as its distractors."""
         places = sorted(self.held)
         return Mined(
             self.pool.items[self.row].id,
@@ -444,7 +440,7 @@ class _Asker:
         )
 
     def _widen(self) -> bool:
-        """Double the number of candidates; return whether there were any new ones."""
+        """Double the number of candidates. Return whether that added any."""
         if self._whole:
             return False
         count = 2 * self.looked_at or self.pool.settings.top_k
@@ -470,7 +466,7 @@ def _cosine(one: Floats, other: Floats) -> float:
 
 
 def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
-    """Yield every number below `size` once in random order, the first ones without permuting all."""
+    """Yield every number below `size` once, in random order. The first numbers need no permutation of all."""
     seen: set[int] = set()
     for number in rng.integers(0, size, FEW).tolist():
         if number not in seen:
@@ -480,7 +476,7 @@ def _drawn(rng: np.random.Generator, size: int) -> Iterator[int]:
 
 
 def use_limits(text_of: Sequence[int], is_donor: Sequence[bool], settings: MiningSettings) -> list[float]:
-    """Return the maximum number of uses of each text: `max_lend` times its even share, rounded up."""
+    """Return how often each text may be used: `max_lend` times its even share, rounded up."""
     if settings.max_lend == 0:
         return [np.inf] * (max(text_of, default=-1) + 1)
     share = (settings.num_options - 1) * len(text_of) / max(sum(is_donor), 1)

@@ -1,4 +1,4 @@
-"""Cues of candidates besides their embeddings: shared words, length, frequency and first words."""
+"""Measure cues of candidates other than their embeddings: shared words, length, frequency and first words."""
 
 from __future__ import annotations
 
@@ -33,13 +33,9 @@ def measure(
 ) -> dict[str, Target]:
     """Measure the candidates of all rows for each target.
 
-    Args:
-        rows: The questions.
-        questions: Their embeddings, float32 of shape (rows, dimensions).
-        texts: All texts by target.
-        numbers: Text numbers of each row by target, the correct text first, padded with `NONE`.
-        vectors: Embeddings of the texts.
-        train: The split that models are trained on, or None.
+    `questions` are the embeddings of the questions, float32 of shape (rows, dimensions). `numbers` are the text numbers
+    of each row by target, the correct text first, padded with `NONE`. `vectors` are the embeddings of all texts, and
+    `train` is the split that models are trained on, or None.
     """
     found = {}
     for name, table in texts.items():
@@ -74,7 +70,7 @@ def measure(
 
 
 def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, others: Indices) -> Cues:
-    """Return the cosines of all texts with their question and with the text of the other target."""
+    """Return the cosine of each text with its question and with the text of the other target."""
     near, pair = np.empty(numbers.shape, np.float32), np.empty(numbers.shape, np.float32)
     for rows in chunks(np.arange(len(numbers))):
         texts = own[numbers[rows]]
@@ -84,7 +80,7 @@ def _cosines(questions: Floats, own: Floats, numbers: Indices, other: Floats, ot
 
 
 def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: Indices) -> Cues:
-    """Return cues from the content words shared by question and option."""
+    """Return cues from the content words that question and option share."""
     asked = [content_words(row.question) for row in rows]
     counts = Counter(word for words in asked for word in words)
     weight = {word: math.log(len(rows) / count) for word, count in counts.items()}
@@ -108,7 +104,7 @@ def _shared_words(rows: Sequence[QuestionRow], table: Sequence[str], numbers: In
 
 
 def _of_text(table: Sequence[str]) -> Cues:
-    """Return the length of each text and the numbers of capitals, content words, and commas or apostrophes."""
+    """Return the length of each text, and how many capitals, content words, and commas or apostrophes it has."""
     return [
         np.array([math.log(len(text) + 1) - 3.6 for text in table]),
         np.array([sum(token[:1].isupper() for token in WORD.findall(text)[1:]) / 2 for text in table]),

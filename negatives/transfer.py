@@ -1,4 +1,4 @@
-"""Adapt an answer to another question by replacing the people and things of the original question.
+"""Adapt an answer to another question by replacing the people and things that it mentions.
 
 "Why did Tom hide?", "Tom was afraid of Spike." adapted to "Why did the duck cry?" is "The duck was afraid of Spike."
 """
@@ -39,7 +39,7 @@ AUXILIARIES = frozenset(
 
 @dataclass(frozen=True)
 class Player:
-    """A person or thing mentioned in a question.
+    """A person or thing that a question mentions.
 
     Attributes:
         key: Names in lower case.
@@ -55,13 +55,13 @@ class Player:
 
     @property
     def is_thing(self) -> bool:
-        """Whether the player is a thing."""
+        """Return whether the player is a thing and not a person."""
         return self.gender == "thing"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The roles in a question.
+    """The roles that people and things have in a question.
 
     Attributes:
         subject: The subject; None if uncertain.
@@ -75,19 +75,19 @@ class Roles:
 
     @property
     def players(self) -> tuple[Player, ...]:
-        """All people and things, the subject first."""
+        """Return all people and things, the subject first."""
         return (*([self.subject] if self.subject else []), *self.others)
 
 
 @cache
 def no_things() -> frozenset[str]:
-    """Return nouns that are not concrete objects, such as abstract ones."""
+    """Return nouns that do not denote concrete objects, such as abstract nouns."""
     path = Path(__file__).parent / "tables" / "no_things.yaml"
     return frozenset(str(yaml.safe_load(path.read_text(encoding="utf-8"))["words"]).split())
 
 
 def read_roles(caption: Caption, cast: Cast) -> Roles:
-    """Return the roles in a question."""
+    """Determine the roles in a question."""
     found = tuple(entities(caption, cast))
     place = _subject_place(caption)
     subject: Player | None = None
@@ -123,7 +123,7 @@ def _subject_place(caption: Caption) -> int | None:
 
 
 def _subject(caption: Caption, place: int) -> NounPhrase | None:
-    """Return the subject at a token; in "Why did the dog catch Tom?" it ends before "catch"."""
+    """Return the subject that starts at a token. In "Why did the dog catch Tom?", it ends before "catch"."""
     tokens = caption.tokens
     found = read_noun_phrase(tokens, place, len(tokens), tails=False)
     if found is None or not place or full_form(tokens[place - 1].text) not in DOING or tokens[place].tag != "DT":
@@ -191,7 +191,7 @@ def _things(caption: Caption, found: Sequence[Entity], subject: int | None = Non
 
 
 def pairing(source: Roles, target: Roles) -> dict[tuple[str, ...], Player]:
-    """Return the replacement of each person and thing of the source; empty if the subjects do not match."""
+    """Return what replaces each person and thing of the source. The result is empty if the subjects do not match."""
     if source.subject is None or target.subject is None or source.subject.plural != target.subject.plural:
         return {}
     found = {source.subject.key: target.subject}
@@ -215,13 +215,13 @@ Strangers = tuple[tuple[Player, ...], tuple[Player, ...]]
 
 
 def strangers(caption: Caption, found: Sequence[Entity]) -> Strangers:
-    """Return the people and things of an answer that can be replaced without being part of the question."""
+    """Return the people and things in an answer that can be replaced although the question does not mention them."""
     people = (_somebody(caption, entity) for entity in found if not entity.parts)
     return tuple(player for player in people if player), tuple(_things(caption, found))
 
 
 def moves(source: Roles, target: Roles, mentioned: Strangers = ((), ())) -> tuple[Move, ...] | None:
-    """Return the replacements by which an answer is adapted to another question; None if that is impossible.
+    """Return the replacements that adapt an answer to another question, or None if that is impossible.
 
     Unused people and things of the other question replace those in `mentioned` that are not part of the source.
     """
@@ -249,16 +249,12 @@ def carry_over(
 ) -> str | None:
     """Adapt an answer to another question.
 
-    Args:
-        caption: The answer.
-        found: The people in the answer.
-        source: The roles in the original question.
-        target: The roles in the other question.
-        inject: Whether unused people and things of the other question replace those that only the answer mentions.
-        restated: The part of the answer that restates its question, to be replaced by the other question's predicate.
+    `found` are the people in the answer, and `source` and `target` the roles in its question and in the other one. With
+    `inject`, unused people and things of the other question replace those that only the answer mentions. `restated` is
+    the part of the answer that restates its question; the other question's predicate replaces it.
 
     Returns:
-        The adapted answer, unchanged if it mentions none of them; None if no grammatical text results.
+        The adapted answer, unchanged if it mentions none of them, or None if no grammatical text results.
     """
     moved = moves(source, target, strangers(caption, found)) if inject else moves(source, target)
     if moved is None:
@@ -275,7 +271,7 @@ def rewritten(
     predicate: Predicate | None = None,
     restated: Restated | None = None,
 ) -> str | None:
-    """Return an answer after replacements; None if no grammatical text results.
+    """Return an answer after replacements, or None if no grammatical text results.
 
     `subject` and `predicate` are those of the other question; see `carry_over` for the other arguments.
     """
@@ -358,7 +354,7 @@ def _put_things(
     changes: Mapping[int, str],
     put: Callable[[int, int, Player, Player | None], None],
 ) -> bool:
-    """Replace things with things; return False if that is impossible."""
+    """Replace things with other things. Return False if that is impossible."""
     tokens = caption.tokens
     things = {key[0]: player for key, player in moved.items() if key in known and known[key].is_thing}
     for number, token in enumerate(tokens):

@@ -1,1 +1,1 @@
-"""CausalChaos: why-questions with mined options."""
+"""CausalChaos: why-questions whose answer options are mined from other questions."""

@@ -1,4 +1,4 @@
-"""Register CausalChaos as a benchmark."""
+"""Define CausalChaos as a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures, tables and fields for the card of a CausalChaos build; its text is in `card.md.j2`."""
+"""Fill in the dataset card of a CausalChaos build, whose text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ for _target in NAMES:
 
 @dataclass(frozen=True)
 class BaselineShare:
-    """The accuracy of one blind baseline.
+    """The accuracy of a blind baseline.
 
     Attributes:
         right: Expected number of correct answers; ties between options are broken at random.
@@ -65,26 +65,26 @@ class BaselineShare:
 
     @property
     def share(self) -> float:
-        """Accuracy of the baseline."""
+        """Return the accuracy of the baseline."""
         return self.right / self.total
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the accuracy, by Wilson's score (binomial)."""
+        """Return the 95 % confidence interval of the accuracy, by Wilson's score (binomial)."""
         middle = (self.right + Z95**2 / 2) / (self.total + Z95**2)
         half = Z95 / (self.total + Z95**2) * sqrt(self.right * (self.total - self.right) / self.total + Z95**2 / 4)
         return max(0.0, middle - half), min(1.0, middle + half)
 
     @property
     def verdict(self) -> str:
-        """Position of the interval relative to chance."""
+        """Describe whether the interval is above, below or around chance."""
         low, high = self.interval
         return "above chance" if low > self.chance else "below chance" if high < self.chance else "chance"
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """Statistics of the distractors of one table, for one target.
+    """Statistics on the distractors in one table, for one target.
 
     Attributes:
         target: "answer" or "explanation".
@@ -108,7 +108,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class CausalStatistics:
-    """The statistics on the card, computed from the tables.
+    """All statistics on the card.
 
     Attributes:
         frames: Length of each distinct clip, in frames.
@@ -129,7 +129,7 @@ class CausalStatistics:
 
 
 def measure_causal(output: FinishedOutput) -> CausalStatistics:
-    """Return the statistics for the card."""
+    """Compute the statistics on the card from the tables of an output."""
     every = list(output.whole(OPEN))
     clips = {row["clip_id"]: row["end_frame"] - row["start_frame"] for row in every}
     texts = ("question", "answer", "explanation")
@@ -160,7 +160,7 @@ def _shows(row: Row) -> bool:
 
 
 def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
-    """Return the statistics of one table's distractors for one target."""
+    """Compute the statistics on the distractors in one table, for one target."""
     options, index, sources = NAMES[target]
     wrong = [
         (text, source)
@@ -186,7 +186,7 @@ def wrong_options(table: str, target: Any, rows: Sequence[Row]) -> Wrong:
 
 
 def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[BaselineShare]]]]:
-    """Return the accuracy of blind baselines by table, split and target."""
+    """Return the accuracies of blind baselines by table, split and target."""
     return {
         table: {
             split: {
@@ -206,7 +206,7 @@ def guesses(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, list[Basel
 
 
 def blind_tables(info: Mapping[str, Any]) -> dict[str, dict[str, dict[str, Cell]]]:
-    """Return the table cells for blind baselines on the test split, or on the last split if there is no test split."""
+    """Return the cells of the table of blind baselines, for the test split or, if there is none, the last split."""
     found = {}
     for table, splits in guesses(info).items():
         split = "test" if "test" in splits else list(splits)[-1]
@@ -230,13 +230,13 @@ TITLES = {
 
 
 def card() -> Card:
-    """Return the card of a CausalChaos build."""
+    """Return the benchmark's part of the card."""
     template = Path(__file__).parent / "card.md.j2"
     return Card(template, measure_causal, context, front_matter, figures, biases, NOTES)
 
 
 def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
-    """Return sentences on the accuracy of the best blind baseline for every table, split and target."""
+    """Describe how accurate the best blind baseline is for every table, split and target."""
     found = []
     for table, parts in guesses(output.info).items():
         for split, targets in parts.items():
@@ -252,7 +252,7 @@ def biases(output: FinishedOutput, measured: CausalStatistics) -> list[str]:
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the benchmark-specific fields of the YAML header."""
+    """Return the fields of the YAML header that are specific to this benchmark."""
     return {
         "pretty_name": TITLES[source_of(output.info).key],
         "language": ["en"],
@@ -262,7 +262,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: CausalStatistics) -> dict[str, Any]:
-    """Return the fields of the card template."""
+    """Return the values for the card template."""
     info = output.info
     plain = {
         name: count
@@ -308,7 +308,7 @@ def clips_png(frames: Sequence[int]) -> bytes:
 
 
 def blind_png(found: Mapping[str, Mapping[str, Mapping[str, Sequence[BaselineShare]]]]) -> bytes:
-    """Draw the accuracy of blind baselines on each table's test split, with 95 % intervals; the line marks chance."""
+    """Draw the accuracy of blind baselines on each test split, with 95 % intervals and a line that marks chance."""
     tables = {table: (splits.get("test") or list(splits.values())[-1]) for table, splits in found.items()}
     there = {guess.name for targets in tables.values() for each in targets.values() for guess in each}
     names = [name for name in MEANINGS if name in there]

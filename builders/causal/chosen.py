@@ -1,4 +1,4 @@
-"""Check options chosen on another engine, where rounding may change the choice, against the mining rules."""
+"""Check options that were chosen on another machine, where rounding may change the choice, against the mining rules."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ MINED = ("hard", "carried")
 
 
 def chosen(settings: CausalSettings) -> Chosen:
-    """Return the columns that depend on cosines, and their check."""
+    """Return the columns that depend on cosines, and the function that checks them."""
     columns = {scheme: FREE for scheme in settings.splits} | {CONFUSED: (*FREE, "confusions")}
     return Chosen(columns, lambda output: check_chosen(output, settings))
 
 
 def check_chosen(output: FinishedOutput, settings: CausalSettings) -> Iterator[Finding]:
-    """Yield options that do not follow from their donors, or whose cosines are incorrect."""
+    """Yield options that do not follow from their donors, or whose cosines are wrong."""
     yield from check_derived(output, causal_configs(settings), derived(output))
     asked: dict[str, str] = {row["qid"]: row["question"] for row in output.rows(OPEN, ["qid", "question"])}
     for table in (name for name in (*settings.splits, CONFUSED) if name in output.info["counts"]):

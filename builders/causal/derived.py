@@ -1,4 +1,4 @@
-"""Derive an output's expected content from the open questions: divisions, correct options, positions, donors."""
+"""Derive what an output should contain from its open questions: divisions, correct options, positions and donors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 
 
 def open_rows(output: FinishedOutput, settings: CausalSettings, right: Mapping[str, Row]) -> Iterator[Derivation]:
-    """Yield the expected open questions; divisions only if they are complete and independent of file order."""
+    """Yield the expected open questions. Divisions are included only if complete and independent of file order."""
     annotations = [causal_row(row) for row in right.values()]
     divided = {
         scheme: divide(scheme, annotations, settings.seed, settings.places)
@@ -94,19 +94,19 @@ def choice_rows(
 
 
 def lent(text: str, source: Row, target: Target, right: Mapping[str, Row], settings: CausalSettings) -> tuple[str, Row]:
-    """Return the expected distractor and source; a distractor adapted from another question keeps its text."""
+    """Return the expected distractor and its source. A distractor adapted from another question keeps its text."""
     kind = "carried" if strict(settings) and source["kind"] == "carried" else settings.mining.negatives
     stated = right[source["qid"]][target] if kind != "carried" and source["qid"] in right else text
     return as_written(text, stated, settings), {**source, "kind": kind}
 
 
 def as_written(text: str, stated: str, settings: CausalSettings) -> str:
-    """Return the text if it equals `stated` up to the style of balanced options, else `stated`."""
+    """Return the text if it equals `stated` apart from the style of balanced options, else `stated`."""
     return text if strict(settings) and text_key(text) == text_key(stated) else stated
 
 
 def confused_rows(output: FinishedOutput, settings: CausalSettings) -> Iterator[Derivation]:
-    """Yield the expected questions with confusions, from the first division's test split and column `confusions`."""
+    """Yield the expected questions with confusions, from the first division's test split and `confusions`."""
     rows = output.rows(CONFUSED, None, "test")
     for before in output.rows(settings.splits[0], None, "test"):
         row = next(rows, None) or {**before, "confusions": []}

@@ -1,4 +1,4 @@
-"""The three 70:15:15 divisions of CausalChaos, and the overlap between their splits.
+"""Divide CausalChaos into splits in three ways, each 70:15:15, and measure how much the splits overlap.
 
 Parmar et al. 2024, "CausalChaos!" (arXiv 2404.01299), section 4: UD samples uniformly at random; PS divides by position
 in the episode; UN divides by episode, so that episodes of validation and test are unseen in training.
@@ -31,18 +31,18 @@ def divide(scheme: Scheme, rows: Sequence[CausalRow], seed: int, places: Places 
 
 
 def at_random(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """Divide by UD: rows sampled regardless of their order; 4,945 rows yield 3,462, 741 and 742, as released."""
+    """Divide rows at random (UD), whatever their order: 4,945 rows yield 3,462, 741 and 742, as in the release."""
     return _drawn(sorted(row.qid for row in rows), seed, "ud")
 
 
 def by_episode(rows: Sequence[CausalRow], seed: int) -> dict[str, str]:
-    """Divide by UN: entire episodes sampled at random; 161 episodes yield 113, 24 and 24, as released."""
+    """Divide entire episodes at random (UN): 161 episodes yield 113, 24 and 24, as in the release."""
     split_of = _drawn(sorted({row.episode for row in rows}), seed, "un")
     return {row.qid: split_of[row.episode] for row in rows}
 
 
 def by_place(rows: Sequence[CausalRow], places: Places = "frames") -> dict[str, str]:
-    """Divide by PS: the first 70 % of an episode are train, up to 85 % validation, the rest test.
+    """Divide by position (PS): the first 70 % of an episode are train, up to 85 % validation, the rest test.
 
     Args:
         rows: The rows.
@@ -75,7 +75,7 @@ def _drawn(names: Sequence[str], seed: int, scheme: str) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Leak:
-    """The overlap of a split with train.
+    """How much a split overlaps with train.
 
     Attributes:
         same: Rows whose clip also belongs to a row of train.
@@ -90,7 +90,7 @@ class Leak:
 
 
 def leaks(rows: Sequence[CausalRow], split_of: Mapping[str, str]) -> dict[str, Leak]:
-    """Count the validation and test rows that share frames with train."""
+    """Count how many validation and test rows share frames with train."""
     by_id = {row.qid: row for row in rows}
     others = overlaps(rows)
     seen = {row.episode for row in rows if split_of[row.qid] == "train"}

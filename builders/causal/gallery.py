@@ -1,4 +1,4 @@
-"""The gallery of a CausalChaos output: clips, why-questions, and the source of each option."""
+"""Lay out the gallery of a CausalChaos output: clips, why-questions, and the source of each option."""
 
 from __future__ import annotations
 

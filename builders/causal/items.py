@@ -1,4 +1,4 @@
-"""The items of a CausalChaos output: questions with answers to choose from, and with explanations for audits."""
+"""Turn CausalChaos questions into items with answer options, and with explanation options for audits."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ SCORED = ("hard", "random")  # kinds of options chosen by score
 
 @dataclass(frozen=True)
 class Timing:
-    """Position of annotated frames in the video files.
+    """How annotated frame numbers relate to the video files.
 
     Attributes:
         offsets: Frames to add to the annotated numbers, by episode.
@@ -140,7 +140,7 @@ def _refusal(target: str, reason: str) -> str:
 
 
 class _Planner:
-    """The rows of a build, and counts collected during planning."""
+    """The rows of a build, and the counts collected while planning it."""
 
     def __init__(self, rows: Sequence[CausalRow], settings: CausalSettings, embed: Embed, confuser: Confuser | None):
         self.rows, self.settings, self._embed, self._confuser = rows, settings, embed, confuser
@@ -162,7 +162,7 @@ class _Planner:
         }
 
     def right(self, qid: str, target: Target) -> str:
-        """Return the correct option as written among the options."""
+        """Return the correct option as it is written among the options."""
         return self._in_style(text_of(self.by_id[qid], target))
 
     def _in_style(self, text: str) -> str:
@@ -199,7 +199,7 @@ class _Planner:
         ]
 
     def options(self, scheme: Scheme) -> Choices:
-        """Mine the distractors of every row and arrange the options.
+        """Mine the distractors of every row, and arrange the options.
 
         Raises:
             InputError: A question has no distractor.
@@ -245,7 +245,7 @@ class _Planner:
     def confused(
         self, scheme: Scheme, choices: Choices, confuser: Confuser, generated: Generated
     ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
-        """Replace distractors of the test split by confusions; return the options, and column `confusions` by id."""
+        """Replace distractors in the test split with confusions. Return the options, and column `confusions` by id."""
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
         found: dict[str, dict[str, OptionSet]] = {}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}
@@ -324,7 +324,7 @@ class _Planner:
     def choice_units(
         self, config: str, scheme: Scheme, choices: Choices, outcomes: Mapping[str, list[Row]] | None = None
     ) -> Iterator[Unit]:
-        """Yield a unit per split of a table with options."""
+        """Yield one unit for each split of a table with options."""
         guessable = self._guessable.get(config)
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
@@ -343,7 +343,7 @@ class _Planner:
         yield from _table_units(config, rows)
 
     def open_units(self) -> Iterator[Unit]:
-        """Yield a unit per split of the open-ended table."""
+        """Yield one unit for each split of the open-ended table."""
         rows: dict[str, list[Row]] = {}
         for row in self.rows:
             places = {
@@ -355,7 +355,7 @@ class _Planner:
         yield from _table_units(OPEN, rows)
 
     def measure(self, config: str, scheme: Scheme, choices: Choices, learnt: Choices) -> None:
-        """Count the correct answers of untrained blind baselines, and the options that are correct in train."""
+        """Count the correct answers of untrained blind baselines, and the options that are also correct in train."""
         split_of = self.split_of[scheme]
         for target in TARGETS:
             trained = {text_key(text_of(row, target)) for qid, row in self.by_id.items() if split_of[qid] == "train"}
@@ -395,12 +395,12 @@ def _table_units(config: str, rows: Mapping[str, list[Row]]) -> Iterator[Unit]:
 
 
 def text_of(row: CausalRow, target: Target) -> str:
-    """Return the correct text for a target."""
+    """Return the correct answer or explanation of a row."""
     return row.answer if target == "answer" else row.explanation
 
 
 def clip_id(row: CausalRow) -> str:
-    """Return the name of the clip of a row."""
+    """Return the name of the clip that a row is about."""
     return f"{row.episode}_{row.start_frame}_{row.end_frame}"
 
 
@@ -411,7 +411,7 @@ def causal_row(row: Row) -> CausalRow:
 
 
 def asked_of(row: CausalRow) -> Row:
-    """Return the values of the columns `ASKED`."""
+    """Return the columns listed in `ASKED`."""
     return {
         "qid": row.qid,
         "episode": row.episode,
@@ -423,7 +423,7 @@ def asked_of(row: CausalRow) -> Row:
 
 
 def source_row(qid: str, source: Negative | None) -> Row:
-    """Return the source of an option as `SOURCE_FIELDS`."""
+    """Return the source of an option as columns of `SOURCE_FIELDS`."""
     if source is None:
         return {"qid": qid, "kind": RIGHT, "cos_question": 1.0, "cos_text": 1.0, "score": None}
     return {
@@ -436,7 +436,7 @@ def source_row(qid: str, source: Negative | None) -> Row:
 
 
 def outcome_row(target: Target, outcome: Outcome) -> Row:
-    """Return the outcome of a confusion as `CONFUSION_FIELDS`."""
+    """Return the outcome of a confusion as columns of `CONFUSION_FIELDS`."""
     made = outcome.result if isinstance(outcome.result, Confusion) else None
     note = made.ambiguous if made else getattr(outcome.result, "reason", "")
     return {
@@ -450,7 +450,7 @@ def outcome_row(target: Target, outcome: Outcome) -> Row:
 
 
 def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
-    """Count by target and kind the confusions used as options, the ambiguous ones, and the reasons for failures."""
+    """Count, by target and kind, confusions that became options, ambiguous ones, and the reasons for failures."""
     counts: dict[str, Any] = {}
     for target in TARGETS:
         for results in outcomes.values():
@@ -469,7 +469,7 @@ def tally(outcomes: Mapping[str, Sequence[Row]]) -> dict[str, Any]:
 
 
 def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing) -> Iterator[Unit]:
-    """Yield a unit per clip used by rows of the units."""
+    """Yield one unit for each clip that rows of the units refer to."""
     wanted = {row["clip_id"] for unit in units for row in unit.payload["rows"]}
     for name, row in {clip_id(row): row for row in rows}.items():
         if name not in wanted:
@@ -485,7 +485,7 @@ def clip_units(rows: Sequence[CausalRow], units: Sequence[Unit], timing: Timing)
 
 
 def table_hashes() -> dict[str, str]:
-    """Return the hash of every word list that affects the content, for the identity of a build."""
+    """Return the hash of every word list that affects the content, to identify the build."""
     root = Path(__file__).parents[2]
     paths = [*(root / "language").glob("*.yaml"), *(root / "negatives" / "tables").glob("*.yaml")]
     return {path.name: sha256_text(path.read_text(encoding="utf-8")) for path in sorted(paths)}

@@ -1,4 +1,4 @@
-"""Prepare a CausalChaos build: load its files, plan it, and locate the episodes."""
+"""Prepare a CausalChaos build: load the files, plan the build, and find the episodes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from .tables import TARGETS
 
 
 def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Load the annotations, mine and confuse options, plan the build and locate the episodes.
+    """Load the annotations, mine and confuse options, plan the build and find the episodes.
 
     Raises:
         UsageError: Options are incompatible.
@@ -57,7 +57,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.llm_model and not settings.confuse:
         raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
     if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets is the reference for --offsets; give --offsets too.")
+        raise UsageError("--released-offsets is only used together with --offsets. Give --offsets as well.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
@@ -108,7 +108,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         notes=read.counts,
     )
     if not plan.units:
-        raise InputError(f"the annotations have no question of split {settings.split!r}.")
+        raise InputError(f"the annotations have no questions of split {settings.split!r}.")
     cost = estimate_cost(confused_texts(rows, settings)) if generator and dry_run else ""
     wanted = {unit.source_id for unit in plan.units if unit.source_id}
     places = places or [file.parent]
@@ -149,19 +149,19 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
 
 
 def annotation_file(settings: CausalSettings) -> Path:
-    """Return the path of the annotations; the sample's videos are only rendered if needed."""
+    """Return the path of the annotations. The sample's videos are rendered only if they are needed."""
     if settings.annotations == SAMPLE:
         return cached_sample("causal" if settings.render else "causal-annotations") / ANNOTATIONS
     path = Path(settings.annotations)
     if path.is_dir():
         path = path / ANNOTATIONS
     if not path.is_file():
-        raise UsageError(f"there is no file {path}. --annotations takes CausalChaos' Annotations.csv, or `sample`.")
+        raise UsageError(f"there is no file {path}. Pass CausalChaos' Annotations.csv to --annotations, or `sample`.")
     return path
 
 
 def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: TaggerKind) -> Confuser:
-    """Return a confuser whose cast is derived from the annotations and the cast file."""
+    """Create a confuser whose cast comes from the annotations and the cast file."""
     cast = derive_cast(text for row in rows for text in (row.question, row.answer, row.explanation))
     if cast_file:
         cast = join_casts(cast, read_cast(cast_file))
@@ -169,19 +169,19 @@ def make_confuser(rows: Sequence[CausalRow], cast_file: Path | None, tagger: Tag
 
 
 def generator_of(model: str, base_url: str | None) -> Generator:
-    """Return the language model that generates confusions."""
+    """Return the language model that is to generate confusions."""
     return ChatEndpoint(base_url, model) if base_url else LocalModel(model)
 
 
 def confused_texts(rows: Sequence[CausalRow], settings: CausalSettings) -> list[str]:
-    """Return the texts to confuse: the correct options of the test split."""
+    """Return the texts to confuse, which are the correct options of the test split."""
     split_of = divide(settings.splits[0], rows, settings.seed, settings.places)
     tested = [row for row in rows if split_of[row.qid] == "test"]
     return list(dict.fromkeys(text_of(row, target) for target in TARGETS for row in tested))
 
 
 def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generator, cast: Cast) -> Generated:
-    """Request confusions of every correct option of the test split from the language model."""
+    """Ask the language model to confuse every correct option of the test split."""
     texts = confused_texts(rows, settings)
     made = {}
     with Progress("asking the language model", len(texts), "text", brief=True) as progress:
@@ -193,7 +193,7 @@ def ask(rows: Sequence[CausalRow], settings: CausalSettings, generator: Generato
 
 
 def confusions(plan: Plan) -> list[str]:
-    """Return lines with the number of confusions of each kind, and the reasons for missing ones."""
+    """Report how many confusions of each kind there are, and why others are missing."""
     return [
         f"{target}s confused by {kind}: {counts['placed']:,}; not "
         + (", ".join(f"{number:,} ({why})" for why, number in counts["not_placed"].items()) or "0")
@@ -209,7 +209,7 @@ def describe(
     looked: Callable[[], Sequence[str]] = tuple,
     cost: str = "",
 ) -> str:
-    """Return a summary of a build for a dry run; `cost` describes the language model's."""
+    """Return the text of a dry run. `cost` describes the cost of the language model."""
     sizes: dict[str, dict[str, int]] = {}
     for unit in plan.units:
         if "config" in unit.payload:

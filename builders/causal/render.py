@@ -1,4 +1,4 @@
-"""Cut CausalChaos clips, and write their rows."""
+"""Cut CausalChaos clips and write their rows."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CLIP_FILE = "clip.mp4"
 
 
 def clip_frames(index: FrameIndex, unit: Unit) -> range:
-    """Return the frames of a clip in its video.
+    """Return the range of frames that a clip covers in its video.
 
     Raises:
-        VideoError: The clip exceeds the video (`too_short`).
+        VideoError: The clip ends after the video (`too_short`).
     """
     clip = unit.payload
     start, stop = (clip[edge] + clip["offset"] for edge in ("start_frame", "end_frame"))
@@ -44,14 +44,14 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
         seconds = float(index.seconds(index.num_frames))
         raise VideoError(
             "too_short",
-            f"{index.path.name}: it has {index.num_frames} frames ({seconds:.2f} s); clip {unit.id} is {shown}. Is "
-            "this the copy that was annotated? See --offsets and --fps-map.",
+            f"{index.path.name}: it has {index.num_frames} frames ({seconds:.2f} s), but clip {unit.id} spans "
+            f"{shown}. Is this the copy that was annotated? See --offsets and --fps-map.",
         )
     return range(start, stop)
 
 
 def clip_footage(plan: Plan) -> list[Footage]:
-    """Return the clips of a plan as footage."""
+    """Return all clips of a plan as footage."""
     found = []
     for unit in plan.units:
         if unit.source_id:
@@ -87,7 +87,7 @@ def _facts(index: FrameIndex, frames: range, done: Rendition) -> Facts:
 
 @dataclass(frozen=True)
 class CausalBuilder(SourceVideos):
-    """Builder that cuts the clips of a plan and yields its rows.
+    """Cuts the clips of a plan and generates its rows.
 
     Attributes:
         videos: Path of each episode's video, as text.

@@ -1,4 +1,4 @@
-"""Scores of multiple-choice answers about causes, with explanations.
+"""Score multiple-choice answers about causes, with their explanations.
 
 CausalChaos (Parmar et al. 2024), section 4, Tables 1 and 2.
 """
@@ -80,12 +80,12 @@ def count(
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return A (protocol 1), E, and A+E (protocol 2)."""
+    """Compute A (protocol 1), E, and A+E (protocol 2)."""
     return {name: means[name] for name in ("A", "E", "A+E") if name in means}
 
 
 def measure_balanced(means: Means) -> dict[str, Floats]:
-    """Return A, E and A+E over the balanced subset."""
+    """Compute A, E and A+E over the balanced subset."""
     return {name: means[name + BALANCED] for name in ("A", "E", "A+E") if name + BALANCED in means}
 
 
@@ -110,7 +110,7 @@ def subset(counted: Tally, options: ScoreOptions) -> tuple[Table, ...]:
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Return a table of the rate at which each kind of distractor was chosen when offered."""
+    """Return a table that shows how often each kind of distractor was chosen when it was offered."""
     means = counted.means(np.ones((1, len(counted.sources))))
     totals = counted.totals()
     rows: tuple[tuple[Cell, ...], ...] = tuple(
@@ -124,7 +124,7 @@ def tables(counted: Tally) -> tuple[Table, ...]:
 
 
 def scoring() -> BenchmarkScoring:
-    """Return the scoring of predictions on CausalChaos."""
+    """Define how predictions on CausalChaos are scored."""
     return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure, by_table=True)
 
 
@@ -135,7 +135,7 @@ def score_answers(output: FinishedOutput, config: str, predictions: Predictions,
 
 
 def kind_of(source: Mapping[str, Any], qid: str) -> str:
-    """Return the kind of an option; "negation" and "swap" are reserved for those of the correct option."""
+    """Return the kind of an option. "negation" and "swap" are reserved for confusions of the correct option."""
     turned = source["kind"] in CONFUSIONS and str(source.get("qid", qid)) != qid
     return f"{source['kind']} of a wrong option" if turned else str(source["kind"])
 

@@ -1,4 +1,4 @@
-"""Settings of a CausalChaos build."""
+"""Define the options of a CausalChaos build."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMES: tuple[Scheme, ...] = ("ud", "ps", "un")
 
 
 def read_schemes(given: Any) -> tuple[Scheme, ...]:
-    """Parse divisions such as "UD,PS" or ("UD", "PS"), in the order UD, PS, UN.
+    """Parse divisions such as "UD,PS" or ("UD", "PS"). They are returned in the order UD, PS, UN.
 
     Raises:
         ValueError: A division is unknown.
@@ -31,7 +31,7 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
 
 
 def annotations_written(given: str) -> str:
-    """Return the annotations in the form of the recorded command."""
+    """Return the annotations as they appear in the recorded command."""
     if given != SAMPLE and Path(given).is_dir():
         return "ANNOTATIONS_DIR"
     return f"./{SAMPLE}" if given != SAMPLE and Path(given).name == SAMPLE else Path(given).name
@@ -43,18 +43,18 @@ def rendered(settings: Any) -> bool:
 
 
 def confused(settings: Any) -> bool:
-    """Return whether the config with confusions is built."""
+    """Return whether the table with confusions is built."""
     return bool(settings.confuse) and settings.split in ("test", "all")
 
 
 def read_texts(settings: Any) -> bool:
-    """Return whether texts are parsed, for confusion or adaptation."""
+    """Return whether texts must be parsed, for confusion or adaptation."""
     return confused(settings) or strict(settings)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CausalSettings(PoolSettings, BuildSettings):
-    """Settings of a CausalChaos build.
+    """Options of a CausalChaos build.
 
     `only` is a copy of `split` that is stored in the plan.
     """
@@ -165,7 +165,7 @@ def decided(settings: CausalSettings) -> CausalSettings:
     """Return the settings for the plan, with the split, and without confusions if no test split is built.
 
     Raises:
-        UsageError: An option of mining by score is combined with balanced options.
+        UsageError: An option that requires mining by score is combined with balanced options.
     """
     settings = released(settings)
     refuse_unused(settings)
@@ -179,7 +179,7 @@ def decided(settings: CausalSettings) -> CausalSettings:
 
 
 def settings_of(info: Mapping[str, Any]) -> CausalSettings:
-    """Return the settings of a finished build from its `build.json`."""
+    """Return the settings with which an output was built, given its `build.json`."""
     return read_settings(CausalSettings, info["settings"])
 
 

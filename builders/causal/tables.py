@@ -1,4 +1,4 @@
-"""CausalChaos tables."""
+"""Define the tables of CausalChaos."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ PUBLIC_CHOICES = Public(
 
 
 def public(info: Mapping[str, Any]) -> dict[str, Public]:
-    """Return the parts of the tables that a split with withheld answers shows.
+    """Return which columns of each table remain visible in a split with withheld answers.
 
     Only one division is kept, since a question has the same correct option but different distractors in each.
     """
@@ -127,7 +127,7 @@ def public(info: Mapping[str, Any]) -> dict[str, Public]:
 
 
 def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
-    """Return the tables of a build."""
+    """Return the tables of a build with these settings."""
     chosen = [
         Config(scheme, MEANINGS[scheme], CHOICES, default=scheme == settings.splits[0]) for scheme in settings.splits
     ]
@@ -141,7 +141,7 @@ def causal_configs(settings: CausalSettings) -> tuple[Config, ...]:
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a finished build."""
+    """Return the tables of a finished output."""
     return causal_configs(settings_of(info))
 
 

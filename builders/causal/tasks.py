@@ -1,4 +1,4 @@
-"""CausalChaos as tasks."""
+"""Turn CausalChaos into tasks for evaluation harnesses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SHOWN = VideoColumn(CLIPS, "clip_id")
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the tasks of every division, of the confusions and of the open-ended table."""
+    """Return the tasks of every division, of the confusions, and of the open-ended table."""
     tables = [name for name in (*choice_tables(), OPEN) if name in output.info["counts"]]
     if split is not None and not any(split in output.splits(name) for name in tables):
         one_split(output, tables[0], split)
@@ -26,8 +26,8 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         gone = tuple(sorted(str(qid) for qid, clip in asked if stored and (clip,) not in clips))
         if len(gone) == len(asked):
             raise InputError(
-                f"{output.path}: no question of {table}, split {chosen}, has its clip; all were skipped. Build it with "
-                "their videos, or say another --split."
+                f"{output.path}: no question of {table}, split {chosen}, has a clip, because all were skipped. Build "
+                "with their videos, or choose another --split."
             )
         kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
         for kind in kinds:
