@@ -132,8 +132,8 @@ def build_causal(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write copies without and with the answers of this split to OUT.withheld;
-            see `stressreel withhold`.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -230,8 +230,8 @@ def build_clavi(
             (balanced), or until this holds for every two classes (pairs).
         relations: Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B),
             separated by commas.
-        cuts: balanced: cut V and V′ at three places each, by swapping the halves of the filler in both, so that
-            the number of cuts does not distinguish them.
+        cuts: balanced: cut V and V′ at the same three times each, by swapping the halves of the filler in both
+            and showing equally much of A and B, so that the cuts do not distinguish them.
         wording: Questions as in the paper, or in natural English, each in a wording sampled from several.
         paraphrases: Number of wordings in which each question is asked (`wording` natural).
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
@@ -253,8 +253,8 @@ def build_clavi(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write copies without and with the answers of this split to OUT.withheld;
-            see `stressreel withhold`.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -337,8 +337,8 @@ def build_decomp(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write copies without and with the answers of this split to OUT.withheld;
-            see `stressreel withhold`.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
@@ -445,8 +445,8 @@ def build_perturbed(
             cluster; auto uses processes if there is more than one worker.
         ray_address: Address of the Ray cluster's head node, host:port.
         shard: Render part I of N. All N processes share `out`, and the last one to finish writes the tables.
-        withhold: After the build, also write copies without and with the answers of this split to OUT.withheld;
-            see `stressreel withhold`.
+        withhold: After the build, also write two copies to OUT.withheld, one without and one with the answers of
+            this split; see `stressreel withhold`.
         resume: Continue an earlier run, or discard it and start again.
         dry_run: Print the plan with estimated sizes and times, and write nothing. A few frames are encoded for
             the estimate.
