@@ -67,8 +67,9 @@ def build_causal(
     to `causal_confusion`, `open_ended` and `clips`. Distractors are the correct options of similar questions.
 
     Args:
-        annotations: CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.
-        columns: Columns with other names in your file, such as question=Q,answer=A.
+        annotations: CausalChaos' Annotations.csv, CSV or JSON Lines with the same columns, or `sample` for the
+            built-in sample.
+        columns: Names of columns in your file that differ from the defaults, such as question=Q,answer=A.
         videos: Folder of the episodes, if different from the folder of the annotations.
         fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
             or JSON. Frames are then located by time instead of by number.
@@ -204,7 +205,7 @@ def build_clavi(
     and 19 yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
 
     Args:
-        charades: Folder of the Charades annotations, or the word `sample`.
+        charades: Folder of the Charades annotations, or `sample` for the built-in sample.
         causalchaos: CausalChaos' Annotations.csv: the events of its questions.
         youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
         segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
@@ -214,10 +215,10 @@ def build_clavi(
             annotations (for `source` sta).
         source: Segments of Charades: its action classes, or Charades-STA's sentences.
         rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
-        pairs: Released train_annotations.json or test_annotations.json: rebuild exactly these pairs; may be
+        pairs: Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be
             repeated.
-        phrases: Phrases of `segments`: convert them to gerund phrases, which the questions need (turn), or use
-            them unchanged.
+        phrases: Convert the phrases of `segments` to gerund phrases, which the questions need (turn), or use them
+            unchanged.
         fps: Frames per second: for `causalchaos`, of all episodes (default: each video's own rate, or 25 if the
             video is missing); for `segments`, if its times are in frames.
         shortest: Shortest action, in seconds.
@@ -232,7 +233,8 @@ def build_clavi(
             separated by commas.
         cuts: balanced: cut V and V′ at the same three times each, by swapping the halves of the filler in both
             and showing equally much of A and B, so that the cuts do not distinguish them.
-        wording: Questions as in the paper, or in natural English, each in a wording sampled from several.
+        wording: Word the questions as in the paper, or in natural English with a wording sampled for each
+            question.
         paraphrases: Number of wordings in which each question is asked (`wording` natural).
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
             sentence embeddings; auto uses embeddings if sentence-transformers is installed.

@@ -61,16 +61,19 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     annotations: str = option(
         "",
-        "CausalChaos' Annotations.csv, or CSV or JSON lines of the same kind; or the word `sample`.",
+        "CausalChaos' Annotations.csv, CSV or JSON Lines with the same columns, or `sample` for the built-in sample.",
         required=True,
         content=False,
         write=lambda given: annotations_written(given),
         found_by=NAME,
     )
     columns: tuple[str, ...] = option(
-        (), "Columns with other names in your file, such as question=Q,answer=A.", read=read_columns, content=False,
+        (),
+        "Names of columns in your file that differ from the defaults, such as question=Q,answer=A.",
+        read=read_columns,
+        content=False,
         write=lambda given: ",".join(given) or None,
-    )  # fmt: skip
+    )
     videos: Path | None = option(
         None, "Folder of the episodes, if different from the folder of the annotations.", content=False, record="never"
     )

@@ -1,1 +1,1 @@
-"""CLAVI: complement videos in which two actions are swapped."""
+"""CLAVI: pairs of videos in which the order of two actions is swapped, with questions about that order."""

@@ -1,4 +1,4 @@
-"""Register CLAVI as a benchmark."""
+"""Define CLAVI as a benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields, figures and sentences for the card of a CLAVI build; its text is in `card.md.j2`."""
+"""Fill in the dataset card of a CLAVI build, whose text is in `card.md.j2`."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ BASELINES = {
 
 
 def card() -> Card:
-    """Return the parts of a CLAVI card."""
+    """Return the benchmark's part of the card."""
     notes = {name: each["words"] for name, each in load_notes().items()}
     return Card(Path(__file__).parent / "card.md.j2", measure_clavi, context, front_matter, figures, biases, notes)
 
 
 def front_matter(output: FinishedOutput) -> dict[str, Any]:
-    """Return the benchmark-specific fields of the YAML header."""
+    """Return the fields of the YAML header that are specific to this benchmark."""
     drawn = source_of(output.info).drawn
     return {
         "pretty_name": "CLAVI on the built-in sample of stressreel" if drawn else "CLAVI, built with stressreel",
@@ -44,7 +44,7 @@ def front_matter(output: FinishedOutput) -> dict[str, Any]:
 
 
 def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]:
-    """Return the fields of the card template."""
+    """Return the values for the card template."""
     info = output.info
     source = source_of(info)
     notes = info["notes"]
@@ -96,7 +96,7 @@ def context(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, Any]
 
 
 def cue_fields(cues: PhraseCues) -> dict[str, Any]:
-    """Return the table of phrase cues, and the highest baseline accuracy for each cue with its information source."""
+    """Return the table of phrase cues, and which baseline predicts each cue best."""
     first, control = "which of A and B is first in the source", "C told from A and B, balanced"
     rows = {
         words: {first: cues.order[name], control: cues.control[name]} for name, (words, _) in PHRASE_BASELINES.items()
@@ -121,7 +121,7 @@ def figures(output: FinishedOutput, measured: ClaviStatistics) -> dict[str, byte
 
 
 def biases(output: FinishedOutput, measured: ClaviStatistics) -> list[str]:
-    """Return one sentence per blind baseline on its accuracy."""
+    """Describe the accuracy of each blind baseline in one sentence."""
     audit = measured.audit
     return [
         f"{BASELINES[score.name]}: {score.accuracy:.1%} of the {audit.questions:,} questions of split {audit.asked} "

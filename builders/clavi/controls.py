@@ -1,4 +1,4 @@
-"""Negative controls among free phrases: actions absent from a clip, whose wording does not reveal the absence.
+"""Choose negative controls among free phrases: actions absent from a clip whose wording does not reveal that.
 
 A control shares no content word with the annotations in the clip or near it, but may occur elsewhere in the source.
 Controls are sampled so that phrases, verbs, words and lengths are as frequent among them as among A and B, as far as
@@ -29,7 +29,7 @@ CLIPS = 512  # maximum number of pairs for fitting weights
 
 @dataclass(frozen=True)
 class Controls:
-    """The phrases of a split from which controls are sampled.
+    """The phrases of a split, from which negative controls are sampled.
 
     Attributes:
         pool: Actions sorted by key.
@@ -58,7 +58,7 @@ class Controls:
         return {name: [self._words[place] for place in places.tolist()] for name, places in self._with_subject.items()}
 
     def fitting(self, candidate: Candidate, subject: str) -> NDArray[np.intp]:
-        """Return the pool positions of the possible controls of a pair with a given subject ("" for gerund phrases)."""
+        """Return the pool positions of possible controls with a given subject ("" for gerund phrases)."""
         fits = np.ones(len(self.pool), np.bool_)
         for word in candidate.clip_words & self._with_word.keys():
             fits[self._with_word[word]] = False
@@ -66,7 +66,7 @@ class Controls:
         return places[fits[places]]
 
     def has(self, candidate: Candidate) -> bool:
-        """Return whether a pair has a possible control, without comparing meanings."""
+        """Return whether a pair has any possible control. Meanings are not compared."""
         return bool(self._subjects(candidate))
 
     def _subjects(self, candidate: Candidate) -> list[str]:
@@ -89,7 +89,7 @@ class Controls:
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:
-        """The sampling weight of each phrase among those that fit, as whole numbers.
+        """Return the weight with which each phrase is sampled among those that fit, as whole numbers.
 
         Weights are fitted iteratively on a subset of the pairs: the weight of a phrase increases if the phrase, or one
         of its surface features, is expected less often among controls than it occurs among A and B.
@@ -131,7 +131,7 @@ class Controls:
         return places, np.array([share for share, _ in rows]), fits
 
     def draw(self, candidate: Candidate) -> Action | None:
-        """Sample the negative control of a pair; return None if none is possible.
+        """Sample the negative control of a pair. Return None if none is possible.
 
         The subject is sampled first, weighted by its frequency in the clip's events, then the phrase. A phrase whose
         meaning resembles an event of the clip is rejected and sampled again.
@@ -154,7 +154,7 @@ class Controls:
 
 
 def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
-    """Return for each trait the positions of the items that have it, in ascending order."""
+    """Map each trait to the positions of the items that have it, in ascending order."""
     places: dict[str, list[int]] = {}
     for place, some in enumerate(traits):
         for trait in some:
@@ -163,6 +163,5 @@ def _places(traits: Iterable[Iterable[str]]) -> dict[str, NDArray[np.intp]]:
 
 
 def _surface_features(action: Action) -> list[str]:
-    """Return the surface features of a phrase: verb, words and number of words."""
     words = action.phrase.lower().split()
     return [f"verb {action.verb}", f"{len(words)} words", *sorted({*words})]

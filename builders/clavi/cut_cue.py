@@ -1,7 +1,7 @@
-"""Measure how many questions can be answered from the cuts, without looking at the picture.
+"""Measure how many questions can be answered from the cuts alone, without looking at the picture.
 
 The baseline knows which videos have cuts and how often actions of each class come first in the training pairs. With
-`--cuts balanced`, V and V′ have their cuts at the same times, so that it gives the same answers about both.
+`--cuts balanced`, V and V′ have their cuts at the same times, so the baseline gives the same answers about both.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ QUERIES: dict[str, tuple[Query, ...]] = {
 
 
 def in_order(pair: Row) -> str:
-    """Return the letters of A and B in V's order. A contained B is first if it lies in the first third of A."""
+    """Return the letters of A and B in the order of V. If A contains B, B is first if it is in A's first third."""
     return "ba" if relation_of(pair) == "contain" and not is_late(pair) else "ab"
 
 
 class TrainingOrder:
-    """How often actions of each class come first in the training pairs.
+    """Counts how often actions of each class come first in the training pairs.
 
     Attributes:
         kind: "class" for classes of Charades, "verb" for free phrases, which rarely recur.
-        own: Whether pairs of the source video that is asked about count, which they must not if it is in training.
+        own: Whether to count pairs of the source video that is asked about, which must be False if it is in training.
     """
 
     def __init__(self, pairs: Sequence[Row], kind: str, *, own: bool) -> None:
@@ -52,7 +52,7 @@ class TrainingOrder:
                 self._counts.update((event, (pair["source_id"], *event)))
 
     def comes_first(self, pair: Row, query: Query) -> bool:
-        """Return whether the first action of a query more often comes first than the second, or than not."""
+        """Return whether the first action of a query comes first more often than the second or, if alone, than not."""
         names = [self._name(pair, letter) for letter in query if letter]
         odds = [log(self._count(pair, x, "first") + 1) - log(self._count(pair, x, "second") + 1) for x in names]
         if len(names) == 1:
@@ -72,7 +72,7 @@ Predictions = dict[tuple[str, int, Query], bool]
 
 
 def predict_order(known: Sequence[Row], asked: Sequence[Row], kind: str, *, recut: bool) -> Predictions:
-    """Answer every query about both videos of pairs. With `recut`, only V′ has cuts, which distinguish the videos."""
+    """Answer every query about both videos of each pair. With `recut`, only V′ has cuts, which distinguish the two."""
     order = TrainingOrder(known, kind, own=known is not asked)
     return {
         (pair["pair_id"], variant, query): order.comes_first(pair, query) ^ (recut and variant == 1)
@@ -83,13 +83,13 @@ def predict_order(known: Sequence[Row], asked: Sequence[Row], kind: str, *, recu
 
 
 def template_of(row: Row) -> QuestionTemplate:
-    """Return the template of a question, from its number."""
+    """Find the template of a question by its number."""
     templates = load_questions(TABLES[RELATIONS[row["type_id"] // RELATION_STEP]])
     return templates[int(row["question_id"][-2:]) % len(templates)]
 
 
 def answer_of(row: Row, predictions: Predictions) -> bool | None:
-    """Return the answer that follows for a question of the complement subset, and None for other questions."""
+    """Return the answer to a question of the complement subset that follows from the predictions, else None."""
     if row["subset"] != "complement":
         return None
     template, variant = template_of(row), int(row["variant"] != "original")
@@ -103,9 +103,7 @@ def answer_of(row: Row, predictions: Predictions) -> bool | None:
 def consistent_by_relation(rows: Sequence[Row], right: Mapping[str, bool]) -> dict[str, Estimate]:
     """Return CAcc_V on the complement questions of every relation, with intervals over source videos.
 
-    Args:
-        rows: The questions.
-        right: Whether each question is answered correctly, by id.
+    `right` maps the id of each question to whether it was answered correctly.
     """
     couples = [row for row in rows if row["subset"] == "complement" and row["variant"] == "original"]
     names, where = by_source([row["source_id"] for row in couples])

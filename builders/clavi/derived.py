@@ -38,7 +38,7 @@ NO_LENGTH = 1e9  # seconds; longer than any video
 
 
 def derived(output: FinishedOutput) -> Iterator[Derivation]:
-    """Yield every row as its pair implies it, and the contradictions within pairs."""
+    """Yield every row that follows from a pair, and contradictions within pairs."""
     settings = settings_of(output.info)
     tables = {config.name: config for config in configs(output.info)}
     builder = ClaviBuilder(settings)
@@ -70,7 +70,7 @@ def derived(output: FinishedOutput) -> Iterator[Derivation]:
 def derive_pair(
     pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings, ids: set[str]
 ) -> dict[str, Any]:
-    """Rederive a pair from its two segments; id, cuts and control of selected pairs are sampled again."""
+    """Derive a pair from its two segments. If the pair was selected, its id, cuts and control are sampled again."""
     cuts = Cuts(*(round(pair[name] * 1000) for name in CUTS))
     if settings.selects:
         released = settings.cuts == "release" and candidate_relation(candidate) == "sequence"
@@ -90,7 +90,7 @@ def _usable() -> tuple[Action, ...]:
 
 
 def contradictions(pair: Row, candidate: Candidate, control: Action, settings: ClaviSettings) -> Iterator[str]:
-    """Yield the rules that a pair violates: equal actions, limits of length and distance, a control sharing words."""
+    """Yield the rules that a pair violates, such as equal actions, limits, or a control that shares words."""
     a, b, limits = candidate.a, candidate.b, Limits.of(settings)
     if collection_of(settings).same(a.action, b.action):
         yield f"A and B are the same action, {a.action.phrase!r}"
@@ -110,7 +110,7 @@ def contradictions(pair: Row, candidate: Candidate, control: Action, settings: C
 
 
 def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
-    """Return an action by class, or by converting its label again; None if questions cannot use it."""
+    """Return an action by its class, or by converting its label again. Return None if questions cannot use it."""
     label, key, phrase, verb = (pair[f"{name}_{letter}"] for name in ("label", "class", "phrase", "verb"))
     objects, asked, words = frozenset(pair[f"objects_{letter}"]), pair.get(f"asked_{letter}") or "", frozenset[str]()
     charades = settings.collection == "charades"
@@ -134,7 +134,7 @@ def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is
 
 
 def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
-    """Return the candidate of a pair, with a source of unlimited length."""
+    """Return a pair as a candidate whose source has unlimited length."""
     verbs, objects = (frozenset(pair[name]) for name in ("source_verbs", "source_objects"))
     video = AnnotatedVideo(pair["source_id"], "", pair["subject"], NO_LENGTH, (), verbs, objects, {})
     first, second = (Segment(action, pair[f"start_{n}_s"], pair[f"end_{n}_s"]) for n, action in (("a", a), ("b", b)))
@@ -143,7 +143,7 @@ def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
 
 
 def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
-    """Sample the cuts of a pair again; if the source must be shorter, assume the length that the pair's end implies."""
+    """Sample the cuts of a pair again. If the source must be shorter, assume the length that the pair's end implies."""
     drawn = draw_cuts(candidate, seed)
     if out_b >= drawn.out_b:
         return drawn
@@ -154,7 +154,7 @@ def drawn_cuts(candidate: Candidate, seed: int, out_b: int) -> Cuts:
 
 
 def shown(output: FinishedOutput) -> Iterator[ShownFrames]:
-    """Yield, for every V′, the order in which it shows the frames of V."""
+    """Yield the order in which every V′ shows the frames of V."""
     for split in output.splits(PAIRS.name) if VIDEOS.name in output.info["counts"] else ():
         for pair in output.rows(PAIRS.name, ["pair_id", *FRAMES], split):
             out_a, in_a, in_b, out_b = edges = [pair[name] - pair[FRAMES[0]] for name in FRAMES]

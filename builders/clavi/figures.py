@@ -1,4 +1,4 @@
-"""Figures for the card of a CLAVI build."""
+"""Draw the figures on the card of a CLAVI build."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MOST_TYPES, MOST_SPLITS = 40, 4  # a build has 9 and at most 3; an altered outpu
 
 
 def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> bytes:
-    """Draw the durations of actions and videos as two histograms (the paper's Figure 6)."""
+    """Draw histograms of the durations of actions and of videos (Figure 6 of the paper)."""
     from matplotlib.ticker import MaxNLocator
 
     def draw(figure: Figure) -> None:
@@ -56,7 +56,7 @@ def durations_png(actions_s: Sequence[float], videos_s: Sequence[float]) -> byte
 
 
 def types_png(types: Sequence[TypeCount]) -> bytes:
-    """Draw the number of questions per type and split (Figure 7a)."""
+    """Draw the number of questions by type and split (Figure 7a)."""
     splits = list(types[0].splits)[:MOST_SPLITS]
     shown = types[:MOST_TYPES]
     height = 0.8 / len(splits)
@@ -119,7 +119,7 @@ def kind_png(name: str, counts: PartCounts) -> bytes:
 
 
 def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
-    """Draw frames of V and of V′ of a pair along a time axis, with the pieces A, filler and B marked below."""
+    """Draw frames of V and of V′ along a time axis, and mark the pieces A, filler and B below them."""
     pair = next(row for row in output.rows("pairs", [*SHOWN]) if row["pair_id"] == pair_id)
     videos = sorted(chosen_rows(output.shards("videos"), "pair_id", {pair_id}), key=lambda row: str(row["video_id"]))
     edges = [pair[name] - pair["out_a"] for name in ("out_a", "in_a", "in_b", "out_b")]
@@ -154,7 +154,7 @@ def swap_png(output: FinishedOutput, pair_id: str) -> bytes:
 
 
 def frames_along(row: Row, count: int) -> list[Picture]:
-    """Decode `count` frames, each from the middle of one of `count` equal parts of a video.
+    """Divide a video into `count` equal parts and decode the middle frame of each.
 
     Raises:
         InputError: The video has fewer frames than its row claims, or cannot be decoded.

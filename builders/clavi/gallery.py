@@ -1,4 +1,4 @@
-"""The gallery of a CLAVI output: pairs of videos side by side, with their questions."""
+"""Lay out the gallery of a CLAVI output: the two videos of each pair side by side, with their questions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ASKED_FACETS = (
 
 
 def gallery(output: FinishedOutput, answers: Answers) -> Gallery:
-    """Return a gallery whose exhibits are the pairs of an output; see `data_cards.gallery.exhibits`."""
+    """Return a gallery with an exhibit for each pair; see `data_cards.gallery.exhibits`."""
     pairs, splits = read_whole(output, PAIRS.name)
 
     def exhibits(places: Collection[int]) -> Iterator[Exhibit]:
@@ -101,7 +101,7 @@ def _class(pair: Row, letter: str) -> str:
 
 
 def _pieces(pair: Row, variant: str) -> list[dict[str, Any]]:
-    """Return the pieces of a video in order with their start and stop: those of V, or in reverse in V′."""
+    """Return the pieces of V in order with their start and stop, or in reverse order for V′."""
     unit = "" if pair["out_a_frame"] is None else "_frame"
     out_a, in_a, in_b, out_b = (pair[f"{edge}{unit}"] for edge in ("out_a", "in_a", "in_b", "out_b"))
     lengths = (in_a - out_a, in_b - in_a, out_b - in_b)
@@ -115,7 +115,7 @@ def _pieces(pair: Row, variant: str) -> list[dict[str, Any]]:
 
 
 def _wording(row: Row) -> str:
-    """Return whether a question is Q or Q′, by the classification used in scores."""
+    """Return whether a question is Q or Q′, classified as in scores."""
     number = row["type_id"] % VARIANT_STEP
     return "Q" if number in RELEASED_Q else "Q′" if number in RELEASED_Q_PRIME else "-"
 
@@ -125,7 +125,7 @@ def _asked_facets(row: Row) -> dict[str, str]:
 
 
 def _questions(rows: Sequence[Row], said: Mapping[str, JudgedAnswer]) -> list[dict[str, Any]]:
-    """Merge each question about V with its counterpart about V′; each row refers to its Q′ (the opposite order)."""
+    """Merge each question about V with the same question about V′. Each row refers to its Q′ (the opposite order)."""
     by_id = {row["question_id"]: row for row in rows}
     firsts = [row for row in rows if row["variant"] == VARIANTS[0]]
     place = {row["question_id"]: number for number, row in enumerate(firsts)}

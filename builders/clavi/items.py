@@ -1,4 +1,4 @@
-"""The questions of a CLAVI output as items, as tasks, and as complement pairs."""
+"""Turn CLAVI's questions into items, into tasks, and into complement pairs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def choices(output: FinishedOutput, config: str, split: str) -> list[BlindQuesti
 def complements(output: FinishedOutput, split: str) -> list[Complement]:
     """Return the complement pairs of the before/after questions (§B.7).
 
-    These are (V, V′) with the same question, and (Q, Q′) about the same video.
+    They consist of the same question about V and V′, or of Q and Q′ about the same video.
     """
     columns, _ = read_columns(output, QUESTIONS.name, LINKS, split)
     found = []
@@ -55,7 +55,7 @@ def complements(output: FinishedOutput, split: str) -> list[Complement]:
 
 
 def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
-    """Return the task with all questions of a split.
+    """Return a task with all questions of a split.
 
     Raises:
         UsageError: The split does not exist.

@@ -26,7 +26,7 @@ SameAction = Callable[[Action, Action], bool]
 
 @dataclass(frozen=True)
 class Cuts:
-    """The extended boundaries of a pair in milliseconds: A [out_a, in_a), filler [in_a, in_b), B [in_b, out_b)."""
+    """The extended limits of a pair in milliseconds: A [out_a, in_a), filler [in_a, in_b), B [in_b, out_b)."""
 
     out_a: int
     in_a: int
@@ -36,7 +36,7 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A qualifying pair before its cuts and negative control are sampled.
+    """A pair that qualifies, before its cuts and its negative control are sampled.
 
     Attributes:
         a, b: The two actions.
@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of the lengths of A and B and of their distance, in seconds; None for no limit.
+    """Limits on the lengths of A and B and on their distance, in seconds. None means no limit.
 
     Attributes:
         shortest, longest: Lengths of A and of B.
@@ -74,18 +74,18 @@ class Limits:
 
     @classmethod
     def of(cls, settings: ClaviSettings) -> Limits:
-        """Return the limits of settings, before or after `decided`."""
+        """Return the limits that the settings define, before or after `decided`."""
         shortest = SHORTEST_S if settings.shortest is None else settings.shortest
         longest = LONGEST_S if settings.longest is None and settings.rules == "paper" else settings.longest
         return cls(shortest, longest, settings.max_span, settings.min_gap, settings.collection != "charades")
 
     def lasts(self, segment: Segment) -> bool:
-        """Return whether the length of a segment is within the limits."""
+        """Return whether a segment is neither too short nor too long."""
         length = self._apart(segment.start_s, segment.end_s)
         return length >= self.shortest and (self.longest is None or length <= self.longest)
 
     def hold(self, a: Segment, b: Segment) -> bool:
-        """Return whether B starts after A ends, within the limits of span and gap."""
+        """Return whether B starts after A ends, within the limits on span and gap."""
         near = self.span is None or self._apart(a.start_s, b.end_s) <= self.span
         return a.end_s < b.start_s and near and self._apart(a.end_s, b.start_s) >= self.gap
 
@@ -152,7 +152,7 @@ def paper_pairs(
     limits: Limits = PAPER,
     counts: Counter[str] | None = None,
 ) -> Iterator[Candidate]:
-    """Yield the pairs of a video that satisfy appendix B.1 read literally; arguments as for `released_pairs`.
+    """Yield the pairs of a video that satisfy appendix B.1, read literally. Arguments are those of `released_pairs`.
 
     A ends before B starts. Both last 4.0 to 36.0 s by default and have different classes. Neither recurs in the segment
     or within 2 s of it (the paper requires "in close proximity"; the distance is that of the release).
@@ -177,7 +177,7 @@ RULES: dict[str, Callable[[AnnotatedVideo, SameAction, Limits, Counter[str]], It
 def _ordered(
     video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[Segment, Segment]]:
-    """Yield every two segments of different actions within the limits, the first ending before the second starts."""
+    """Yield all pairs of segments of different actions within the limits whose first action ends before the second."""
     long_enough = [segment for segment in video.segments if limits.lasts(segment)]
     counts["segments"] += len(video.segments)
     counts["segments_too_short_or_long"] += len(video.segments) - len(long_enough)
@@ -203,14 +203,14 @@ def other_actions(video: AnnotatedVideo, excluded: Sequence[Action], same: SameA
 
 
 def pair_key(candidate: Candidate) -> str:
-    """Return the text whose hash is the pair's id: source and segments."""
+    """Return the text that is hashed into the pair's id, which consists of the source and the segments."""
     a, b = candidate.a, candidate.b
     times = [milliseconds(a.start_s), milliseconds(a.end_s), milliseconds(b.start_s), milliseconds(b.end_s)]
     return canonical_json([candidate.video.id, a.action.key, b.action.key, *times])
 
 
 def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates with their ids: 8 hexadecimal digits of the SHA-256 of source and segments.
+    """Give the candidates their ids: 8 hexadecimal digits of the SHA-256 of source and segments.
 
     If two ids collide, the later pair (by source and times) uses the next 8 digits of its hash.
     """
@@ -225,7 +225,7 @@ def with_ids(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
-    """Sample the extension of the two actions.
+    """Sample how far the two actions are extended.
 
     With gap = B.start − A.end: outward oa ~ U(0, min(2 s, A.start, gap/2)) and ob ~ U(0, min(2 s, 0.6·(gap − oa))), not
     past the end of the video; inward ia = r·(oa + ob), ib = (1 − r)·(oa + ob), r ~ U(0, 1). In whole milliseconds ia +
@@ -245,7 +245,7 @@ def draw_cuts(candidate: Candidate, seed: int) -> Cuts:
 
 
 def draw_equal_cuts(candidate: Candidate, seed: int) -> Cuts:
-    """Sample borders of two pieces of equal length, so that V and V′ have their cuts at the same times.
+    """Sample cuts that give both actions pieces of equal length, so that V and V′ are cut at the same times.
 
     Both actions are extended inward by e ~ U(0, min(2 s, 0.4·gap)). The longer one is shortened at its outer end to the
     length of the shorter one.
@@ -278,5 +278,5 @@ def draw_control(candidate: Candidate, pool: Sequence[Action], seed: int) -> Act
 
 
 def milliseconds(seconds: float) -> int:
-    """Return a time in whole milliseconds."""
+    """Convert a time in seconds to whole milliseconds."""
     return round(seconds * 1000)

@@ -1,4 +1,4 @@
-"""The plan of a CLAVI build: complement videos with two actions swapped, and 19 yes/no questions per video.
+"""Plan a CLAVI build: complement videos with two actions swapped, and 19 yes/no questions per video.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5 and
 appendix B.
@@ -42,7 +42,7 @@ WITHOUT_CONTROL = "pairs_without_negative_control"
 
 @cache
 def load_notes() -> dict[str, dict[str, str]]:
-    """Return the wording of each count in `notes.yaml`, in the order of the card, and the option that changes it."""
+    """Load `notes.yaml`: how each count is worded, in the order of the card, and which option changes it."""
     notes: dict[str, dict[str, str]] = parse_yaml(read_own(Path(__file__).parent / "notes.yaml"))
     return notes
 
@@ -121,7 +121,7 @@ def plan_clavi(
 
 
 def _remedies(settings: ClaviSettings) -> dict[str, str]:
-    """Return the option that changes each count of excluded pairs; "" if the collection or rules have none."""
+    """Return the option that changes each count of excluded pairs, or "" if there is none."""
     charades = settings.collection == "charades"
     found = {name: each["option"] for name, each in load_notes().items() if "option" in each}
     if not charades or settings.rules == "paper":
@@ -132,7 +132,7 @@ def _remedies(settings: ClaviSettings) -> dict[str, str]:
 
 
 def _of_charades(videos: Sequence[AnnotatedVideo], settings: ClaviSettings, counts: Counter[str]) -> list[Candidate]:
-    """Select pairs of each relation; the order of a container and its content is not balanced."""
+    """Select pairs of each relation. For an action that contains another, the order is not balanced."""
     same, limits, rules = collection_of(settings).same, Limits.of(settings), settings.rules or "released"
     selected: list[Candidate] = []
     for relation in settings.relations:
@@ -156,7 +156,7 @@ def _of_segments(
     sameness: Sameness,
     counts: Counter[str],
 ) -> tuple[list[Candidate], dict[str, Action | None]]:
-    """Select pairs of free-phrase segments, and sample their controls by pair id."""
+    """Select pairs of segments with free phrases, and sample their controls by pair id."""
     counts |= Counter(dict.fromkeys(COUNTS, 0))
     limits = Limits.of(settings)
     found = [
@@ -193,7 +193,7 @@ def _kept(candidates: Sequence[Candidate], settings: ClaviSettings, counts: Coun
 def _rebuilt(
     videos: Sequence[AnnotatedVideo], released: Sequence[ReleasedPair], actions: Mapping[str, Action]
 ) -> list[Candidate]:
-    """Return the candidates for the released pairs, with their videos and actions."""
+    """Return candidates for the released pairs, with their videos and actions."""
     by_id = {video.id: video for video in videos}
     absent = sorted({pair.video_id for pair in released if pair.video_id not in by_id})
     unknown = sorted({key for pair in released for key in (pair.a[0], pair.b[0]) if key not in actions})
@@ -205,7 +205,7 @@ def _rebuilt(
         if unknown:
             lacking.append(f"classes {', '.join(unknown[:20])}")
         raise InputError(
-            f"--pairs names {' and '.join(lacking)} that the Charades annotations do not have. Give the CSV that the "
+            f"--pairs names {' and '.join(lacking)} that are not in the Charades annotations. Give the CSV that the "
             "pairs were made from, and the split with --split."
         )
     twice = sorted(name for name, count in Counter(pair.id for pair in released).items() if count > 1)
@@ -233,7 +233,7 @@ def natural_phrase(action: Action, settings: ClaviSettings) -> str:
 def planned_columns(
     candidate: Candidate, cuts: Cuts, control: Action, settings: ClaviSettings = DEFAULT
 ) -> dict[str, Any]:
-    """Return the values for a pair's rows and videos as JSON, named after the columns of `pairs`."""
+    """Return the values of a pair's rows and videos as JSON, named after the columns of `pairs`."""
     video, collection = candidate.video, settings.collection
     natural = settings.wording == "natural"
     payload: dict[str, Any] = {"pair_id": candidate.id, "source_id": video.id, "subject": video.subject}

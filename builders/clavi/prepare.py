@@ -1,4 +1,4 @@
-"""Prepare a CLAVI build: load the annotations, locate the videos, and plan."""
+"""Prepare a CLAVI build: load the annotations, find the videos, and plan the build."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from .sources import (
 
 
 def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = False) -> Prepared:
-    """Load the annotations, plan the build and locate the videos.
+    """Load the annotations, plan the build and find the videos.
 
     Raises:
         UsageError: Options contradict each other.
@@ -171,7 +171,7 @@ def _distinct(videos: Iterable[AnnotatedVideo]) -> list[Action]:
 
 
 def sameness_by(settings: ClaviSettings) -> str:
-    """Return "lemmas" or "sbert"; `auto` becomes "sbert" if sentence-transformers and its model are installed."""
+    """Return "lemmas" or "sbert". `auto` becomes "sbert" if sentence-transformers and its model are installed."""
     if settings.same_by != "auto":
         return settings.same_by
     if importlib.util.find_spec("sentence_transformers") is None:
@@ -187,7 +187,7 @@ def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
     """Return the splits to build.
 
     Raises:
-        UsageError: The collection does not have the requested split.
+        UsageError: The dataset does not have the requested split.
     """
     splits = collection_of(settings).splits
     if settings.split == "all":
@@ -198,7 +198,7 @@ def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
 
 
 def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timing: FrameTiming) -> list[str]:
-    """Return warnings about missing annotations, splits without controls and assumed frame rates."""
+    """Return warnings about missing annotations, splits without controls, and frame rates that were assumed."""
     if settings.collection == "charades":
         return [
             f"there is no {name}, so its split is left out"
@@ -222,7 +222,7 @@ def warnings_of(plan: Plan, settings: ClaviSettings, splits: Sequence[str], timi
 
 
 def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
-    """Return the rates at which frames were counted: that of `--fps`, or those of the located videos."""
+    """Return the rates at which frames were counted: that of `--fps`, or those of the videos found."""
     names = {row.episode for row in read_causalchaos(annotation_path(settings)).rows}
     timing = read_timing(videos_in(places, names, collection_of(settings)))
     if settings.fps is None:
@@ -231,7 +231,7 @@ def timing_of(settings: ClaviSettings, places: Sequence[Path]) -> FrameTiming:
 
 
 def annotation_folders(path: Path) -> list[Path]:
-    """Return the folders that contain the annotations, the user's folder first."""
+    """Return the folders that contain the annotations, starting with the user's folder."""
     if path.is_file():
         return [path.parent]
     found = (find_file(path, f"Charades_v1_{split}.csv") for split in OF_CHARADES)
@@ -239,7 +239,7 @@ def annotation_folders(path: Path) -> list[Path]:
 
 
 def question_count(units: Sequence[Unit], settings: ClaviSettings) -> int:
-    """Return the number of questions about the videos of pairs."""
+    """Return the number of questions about the videos of all pairs."""
     return 2 * settings.paraphrases * sum(len(templates_of(unit.payload, settings)) for unit in units)
 
 
@@ -249,7 +249,7 @@ def describe(
     found: Mapping[str, Path],
     searched_folders: Callable[[], Sequence[str]] = tuple,
 ) -> str:
-    """Return the text of a dry run: pairs, videos and questions."""
+    """Return the text of a dry run: the numbers of pairs, videos and questions."""
     lines = ["Plan (nothing was written):"]
     width = max(map(len, [*plan.splits, "train"])) + 1
     for split in plan.splits:

@@ -1,4 +1,4 @@
-"""The questions about a video."""
+"""Word the questions about a video."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT = ClaviSettings()
 
 
 def templates_of(pair: Mapping[str, Any], settings: ClaviSettings = DEFAULT) -> tuple[QuestionTemplate, ...]:
-    """Return the question templates of a pair, by relation; for phrases with subjects, those of `clavi_events`."""
+    """Return the question templates for a pair, by its relation. Phrases with subjects have those of `clavi_events`."""
     if not is_default(settings):
         return load_questions(TABLES[relation_of(pair)])
     return load_questions("clavi_events" if pair.get("asked_a") else "clavi")
@@ -43,7 +43,7 @@ def natural_forms(pair: Mapping[str, Any], settings: ClaviSettings) -> dict[str,
 
 
 def worded(template: QuestionTemplate, pair: Mapping[str, Any], settings: ClaviSettings, paraphrase: int) -> str:
-    """Return the text of a question.
+    """Word a question about a pair.
 
     The frames of `--wording natural` are sampled without replacement. Q and Q′ share them, as do V and V′, so that they
     are independent of the answer.

@@ -1,4 +1,4 @@
-"""Pairs of actions that overlap, or of which one contains the other (`--relations overlap,contain`).
+"""Form pairs of actions that overlap or of which one contains the other (`--relations overlap,contain`).
 
 The four end points of A and B divide their union into three pieces. V shows the pieces as in the source, V′ in reverse
 order, as for a sequence, where the middle piece is the filler:
@@ -39,30 +39,30 @@ PIECES = {"sequence": ("A", "filler", "B"), "overlap": ("A", "AB", "B"), "contai
 
 
 def relation_of(pair: Mapping[str, Any]) -> str:
-    """Return the relation of a pair by the times of its actions."""
+    """Determine the relation of a pair from the times of its actions."""
     if pair["end_a_s"] <= pair["start_b_s"]:
         return "sequence"
     return "overlap" if pair["end_a_s"] < pair["end_b_s"] else "contain"
 
 
 def candidate_relation(candidate: Candidate) -> str:
-    """Return the relation of a candidate."""
+    """Determine the relation of a candidate."""
     a, b = candidate.a, candidate.b
     return relation_of({"end_a_s": a.end_s, "start_b_s": b.start_s, "end_b_s": b.end_s})
 
 
 def is_late(pair: Mapping[str, Any]) -> bool:
-    """Return whether a contained action B lies in the second half of A in V."""
+    """Return whether B, if A contains it, lies in the second half of A in V."""
     return bool(pair["in_a"] - pair["out_a"] > pair["out_b"] - pair["in_b"])
 
 
 def piece_cuts(a: Segment, b: Segment) -> Cuts:
-    """Return the four end points of two actions in order, as the borders of the three pieces."""
+    """Sort the four end points of two actions, which delimit the three pieces."""
     return Cuts(*sorted(milliseconds(time) for time in (a.start_s, a.end_s, b.start_s, b.end_s)))
 
 
 def cuts_of(candidate: Candidate, settings: ClaviSettings) -> Cuts:
-    """Return the borders of a pair's pieces: sampled for a sequence, and the end points for other relations.
+    """Return what delimits a pair's pieces: sampled cuts for a sequence, and the end points for other relations.
 
     With `--cuts balanced`, the first and the last piece have the same length.
     """
@@ -74,7 +74,7 @@ def cuts_of(candidate: Candidate, settings: ClaviSettings) -> Cuts:
 
 
 def violated(a: Segment, b: Segment, limits: Limits) -> str:
-    """Return the count in `notes.yaml` for the first rule on times that an overlapping pair violates, or ""."""
+    """Return the name in `notes.yaml` of the first rule on times that an overlapping pair violates, or ""."""
     cuts = piece_cuts(a, b)
     edges = (cuts.out_a, cuts.in_a, cuts.in_b, cuts.out_b)
     whole = edges[3] - edges[0]
@@ -92,7 +92,7 @@ def violated(a: Segment, b: Segment, limits: Limits) -> str:
 def overlapping_pairs(
     relation: str, video: AnnotatedVideo, same: SameAction, limits: Limits, counts: Counter[str]
 ) -> Iterator[Candidate]:
-    """Yield the pairs of a video with a relation other than "sequence".
+    """Yield the pairs of a video that have a relation other than "sequence".
 
     Pieces last at least 2 s; a contained action lies in the first or last third of the other, at least 0.5 s from its
     end. The actions differ, and neither recurs within 2 s of them.

@@ -29,7 +29,7 @@ SHARED = ("num_frames", "fps", "width", "height", "duration_s")
 
 @dataclass(frozen=True)
 class ClaviBuilder(SourceVideos):
-    """Builder that renders and describes the pairs of a plan.
+    """Renders the pairs of a plan and generates their rows.
 
     Attributes:
         videos: Path of each source video by id, as text.
@@ -69,7 +69,7 @@ class ClaviBuilder(SourceVideos):
         return facts | {"source_sha256": _hash_of(path, file_stamp(path)), "sha256": UNSEEN}
 
     def edits(self, index: FrameIndex, unit: Unit) -> tuple[EditList, EditList]:
-        """Return the edit lists of V and V′, with the exceptions of `pieces`."""
+        """Return the edit lists of V and V′. Raises the same errors as `pieces`."""
         a, filler, b = pieces(index, unit)
         if self.settings.cuts == "release":
             return (range(a.start, b.stop),), tuple(piece for piece in (b, filler, a) if piece)
@@ -119,7 +119,7 @@ def _facts(index: FrameIndex, unit: Unit, done: Rendition) -> Facts:
 
 @lru_cache(maxsize=16)
 def _hash_of(path: Path, stamp: str) -> str:
-    """Return the hash of a source, cached until it changes, as an episode may have a hundred pairs."""
+    """Return the hash of a source. It is cached until the file changes, as an episode may have a hundred pairs."""
     return sha256_file(path)
 
 
@@ -136,14 +136,14 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
     if length + SHORTFALL_S < Fraction(max(pair["end_a_s"], pair["end_b_s"])) or not out_a < in_a <= in_b < out_b:
         raise VideoError(
             "too_short",
-            f"{index.path.name}: the video shows {index.num_frames} frames in {float(length):.2f} s; "
-            f"the pair needs {pair['out_a']:.3f} to {pair['out_b']:.3f} s",
+            f"{index.path.name}: it has {index.num_frames} frames in {float(length):.2f} s, but the pair needs "
+            f"{pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)
 
 
 def pair_footage(plan: Plan) -> list[Footage]:
-    """Return the segments of a plan's pairs; each is encoded twice, as V and as V′."""
+    """Return the segments of a plan's pairs as footage. Each is encoded twice, as V and as V′."""
     found = []
     for unit in plan.units:
         seconds = unit.payload["out_b"] - unit.payload["out_a"]

@@ -1,4 +1,4 @@
-"""Tests for phrases with the same meaning: by the lemmas of verb and objects and, if available, by sentence embeddings.
+"""Decide whether phrases have the same meaning, by their lemmas and, if available, by sentence embeddings.
 
 Free phrases recur with different wordings. Two phrases that may mean the same never form a pair, and neither may recur
 near a pair, so a false match costs less than a missed one.
@@ -23,7 +23,7 @@ AMONG = frozenset(("and", "or", "the", "a", "an", "of", "his", "her", "their", "
 
 @lru_cache(maxsize=1 << 16)
 def subject_words(subject: str) -> frozenset[str]:
-    """Return the words of a subject that denote an actor: "Tom" and "dog" in "Tom and the dog"."""
+    """Return the words of a subject that denote an actor, such as "Tom" and "dog" in "Tom and the dog"."""
     words = (word.removesuffix("'s").strip(",.'") for word in subject.split())
     return frozenset(word for word in words if word and word.lower() not in AMONG)
 
@@ -36,7 +36,7 @@ def content_words(action: Action) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 16)
 def may_be_one(one: str, other: str) -> bool:
-    """Return whether two subjects may be the same: two names are distinct, but "the cat" may be Tom."""
+    """Return whether two subjects may be the same. Two names are distinct, but "the cat" may be Tom."""
     first, second = subject_words(one), subject_words(other)
     if not first or not second or first & second:
         return True
@@ -45,7 +45,7 @@ def may_be_one(one: str, other: str) -> bool:
 
 
 def same_words(one: Action, other: Action) -> bool:
-    """Return whether two phrases may mean the same according to their lemmas, regardless of their subjects.
+    """Return whether two phrases may mean the same, judging by their lemmas and ignoring their subjects.
 
     The verb of one must equal or occur in the other, and the objects of one must be among those of the other.
     """
@@ -55,13 +55,13 @@ def same_words(one: Action, other: Action) -> bool:
 
 
 def same_meaning(one: Action, other: Action) -> bool:
-    """Return whether two phrases may mean the same according to their lemmas and subjects."""
+    """Return whether two phrases may mean the same, judging by their lemmas and subjects."""
     return may_be_one(one.subject, other.subject) and same_words(one, other)
 
 
 @dataclass(frozen=True)
 class Sameness:
-    """Test for phrases with the same meaning.
+    """Decides whether phrases have the same meaning.
 
     Attributes:
         vectors: Embedding of each phrase; None to use only lemmas.
@@ -71,20 +71,20 @@ class Sameness:
     model: str = ""
 
     def identity(self) -> dict[str, Any]:
-        """Return the description for `build.json`."""
+        """Return a description for `build.json`."""
         if self.vectors is None:
             return {"by": "lemmas"}
         return {"by": "sbert", "model": self.model, "cosine": COSINE}
 
     def near(self, phrases: Sequence[str]) -> NDArray[np.bool_]:
-        """Return whether each two phrases have similar embeddings; bool of shape (phrases, phrases)."""
+        """Return which phrases have similar embeddings, as a bool array of shape (phrases, phrases)."""
         if self.vectors is None or not phrases:
             return np.zeros((len(phrases), len(phrases)), np.bool_)
         matrix = np.stack([self.vectors[phrase] for phrase in phrases])
         return np.asarray(np.round(matrix @ matrix.T, DIGITS) >= COSINE)
 
     def resembles(self, phrase: str, others: Sequence[str]) -> bool:
-        """Return whether the embedding of a phrase is similar to that of another phrase."""
+        """Return whether the embedding of a phrase is similar to that of any other phrase."""
         if self.vectors is None or not others:
             return False
         matrix = np.stack([self.vectors[other] for other in others])
@@ -92,14 +92,14 @@ class Sameness:
 
 
 def embedded(phrases: Sequence[str], embed: Callable[[Sequence[str]], NDArray[np.float32]], model: str) -> Sameness:
-    """Return a test that uses the embeddings of phrases."""
+    """Compute the embeddings of phrases, and return a `Sameness` that uses them."""
     texts = sorted(set(phrases))
     return Sameness(dict(zip(texts, embed(texts), strict=True)), model)
 
 
 @dataclass(frozen=True)
 class Recurrences:
-    """For each segment of a video, the positions of other segments with the same meaning.
+    """The positions of other segments in a video that have the same meaning, for each segment.
 
     Attributes:
         same_event: Segments that may be the same event, including the subject.
@@ -111,7 +111,7 @@ class Recurrences:
 
 
 def find_recurrences(segments: Sequence[Segment], sameness: Sameness) -> Recurrences:
-    """Return the segments of a video with the same meaning; only those that share a verb or a class are compared."""
+    """Find segments of a video that have the same meaning. Only those that share a verb or a class are compared."""
     same_event: list[set[int]] = [set() for _ in segments]
     words: list[set[int]] = [set() for _ in segments]
     by_verb: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""CLAVI scores.
+"""Score answers to CLAVI's questions.
 
 Rawal et al. 2024, "Dissecting Multimodality in VideoQA Transformer Models by Impairing Modality Fusion", section 5.1,
 Tables 3 and 15.
@@ -68,7 +68,7 @@ class Questions:
 
 
 def questions_from(columns: Mapping[str, Sequence[object]]) -> Questions:
-    """Convert the columns `COLUMNS` of config `questions` to arrays."""
+    """Convert the columns of config `questions` that are listed in `COLUMNS` to arrays."""
     ids = [str(name) for name in columns["question_id"]]
     place: dict[object, int] = {name: number for number, name in enumerate(ids)}
     sources, source = by_source([str(name) for name in columns["source_id"]])
@@ -93,8 +93,8 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
     """Sum correct answers by source video.
 
     Picks are 0 for no, 1 for yes, -1 if unreadable (counted as wrong), and -2 if missing (excluded, with every couple
-    that contains it). Cells of relations other than sequences are separate, and absent without such questions. Without
-    sequences, the other cells refer to all questions.
+    that contains it). Cells of relations other than sequences are separate, and absent if there are no such questions.
+    Without sequences, the other cells refer to all questions.
     """
     right = (picks == questions.answer).astype(np.float64)
     there = picks != MISSING
@@ -138,12 +138,12 @@ def count(questions: Questions, picks: NDArray[np.int64]) -> Tally:
 
 
 def measure(means: Means) -> dict[str, Floats]:
-    """Return CLAVI's scores as a function of the means of `count`'s cells.
+    """Compute CLAVI's scores from the means of the cells that `count` returns.
 
     CAcc_V is the share of questions answered correctly about both V and V′, CAcc_T the share of (Q, Q′) with two
-    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T. All refer to sequences, or to all
-    questions of an output without sequences, except "CAcc_V overlap" etc., which are those of the complement questions
-    of other relations, if there are any.
+    correct answers. E and E-NC have no Q′ and are excluded from CAcc_T. All refer to sequences, or to all questions of
+    an output without sequences, except "CAcc_V overlap" etc., which are those of the complement questions of other
+    relations, if there are any.
     """
     parts = ("", " control", " complement", *(f" {relation}" for relation in RELATIONS[1:]))
     names = [name for part in parts for letter in "VT" if (name := f"CAcc_{letter}{part}") in means]
@@ -152,7 +152,7 @@ def measure(means: Means) -> dict[str, Floats]:
 
 
 def tables(counted: Tally) -> tuple[Table, ...]:
-    """Return accuracies by type, the consistent accuracies with the controls of Table 3, and the paper's Table 15."""
+    """Return accuracies by type, consistent accuracies with the controls of Table 3, and the paper's Table 15."""
     totals = counted.totals()
     means = {name: float(values[0]) for name, values in counted.means(np.ones((1, len(counted.sources)))).items()}
     by_type = tuple((kind, means[kind], totals[kind]) for kind in TYPES if kind in means)
@@ -193,7 +193,7 @@ def tables(counted: Tally) -> tuple[Table, ...]:
 
 
 def scoring() -> BenchmarkScoring:
-    """Return the scoring of predictions on CLAVI."""
+    """Define how predictions on CLAVI are scored."""
     return BenchmarkScoring(answers=score_answers, measure=lambda cells: measure)
 
 

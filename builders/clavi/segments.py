@@ -1,4 +1,4 @@
-"""Select pairs from arbitrary annotated segments, such that the order of each pair is unambiguous in the source.
+"""Select pairs from arbitrary annotated segments so that the order of each pair is unambiguous in the source.
 
 Lengths and margin are those of the paper (`builders.clavi.pairs`). Phrases are free, so "another action" is one with a
 different meaning (`builders.clavi.sameness`): an event near A or B with the same meaning would make "before" untrue.
@@ -25,7 +25,7 @@ COUNTS = (
 
 
 def without_repeats(video: AnnotatedVideo, sameness: Sameness) -> AnnotatedVideo:
-    """Sort the segments of a video by time; of several with the same meaning and time, keep the first."""
+    """Sort the segments of a video by time. If several have the same meaning and time, keep only the first."""
     ordered = sorted(video.segments, key=lambda s: (s.start_s, s.end_s, s.action.key))
     recurrences = find_recurrences(ordered, sameness)
     kept: list[Segment] = []
@@ -83,7 +83,7 @@ def segment_pairs(
 def _in_reach(
     segments: Sequence[Segment], usable: Sequence[int], limits: Limits, counts: Counter[str]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the positions of all pairs of segments within the limits, and count the others; segments are sorted."""
+    """Yield the positions of all pairs of segments within the limits, and count the others. Segments must be sorted."""
     starts = [segments[place].start_s for place in usable]
     for one in usable:
         a = segments[one]
@@ -115,7 +115,7 @@ def _clip(
 def _elsewhere(
     segments: Sequence[Segment], recurrences: Recurrences, pair: tuple[int, int], low: float, high: float
 ) -> tuple[str, ...]:
-    """Return the distinct actions of a video that are not near a pair and differ from A and B in meaning."""
+    """Return the distinct actions of a video that are not near a pair and whose meaning differs from A and B."""
     near = {segment.action.key for segment in segments if _lies_in(segment, low, high)}
     same = recurrences.same_event[pair[0]] | recurrences.same_event[pair[1]] | set(pair)
     keys = (segment.action.key for place, segment in enumerate(segments) if place not in same)

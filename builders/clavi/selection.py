@@ -1,4 +1,4 @@
-"""Selection among the qualifying pairs: a maximum per source, and equal counts of each class as first and second."""
+"""Select among the pairs that qualify: limit their number per source, and balance which class comes first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .pairs import Candidate, SameAction, pair_key
 
 
 def class_of(candidate: Candidate, letter: str) -> str:
-    """Return the class of A or B for balancing: the Charades class, or the verb of a free phrase."""
+    """Return the class of A or B by which pairs are balanced: the Charades class, or the verb of a free phrase."""
     action = candidate.a.action if letter == "a" else candidate.b.action
     return action.verb if action.words or action.asked else action.key
 
@@ -31,7 +31,7 @@ def without_recurrences(candidates: Iterable[Candidate], same: SameAction, count
 def spread_over_videos(
     candidates: Sequence[Candidate], most: int | None, seed: int, counts: Counter[str]
 ) -> list[Candidate]:
-    """Keep at most `most` pairs per source: one sampled from each of as many groups, ordered by their middle."""
+    """Keep at most `most` pairs per source. Pairs are sorted by their middle, grouped, and sampled once per group."""
     if most is None:
         return list(candidates)
     by_video: dict[str, list[Candidate]] = {}
@@ -50,7 +50,7 @@ def spread_over_videos(
 
 
 def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
-    """Remove pairs until each class of phrases is first as often as second in every split.
+    """Remove pairs until, in every split, each class of phrases comes first as often as second.
 
     Pairs are edges from the class of A to that of B. As long as a class is first too often, the edges of a shortest
     path from such a class to one that is second too often are removed, which preserves the balance of the classes in
@@ -74,9 +74,9 @@ def balanced(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -
 
 
 def balanced_by_pair(candidates: Sequence[Candidate], seed: int, counts: Counter[str]) -> list[Candidate]:
-    """Exclude pairs until, in every split and for any two classes of phrases, each is first equally often.
+    """Remove pairs until, in every split and for any two classes of phrases, each comes first equally often.
 
-    Pairs of a class with itself are kept. The excluded pairs of two classes are sampled.
+    Pairs of a class with itself are kept. For two classes, the pairs to remove are sampled.
     """
     groups: dict[tuple[str, str, str], list[Candidate]] = {}
     for candidate in sorted(candidates, key=pair_key):
@@ -118,7 +118,7 @@ def balanced_over_videos(
 
 
 def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str]) -> list[Candidate]:
-    """Return pairs that form cycles, shortest cycles first, as long as their sources have room.
+    """Find pairs that form cycles, shortest cycles first, as long as their sources have room.
 
     Args:
         edges: The pairs by the classes of A and B; returned pairs and those without room are removed.
@@ -147,7 +147,7 @@ def _cycles(edges: Mapping[str, dict[str, list[Candidate]]], room: Counter[str])
 def _cycle(
     edges: Mapping[str, dict[str, list[Candidate]]], start: str, room: Counter[str], crowded: Set[tuple[str, str]]
 ) -> list[str]:
-    """Return the classes on a shortest cycle of pairs with room in their sources, or an empty list."""
+    """Return the classes on a shortest cycle of pairs whose sources have room, or an empty list."""
 
     def usable(node: str, target: str) -> bool:
         pairs = edges.get(node, {}).get(target, [])
@@ -186,7 +186,7 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
 def _shortest_path(
     starts: Sequence[str], targets: Callable[[str], Iterable[str]], is_end: Callable[[str], bool]
 ) -> list[str]:
-    """Return a shortest path from one of the starts to an end, breadth first; empty if none exists."""
+    """Find a shortest path from one of the starts to an end by breadth-first search. Return [] if there is none."""
     before: dict[str, str] = dict.fromkeys(starts, "")
     waiting = deque(starts)
     while waiting:

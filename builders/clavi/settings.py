@@ -1,4 +1,4 @@
-"""Options of a CLAVI build."""
+"""Define the options of a CLAVI build."""
 
 from __future__ import annotations
 
@@ -27,22 +27,22 @@ def rendered(settings: Any) -> bool:
 
 
 def of_charades(settings: Any) -> bool:
-    """Return whether the segments are from Charades."""
+    """Return whether the segments come from Charades."""
     return settings.charades is not None
 
 
 def of_others(settings: Any) -> bool:
-    """Return whether the segments are from a collection other than Charades."""
+    """Return whether the segments come from a dataset other than Charades."""
     return settings.charades is None
 
 
 def selected(settings: Any) -> bool:
-    """Return whether pairs are selected rather than given."""
+    """Return whether pairs are selected and not given."""
     return not settings.pairs
 
 
 def read_relations(given: Any) -> tuple[str, ...]:
-    """Return comma-separated relations in their usual order; raise ValueError if one does not exist."""
+    """Parse relations separated by commas, and return them in their usual order. Raise ValueError if one is unknown."""
     names = comma_separated(given)
     if unknown := [name for name in names if name not in RELATIONS]:
         raise ValueError(f"names no relation with {', '.join(unknown)}. Relations: {', '.join(RELATIONS)}")
@@ -53,13 +53,13 @@ def read_relations(given: Any) -> tuple[str, ...]:
 class ClaviSettings(BuildSettings):
     """Options of a CLAVI build.
 
-    After `decided`, `collection` is the name of the segments' collection, `shortest` is never None, and `rules` is None
-    unless pairs are selected from Charades.
+    After `decided`, `collection` is the name of the dataset, `shortest` is never None, and `rules` is None unless pairs
+    are selected from Charades.
     """
 
     charades: str | None = option(
         None,
-        "Folder of the Charades annotations, or the word `sample`.",
+        "Folder of the Charades annotations, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
         found_by="Charades_v1_*.csv",
@@ -99,15 +99,14 @@ class ClaviSettings(BuildSettings):
     )
     pairs: tuple[Path, ...] = option(
         (),
-        "Released train_annotations.json or test_annotations.json: rebuild exactly these pairs; may be repeated.",
+        "Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be repeated.",
         exists=True,
         content=False,
         counts=of_charades,
     )
     phrases: Literal["turn", "as-is"] = option(
         "turn",
-        "Phrases of --segments: convert them to gerund phrases, which the questions need (turn), or use them "
-        "unchanged.",
+        "Convert the phrases of --segments to gerund phrases, which the questions need (turn), or use them unchanged.",
         counts=lambda settings: bool(settings.segments),
     )
     fps: float | None = option(
@@ -179,7 +178,7 @@ class ClaviSettings(BuildSettings):
     )
     wording: Literal["paper", "natural"] = option(
         "paper",
-        "Questions as in the paper, or in natural English, each in a wording sampled from several.",
+        "Word the questions as in the paper, or in natural English with a wording sampled for each question.",
         record="changed",
         counts=of_charades,
     )
@@ -211,15 +210,15 @@ class ClaviSettings(BuildSettings):
 
     @property
     def selects(self) -> bool:
-        """Whether pairs were selected rather than given."""
+        """Return whether pairs were selected and not given."""
         return self.rules is not None or self.collection != "charades"
 
 
 def decided(settings: ClaviSettings) -> ClaviSettings:
-    """Return the settings with the collection and default limits filled in; `rules` is None if pairs are given.
+    """Fill in the dataset and the default limits. `rules` becomes None if pairs are given.
 
     Raises:
-        UsageError: Not exactly one collection is specified, or no length satisfies both limits.
+        UsageError: Not exactly one dataset is specified, or no length satisfies both limits.
     """
     named = [name for name in COLLECTIONS if getattr(settings, name) is not None]
     if len(named) != 1:
@@ -250,7 +249,7 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
 
 
 def settings_of(info: Mapping[str, Any]) -> ClaviSettings:
-    """Return the settings of a finished build from its `build.json`."""
+    """Return the settings with which an output was built, given its `build.json`."""
     return read_settings(ClaviSettings, info["settings"])
 
 

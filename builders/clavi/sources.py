@@ -1,4 +1,4 @@
-"""The collections from which pairs are made; adding a collection means adding a row to `COLLECTIONS`."""
+"""Define the datasets from which pairs are made. To add a dataset, add a row to `COLLECTIONS`."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ class FrameTiming:
 
     @classmethod
     def of(cls, stored: Mapping[str, Mapping[str, Any]]) -> FrameTiming:
-        """Restore an instance from the entry of `as_json`."""
+        """Restore an instance from the result of `as_json`."""
         rates = {name: Fraction(str(rate)) for name, rate in stored.get("rates", {}).items()}
         return cls(rates, {name: float(str(length)) for name, length in stored.get("lengths", {}).items()})
 
 
 @dataclass(frozen=True)
 class AnnotationInput:
-    """The annotations to load.
+    """Which annotations to load, and how.
 
     Attributes:
         path: File of the annotations, or the folder of Charades.
@@ -80,7 +80,7 @@ class AnnotationInput:
 
 @dataclass(frozen=True)
 class ClaviCollection:
-    """A collection of annotated videos.
+    """A dataset of annotated videos from which pairs can be made.
 
     Attributes:
         read: Function that loads the annotations.
@@ -106,7 +106,7 @@ class ClaviCollection:
 
 
 def as_rate(fps: float) -> Fraction:
-    """Return the exact frame rate for a number; 23.976 and 29.97 become NTSC rates."""
+    """Convert a number to the exact frame rate. 23.976 and 29.97 become NTSC rates."""
     rate = Fraction(fps).limit_denominator(1000)
     for whole in NTSC:
         exact = Fraction(whole * 1000, 1001)
@@ -158,12 +158,12 @@ COLLECTIONS = {
 
 
 def collection_of(settings: ClaviSettings) -> ClaviCollection:
-    """Return the collection of settings after `decided`."""
+    """Return the dataset that the settings name after `decided`."""
     return COLLECTIONS[settings.source if settings.collection == "charades" else settings.collection]
 
 
 def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
-    """Return the source of the annotations."""
+    """Return where the annotations come from."""
     if settings.collection == "charades":
         return CHARADES_SAMPLE if settings.charades == SAMPLE else CHARADES
     if settings.collection == "causalchaos":
@@ -172,7 +172,7 @@ def source_named(settings: ClaviSettings, hashes: Mapping[str, str]) -> Source:
 
 
 def annotation_path(settings: ClaviSettings) -> Path:
-    """Return the path of the annotations in settings.
+    """Return the path of the annotations.
 
     Raises:
         UsageError: The file does not exist.
@@ -189,7 +189,7 @@ def annotation_path(settings: ClaviSettings) -> Path:
 
 
 def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
-    """Return the subfolders that may contain videos of a collection, as relative paths."""
+    """Return the subfolders that may contain the videos of a dataset, as relative paths."""
     found = list(collection.source.video_folders)
     for pattern in collection.shelves:
         found += sorted(path.relative_to(place).as_posix() for path in place.glob(pattern) if path.is_dir())
@@ -197,7 +197,7 @@ def video_shelves(place: Path, collection: ClaviCollection) -> list[str]:
 
 
 def videos_in(places: Sequence[Path], wanted: Collection[str], collection: ClaviCollection) -> dict[str, Path]:
-    """Locate videos in the usual folders of a collection."""
+    """Find videos in the folders in which a dataset usually stores them."""
     found: dict[str, Path] = {}
     for place in places:
         missing = set(wanted) - found.keys()
@@ -206,7 +206,7 @@ def videos_in(places: Sequence[Path], wanted: Collection[str], collection: Clavi
 
 
 def read_timing(videos: Mapping[str, Path]) -> FrameTiming:
-    """Read rates and lengths from videos; unreadable ones are omitted, as the build skips them."""
+    """Read frame rates and lengths from videos. Unreadable ones are omitted, as the build will skip them."""
     rates, lengths = {}, {}
     for name, path in sorted(videos.items()):
         try:

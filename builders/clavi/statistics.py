@@ -1,4 +1,4 @@
-"""Statistics for the card of a CLAVI build: counts, blind baselines on the questions, and cues in the phrases."""
+"""Compute the statistics on the card of a CLAVI build: counts, blind baselines, and cues in the phrases."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PartCounts = dict[str, tuple[int, int, int]]
 
 
 class TypeCount(NamedTuple):
-    """The questions of one type, counted by split and by answer."""
+    """The number of questions of one type, by split and by answer."""
 
     type: str
     subset: str
@@ -61,7 +61,7 @@ class TypeCount(NamedTuple):
 
 
 class QuestionSlot(NamedTuple):
-    """One of the questions about every video.
+    """One of the questions that are asked about every video.
 
     Attributes:
         number: Last two digits of the question id.
@@ -102,13 +102,13 @@ class BlindScore(NamedTuple):
 
 @dataclass(frozen=True)
 class BlindAudit:
-    """Blind baselines on the questions of one split.
+    """How blind baselines score on the questions of one split.
 
     Attributes:
         learnt, asked: Training split of the baselines, and test split.
         seen: Share of test questions that occur verbatim in the training split.
-        couples: Number of questions in the complement subset, each asked about V and V′.
         cuts: CAcc_V of the baseline "cuts" on the complement questions of every relation.
+        couples: Number of questions in the complement subset, each asked about V and V′.
         equal: Number of those with the same answer for both.
     """
 
@@ -124,7 +124,7 @@ class BlindAudit:
 
 @dataclass(frozen=True)
 class PhraseCues:
-    """Accuracy of baselines that see only phrases in predicting order and negative controls.
+    """How well baselines that see only phrases predict the order of actions, and which phrase is a negative control.
 
     Attributes:
         learnt, asked: Training split of the baselines, and test split.
@@ -143,7 +143,7 @@ class PhraseCues:
 
 @dataclass(frozen=True)
 class ClaviStatistics:
-    """The statistics of a CLAVI card.
+    """All statistics on the card.
 
     Attributes:
         pairs, sources, subjects: Number of pairs, source videos and people, by split.
@@ -179,7 +179,7 @@ class ClaviStatistics:
 
 
 def measure_clavi(output: FinishedOutput) -> ClaviStatistics:
-    """Return the statistics of an output, reading only the required columns and no videos."""
+    """Compute all statistics of an output. Only the required columns are read, and no videos."""
     collection = output.info["settings"].get("collection", "charades")
     more = {column.name for column in pair_columns(collection)}
     columns = (*PAIR_COLUMNS, *(name for name in ("asked_a", "asked_b", "asked_c") if name in more))
@@ -262,12 +262,12 @@ def restore_phrases(questions: Iterable[Row], pairs: Iterable[Row], settings: Cl
 
 
 def mentions(forms: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the wordings of an action in questions: its forms, with indefinite and with definite objects."""
+    """Return how questions may word an action: in each form, with indefinite and with definite objects."""
     return (*forms.values(), *load_natural().repeated(forms, forms["x"]).values())
 
 
 def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
-    """Return the questions about every video, from rows processed by `restore_phrases`."""
+    """Return the questions that are asked about every video, from rows processed by `restore_phrases`."""
     counts: dict[tuple[str, ...], Counter[tuple[str, int]]] = {}
     wordings: dict[tuple[str, str], Counter[str]] = {}
     videos: dict[str, set[str]] = {}
@@ -294,13 +294,13 @@ def count_slots(questions: Iterable[Row]) -> tuple[QuestionSlot, ...]:
 
 
 def _slot_number(question_id: str, of_a_video: int) -> str:
-    """Return the last two digits of an id, without those that count paraphrases."""
+    """Return the last two digits of an id, without the digits that count paraphrases."""
     digits = question_id[-2:]
     return f"{int(digits) % of_a_video:02d}" if digits.isdecimal() else digits
 
 
 def _main_wordings(counts: Counter[str]) -> str:
-    """Return the wordings of a question, most frequent first, except those of less than 1 % of the videos."""
+    """Return the wordings of a question, most frequent first, without those of less than 1 % of the videos."""
     return " or ".join(wording for wording, count in counts.most_common() if count >= counts.total() / 100)
 
 
@@ -321,12 +321,12 @@ LEARNT: dict[str, QuestionGroups] = {
 
 
 def has_classes(settings: ClaviSettings) -> bool:
-    """Return whether actions are classes of Charades rather than free phrases."""
+    """Return whether actions are classes of Charades and not free phrases."""
     return settings.collection == "charades" and settings.source == "actions"
 
 
 def splits_asked(splits: Iterable[str]) -> tuple[str, str]:
-    """Return the training split and the test split of baselines."""
+    """Choose the splits on which baselines are trained and tested."""
     names = list(splits)
     others = [name for name in ("test", "validation") if name in names]
     return ("train", others[0]) if "train" in names and others else (names[0], names[0])
@@ -378,7 +378,7 @@ def audit_blind(
 def _count_elsewhere(
     rows: Iterable[Row], group: Callable[[Row], Hashable]
 ) -> Callable[[Hashable, str], tuple[int, int]]:
-    """Return a function that counts the "no" and "yes" answers of a group in all source videos except one."""
+    """Return a function that counts the answers "no" and "yes" in a group, leaving out one source video."""
     counts: Counter[tuple[Hashable, int]] = Counter()
     own: Counter[tuple[str, Hashable, int]] = Counter()
     for row in rows:
@@ -392,7 +392,7 @@ def _count_elsewhere(
 
 
 def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionGroups) -> tuple[list[int], list[int]]:
-    """Predict the most frequent answer of the question's group, unweighted and with "yes" and "no" weighted equally."""
+    """Predict the most frequent answer in the question's group, unweighted and with "yes" and "no" weighted equally."""
     everything = Counter(row["answer"] for row in known)
     levels = [_count_elsewhere(known, group) for group in groups]
     common = int(everything[YES] > everything[NO])
@@ -407,7 +407,7 @@ def _most_frequent(known: Sequence[Row], asked: Sequence[Row], groups: QuestionG
 
 
 def _score(name: str, rows: Sequence[Row], plain: Sequence[int], weighted: Sequence[int]) -> BlindScore:
-    """Score answers; balanced accuracy uses `weighted`, all other scores `plain`."""
+    """Score answers. Balanced accuracy uses `weighted`, all other scores use `plain`."""
     right = {row["question_id"]: guess == row["answer"] for row, guess in zip(rows, plain, strict=True)}
     by_type: dict[str, list[bool]] = {}
     by_answer: dict[int, list[bool]] = {}
@@ -480,7 +480,7 @@ def _guess_order(known: Sequence[Row], asked: Sequence[Row], features: PhraseFea
 
 
 def _guess_controls(known: Sequence[Row], asked: Sequence[Row], features: PhraseFeatures) -> list[list[float]]:
-    """Return for A, B and C of each pair whether the prediction of "control" is correct (1 or 0), or 1/2."""
+    """For A, B and C of each pair, return whether "control" is predicted correctly (1 or 0), or 1/2 if unknown."""
     bags = [Counter(features(row, letter)) for row in known for letter in "abcc"]  # C twice: half are controls
     model = fit_logistic(bags, ["False", "False", "True", "True"] * len(known), ["False", "True"])
     found = []

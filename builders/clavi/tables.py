@@ -1,4 +1,4 @@
-"""CLAVI tables."""
+"""Define the tables of CLAVI."""
 
 from __future__ import annotations
 
@@ -165,7 +165,7 @@ PUBLIC = {
 
 
 def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
-    """Return the tables of a build; pairs of collections other than Charades have more columns."""
+    """Return the tables of a build. Datasets other than Charades have more columns for pairs."""
     meanings = {} if settings.collection == "charades" else dict(MEANINGS)
     if settings.wording == "natural":
         meanings |= NATURAL
@@ -180,10 +180,10 @@ def clavi_configs(settings: ClaviSettings) -> tuple[Config, ...]:
 
 
 def pair_columns(collection: str) -> tuple[Column, ...]:
-    """Return the columns of `pairs` beyond those for Charades."""
+    """Return the columns of `pairs` that a dataset has in addition to those of Charades."""
     return {"charades": (), "youcook2": (SOURCE, CLIP_WORDS)}.get(collection, (SOURCE, CLIP_WORDS, *ASKED))
 
 
 def configs(info: Mapping[str, Any]) -> tuple[Config, ...]:
-    """Return the tables of a finished build."""
+    """Return the tables of a finished output."""
     return clavi_configs(settings_of(info))

@@ -270,7 +270,7 @@ def test_a_video_that_is_too_short_is_refused() -> None:
         with pytest.raises(VideoError) as caught:
             pieces(TEN_S, unit(*cuts, end_b_s=end_b_s))
         assert caught.value.reason == "too_short"
-        assert f"shows 100 frames in 10.00 s; the pair needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
+        assert f"has 100 frames in 10.00 s, but the pair needs {cuts[0]:.3f} to {cuts[3]:.3f} s" in caught.value.detail
 
 
 def test_sources_that_are_missing_or_do_not_open_are_told(tmp_path: Path) -> None:
