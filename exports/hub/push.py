@@ -107,8 +107,8 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     """Read the state of a repository, and check that pushing to it is allowed. `info` is the content of `build.json`.
 
     Raises:
-        HubError: The repository is public although `target` does not allow it, contains other files, or has the tag on
-            other content. Also raised if the Hub fails.
+        HubError: The repository is public although `target` does not allow it, contains other files or another
+            benchmark, or has the tag on other content. Also raised if the Hub fails.
     """
     snapshot = read_snapshot(api, target.name)
     if snapshot is None:
@@ -121,6 +121,12 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
         raise HubError(
             f"{target.name} contains files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
             "They are unchanged. Give the name of a new or empty repository."
+        )
+    before = None if earlier is None else str(earlier.get("builder"))
+    if before not in (None, info["builder"]):
+        raise HubError(
+            f"{target.name} contains an output of {shortened(before)}, which this output of {info['builder']} would "
+            "replace. It is unchanged. Give the name of another repository."
         )
     tagged = tags(api, target.name).get(target.tag)
     if tagged is not None:

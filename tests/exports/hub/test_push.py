@@ -149,6 +149,13 @@ def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
     assert done.tagged == first.commit == pusher.repository.tags["v1.0.0"]
 
 
+def test_a_dataset_of_another_benchmark_is_not_replaced(pusher: Pusher) -> None:
+    pusher()
+    with pytest.raises(HubError, match=r"org/data contains an output of .*, which this output of other would replace"):
+        pusher(SECOND, {**info("2" * 64, "2.0.0"), "builder": "other"}, Target("org/data", "v2.0.0"))
+    assert pusher.holds(FIRST)
+
+
 def test_a_repository_of_something_else_is_left_alone(pusher: Pusher) -> None:
     repository = pusher.hub.make("org/data")
     repository.commit("by hand", {"data.csv": b"mine"})
