@@ -1,4 +1,4 @@
-"""Sample balanced distractors: they follow the distribution of correct options, so that blind models are at chance.
+"""Sample distractors with the same distribution as correct options, so that models without video are at chance.
 
 If the distractors of a question were drawn from the same distribution of texts as its correct option, no model of
 question and options could beat chance. That density over the candidates is estimated in rounds: a model of question and
@@ -6,9 +6,10 @@ option learns to separate correct options from sampled ones, its log-odds are ad
 and distractors are sampled again. A second stage does the same with entire option sets, because the most central or the
 longest option is a property of the set. A row is only scored by models trained without it.
 
-Sampling cannot remove every signal. The rest is handled by flags (`subset`): a borrowed answer is an option of several
-questions and most similar to its own. Two alternatives left too few plausible candidates, which trees detected:
-limiting each text to as many uses as a distractor as it has as a correct option, and excluding it from being borrowed.
+Sampling cannot remove every signal: a borrowed answer is an option of several questions and is most similar to its own.
+Rows that remain guessable are therefore flagged (`subset`). Two alternatives were rejected because they left too few
+plausible candidates, which trees detected: limiting each text to as many uses as a distractor as it has as a correct
+option, and excluding it from being borrowed.
 
 The guiding models (`learners`) are small: a network on question and option, and another with a conditional logit on the
 set.
@@ -51,7 +52,7 @@ UNUSED = -1
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """The sampled distractors.
+    """The distractors that were sampled.
 
     Attributes:
         chosen: Positions of each row's chosen candidates, from 0.
@@ -96,7 +97,7 @@ def balance(
 
 
 class _Sampler:
-    """The energies of all candidates; rows are sorted by id, and positions of candidates start at 1."""
+    """Holds the energies of all candidates. Rows are sorted by id, and candidates are numbered from 1."""
 
     def __init__(
         self, ids: Sequence[str], questions: Floats, targets: Mapping[str, Target], groups: Sequence[str], seed: int
@@ -121,19 +122,19 @@ class _Sampler:
     def sample(self, rows: Indices, count: int, draws: int, spent: Floats | float = 0.0) -> Indices:
         """Sample candidates without replacement according to their energies (Gumbel top-k).
 
-        The result contains positions of shape (rows, draws, count), 0 if there are too few.
+        The result contains positions of shape (rows, draws, count), which are 0 if there are too few candidates.
         """
         noise = self.rng.gumbel(size=(len(rows), draws, self.energies.shape[1]))
         keys = (self.energies[rows] + spent)[:, None] + noise.astype(np.float32)
         return self._distinct(rows, keys.astype(np.float32, copy=False), count)
 
     def first(self, rows: Indices, count: int) -> Indices:
-        """Return the first candidates by position, shape (rows, count), 0 if there are too few."""
+        """Return the first candidates as positions of shape (rows, count), which are 0 if there are too few."""
         keys = np.where(np.isfinite(self.energies[rows]), -np.arange(self.energies.shape[1], dtype=np.float32), -np.inf)
         return self._distinct(rows, keys[:, None], count)[:, 0]
 
     def _distinct(self, rows: Indices, keys: Floats, count: int) -> Indices:
-        """Return the positions with the largest keys whose texts differ from one another and from the correct text."""
+        """Return the positions with the largest keys whose texts differ from each other and from the correct text."""
         keys = np.where(self.clash[rows, :1, 1:], -np.inf, keys)
         found = np.zeros((*keys.shape[:2], count), np.int64)
         for number in range(count if keys.shape[2] else 0):
@@ -144,7 +145,7 @@ class _Sampler:
         return found
 
     def learn(self, learnt: Callable[[], None]) -> None:
-        """Fit correct against sampled options on some folds, and add the log-odds to the energies of the other rows."""
+        """Train models to separate correct from sampled options, and add their log-odds to other rows' energies."""
         every = np.arange(len(self.ids))
         for number, step in enumerate(STEPS):
             for name, features in self.features.items():
@@ -167,7 +168,7 @@ class _Sampler:
     def _score(
         self, features: PairFeatures, scale: tuple[Floats, Floats], network: Scorer, rows: Indices, added: Floats
     ) -> None:
-        """Write the log-odds of the candidates of rows, relative to their mean, to `added`."""
+        """Write the log-odds of the candidates of some rows, relative to their mean, to `added`."""
         for some in chunks(rows):
             there = np.isfinite(self.energies[some])
             places = np.broadcast_to(np.arange(1, 1 + there.shape[1]), there.shape)
@@ -177,7 +178,7 @@ class _Sampler:
             added[some] = np.where(there, np.clip(odds - mean, -CLIP, CLIP), 0)
 
     def choose_sets(self, need: int, splits: Sequence[str], learnt: Callable[[], None]) -> Balanced:
-        """Choose sampled sets in which the correct option is inconspicuous, and flag the guessable rows."""
+        """Choose sampled sets in which the correct option is inconspicuous, and flag rows that remain guessable."""
         # Splits choose in order of increasing size; each text is marked with the position of the split that uses it.
         split_order = sorted(set(splits), key=lambda split: (splits.count(split), split))
         split = np.array([split_order.index(splits[row]) for row in self.order], np.int64)
@@ -219,12 +220,12 @@ class _Sampler:
         return Balanced([some[some > 0] - 1 for some in chosen[back]], guessable[back])
 
     def sample_sets(self, rows: Indices, spent: Floats | float = 0.0) -> Indices:
-        """Sample option sets, shape (rows, SETS, need); if candidates exclude too many others, take the first ones."""
+        """Sample option sets of shape (rows, SETS, need). If candidates rule out too many others, take the first."""
         found = self.sample(rows, self.need, SETS, spent)
         return np.where((found > 0).all(2, keepdims=True), found, self.greedy[rows][:, None])
 
     def set_features(self, rows: Indices, sets: Indices) -> Floats:
-        """Return the features of option sets for all targets."""
+        """Return the features of option sets, for all targets together."""
         return np.concatenate([set_features(target, rows, sets) for target in self.targets.values()], axis=3)
 
     def _choose(self, rows: Indices, judge: _SetJudge, split: int, used_in: Mapping[str, Indices]) -> Indices:
@@ -239,7 +240,7 @@ class _Sampler:
         return best
 
     def _use(self, rows: Indices, chosen: Indices, split: Indices, used_in: Mapping[str, Indices]) -> None:
-        """Mark the texts that are never correct with the split that uses them."""
+        """Mark texts that are never correct with the split that uses them."""
         for name, target in self.targets.items():
             new = np.sum(list(target.rights.values()), axis=0) == 0
             taken, place = np.nonzero(chosen[rows])
@@ -248,10 +249,10 @@ class _Sampler:
 
 
 class _SetJudge:
-    """Models trained in rounds to find the correct option of a set by features of the set."""
+    """Models, trained in rounds, that try to find the correct option of a set from features of the set."""
 
     def __init__(self, sampler: _Sampler, rows: Indices, learnt: Callable[[], None]):
-        """Learn from sampled sets; each round learns from the sets that previous rounds prefer."""
+        """Train on sampled sets. Each round uses the sets that the previous rounds prefer."""
         self._models: list[tuple[Sequence[Scorer], Indices]] = []
         table = np.empty(0, np.float32)
         for first in range(0, len(rows), CHUNK):  # the table is most of the memory, so it exists once
@@ -275,7 +276,7 @@ class _SetJudge:
             learnt()
 
     def excess(self, rows: Indices, features: Floats) -> Floats:
-        """Return how conspicuous the correct option is, shape (rows, sets)."""
+        """Return how conspicuous the correct option is in each set, as an array of shape (rows, sets)."""
         features = (features - self._mean) / self._scale
         odds = (log_likelihood(scored(scorers, folds[rows], features)) for scorers, folds in self._models)
         found: Floats = np.float32(SET_STEP) * np.sum(list(odds), axis=0)

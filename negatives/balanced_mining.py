@@ -1,4 +1,4 @@
-"""Mine balanced distractors: build candidates, measure the cues available to blind models, and sample."""
+"""Mine balanced distractors: measure what blind models could exploit in the candidates, and sample."""
 
 from __future__ import annotations
 
@@ -28,17 +28,11 @@ def mine_balanced(
     seed: int = 0,
     train: str | None = None,
 ) -> MinedOptions:
-    """Sample distractors that no model of question and options can separate from the correct option.
+    """Sample distractors that no model of question and options can distinguish from the correct option.
 
-    Distractors for the answer and for the explanation of a row have the same source rows.
-
-    Args:
-        rows: The questions, in the order of the candidates.
-        candidates: The candidates of the questions.
-        embed: Function that embeds texts.
-        settings: Number of options, and the threshold for equivalent texts.
-        seed: The dataset's seed.
-        train: The split that models are trained on, or None.
+    The distractors for a row's answer and for its explanation come from the same source rows. `rows` have the order of
+    the candidates. `settings` gives the number of options and the threshold for equivalent texts. `train` is the split
+    that models are trained on, or None.
     """
     targets, questions = candidates.targets, candidates.questions
     offers = list(candidates.within([row.pool for row in rows]))
@@ -54,14 +48,14 @@ def mine_balanced(
         vectors[name] = embed(texts[name])
 
     def own_numbers(row: int, some: Indices) -> list[Indices]:
-        """Return the numbers of the correct text and those of candidates, by target."""
+        """Return the numbers of the correct text and of the candidates, by target."""
         return [
             numbers[name][np.insert(some[:, 1 + place], 0, candidates.rights[row, place])]
             for place, name in enumerate(targets)
         ]
 
     def distinct(row: int, some: Indices) -> Indices:
-        """Return the candidates without a text so similar to a correct one that it may be correct, too."""
+        """Return the candidates, except any with a text so similar to a correct one that it may be correct, too."""
         own = np.stack(
             [vectors[name][one] for name, one in zip(targets, own_numbers(row, some), strict=True)], axis=1
         ).astype(np.float64)

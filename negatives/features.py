@@ -1,6 +1,6 @@
-"""Features of options available to models without video: relation to the question, to the set, and frequency.
+"""Compute features of options that are available without video: relation to the question and the set, and frequency.
 
-Position 0 of a row is its correct option; the candidates follow, padded to the same number.
+Position 0 of a row is its correct option. The candidates follow, padded to the same number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NONE = -1  # number of a missing text, if a row has fewer candidates than others
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """The candidate texts for one target, answers or explanations.
+    """The candidate texts for one target: answers or explanations.
 
     Attributes:
         vectors: Embeddings of all texts, float32 of shape (texts, dimensions), each of length 1.
@@ -43,12 +43,12 @@ class Target:
     rights: Mapping[str, Indices]
 
     def take(self, rows: Indices) -> Target:
-        """Return the texts of some rows."""
+        """Return the texts of the given rows."""
         return replace(self, texts=self.texts[rows], cues=self.cues[rows], keys=self.keys[rows])
 
 
 def padded(rows: Sequence[Sequence[int] | Indices]) -> Indices:
-    """Return lists of numbers as a table padded with `NONE`."""
+    """Return lists of different lengths as a table, padded with `NONE`."""
     found = np.full((len(rows), max(map(len, rows), default=0)), NONE, np.int64)
     for row, some in enumerate(rows):
         found[row, : len(some)] = some
@@ -56,13 +56,13 @@ def padded(rows: Sequence[Sequence[int] | Indices]) -> Indices:
 
 
 def chunks(rows: Indices) -> Iterator[Indices]:
-    """Yield the rows in chunks of `CHUNK`."""
+    """Yield the rows in groups of `CHUNK`."""
     for first in range(0, len(rows), CHUNK):
         yield rows[first : first + CHUNK]
 
 
 class PairFeatures:
-    """Features of question-option pairs."""
+    """Computes features of questions paired with options."""
 
     def __init__(self, questions: Floats, target: Target, projection: Doubles):
         """Project all embeddings; `projection` has shape (dimensions, WIDTH)."""
@@ -72,7 +72,7 @@ class PairFeatures:
         self._projected = target.vectors @ narrow
 
     def of(self, rows: Indices, places: Indices) -> Floats:
-        """Return features of options, shape (rows, options, features), for positions of shape (rows, options)."""
+        """Return features of shape (rows, options, features), for options at positions of shape (rows, options)."""
         option = self._projected[self.target.texts[rows[:, None], places]]
         question = np.broadcast_to(self._questions[rows][:, None], option.shape)
         cues = self.target.cues[rows[:, None], places]
@@ -124,10 +124,10 @@ def relative(values: NDArray[np.floating]) -> list[NDArray[np.floating]]:
 
 
 class Counts:
-    """Counts of each text as an option of its split, correct or not."""
+    """Counts how often each text is an option in its split, and how often it is correct."""
 
     def __init__(self, targets: Mapping[str, Target], splits: Sequence[str]):
-        """Count the correct options; `splits` contains the split of each row."""
+        """Count the correct options. `splits` contains the split of each row."""
         self._targets = targets
         names = sorted(set(splits))
         self._split = np.array([names.index(split) for split in splits], np.int64)
@@ -139,7 +139,7 @@ class Counts:
             np.add.at(self._counts[name], (self._split[rows][:, None], target.keys[rows[:, None], places]), 1)
 
     def features(self, name: str, rows: Indices, places: Indices) -> Floats:
-        """Return count features of counted rows, shape (rows, options, features).
+        """Return features from the counts, for rows that are included in them: shape (rows, options, features).
 
         Args:
             name: The target.

@@ -1,4 +1,4 @@
-"""Models of question and options that guide the sampling of distractors: a network and a conditional logit.
+"""Train the models of question and options that guide the sampling of distractors: a network and a conditional logit.
 
 Networks use float32 arithmetic on one thread, and all scores are rounded before use. Trees and n-grams are never used
 here, so that they remain independent judges (`evaluation.blind`).
@@ -74,13 +74,12 @@ def fit_network(table: Floats, rng: np.random.Generator) -> Scorer:
 
 
 def _kept(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    """Return a dropout mask."""
     kept: Floats = (rng.random(shape, np.float32) > DROPOUT) * np.float32(1 / (1 - DROPOUT))
     return kept
 
 
 def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: int = 60) -> Doubles:
-    """Fit weights under which the first option of each row is most likely the correct one (McFadden 1974).
+    """Fit weights that make the first option of each row most likely to be correct (McFadden 1974).
 
     Args:
         table: Standardized features of shape (rows, options, features).
@@ -116,7 +115,7 @@ def conditional_logit(table: Floats | Doubles, *, ridge: float = 3e-3, steps: in
 
 
 def fit_sets(table: Floats, folds: Indices, seed: int, *key: str) -> list[Scorer]:
-    """Train a model of option sets without each fold.
+    """Train one model of option sets for each fold, on the rows outside that fold.
 
     `table` contains standardized features, float32 of shape (rows, options, features), the correct option first.
     """
@@ -132,7 +131,7 @@ def _fit_set(table: Floats, rng: np.random.Generator) -> Scorer:
 
 
 def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
-    """Score each row, of shape (rows, …, features), by the model trained without its fold.
+    """Score each row with the model that was trained without its fold. `table` has shape (rows, …, features).
 
     The result contains log-odds, up to a constant per set, float32 of shape (rows, …).
     """
@@ -147,13 +146,13 @@ def scored(scorers: Sequence[Scorer], folds: Indices, table: Floats) -> Floats:
 
 
 def log_likelihood(odds: Floats) -> Floats:
-    """Return the log-probability of the first option, for odds of shape (…, options)."""
+    """Return the log-probability of the first option, given odds of shape (…, options)."""
     found: Floats = odds[..., 0] - np.logaddexp.reduce(odds, axis=-1)
     return found
 
 
 def hit_rate(scores: NDArray[np.floating]) -> Doubles:
-    """Return the probability that the first option has the largest score, ties shared, for shape (rows, options)."""
+    """Return the probability that the first option of each row, shape (rows, options), scores highest; ties share."""
     rounded = scores.round(DIGITS)
     largest = rounded == rounded.max(1, keepdims=True)
     found: Doubles = largest[:, 0] / largest.sum(1)
