@@ -116,7 +116,8 @@ def action_of(pair: Row, letter: str, settings: ClaviSettings) -> Action | None:
     charades = settings.collection == "charades"
     if charades and settings.source == "actions":
         action = class_actions(load_classes()).get(key)
-        return action if action and action.usable else None
+        paired = settings.rules == "paper" and letter != "c"  # the paper's rules also pair "Someone is …" classes
+        return action if action and (action.usable or paired) else None
     turn = (lambda text, as_is: gerund(text)) if charades else collection_of(settings).turn
     if turn:
         found = _worded(turn, label, settings.phrases == "as-is")

@@ -170,14 +170,14 @@ def _left_out(edges: Mapping[str, dict[str, list[tuple[float, int]]]]) -> set[in
         for second, pairs in targets.items():
             excess[first] += len(pairs)
             excess[second] -= len(pairs)
-    targets = {first: [name for name in sorted(bundles) if bundles[name]] for first, bundles in edges.items()}
+    reachable = {first: [name for name in sorted(bundles) if bundles[name]] for first, bundles in edges.items()}
     out = set[int]()
     while starts := sorted(name for name, count in excess.items() if count > 0):
-        path = _shortest_path(starts, lambda node: targets.get(node, ()), lambda node: excess[node] < 0)
+        path = _shortest_path(starts, lambda node: reachable.get(node, ()), lambda node: excess[node] < 0)
         for first, second in pairwise(path):
             out.add(edges[first][second].pop()[1])
             if not edges[first][second]:
-                targets[first].remove(second)
+                reachable[first].remove(second)
         excess[path[0]] -= 1
         excess[path[-1]] += 1
     return out

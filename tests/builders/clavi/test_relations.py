@@ -25,6 +25,7 @@ from stressreel.builders.clavi.relations import candidate_relation, cuts_of, ove
 from stressreel.builders.clavi.render import ClaviBuilder
 from stressreel.builders.clavi.settings import ClaviSettings, decided
 from stressreel.core.errors import UsageError
+from stressreel.core.output import open_output
 from stressreel.core.plan import Unit
 from stressreel.core.schema import Row
 from stressreel.evaluation.metrics.bootstrap import estimates
@@ -238,6 +239,27 @@ def out(build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactor
         writer.writerows(rows)
     flags = ("--no-render", "--shortest", 2, "--relations", "overlap,contain")
     return build_once("build-clavi", "--charades", folder, *flags)
+
+
+def test_nothing_is_found_with_balanced_cuts_and_classes_that_only_the_paper_pairs(
+    build_once: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("charades") / "annotations"
+    shutil.copytree(cached_sample("charades"), folder, ignore=shutil.ignore_patterns("*.mp4"))
+    path = folder / "Charades_v1_train.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    rows[0]["actions"] = "c152 0 5;c008 8 15"  # c152: someone is smiling
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    out = build_once("build-clavi", "--charades", folder, "--no-render", "--rules", "paper", "--cuts", "balanced")
+    pairs = list(open_output(out).whole("pairs", ["class_a", "out_a", "in_a", "in_b", "out_b"]))
+    assert "c152" in [pair["class_a"] for pair in pairs]
+    assert all(pair["in_a"] - pair["out_a"] == pytest.approx(pair["out_b"] - pair["in_b"]) for pair in pairs)
+    assert derived(out) == []
+    assert derived(out, put("pairs.out_b"))
 
 
 @pytest.mark.parametrize("name", ["start_a_s", "end_a_s", "start_b_s", "end_b_s", "out_a", "in_a", "in_b", "out_b"])
