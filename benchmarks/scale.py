@@ -291,7 +291,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--youcook2", type=Path, help="folder of the YouCook2 annotations, for `paper`")
     parser.add_argument("--machines", type=int, default=50)
-    parser.add_argument("--cores", type=int, default=16, help="cores of each of them")
+    parser.add_argument("--cores", type=int, default=16, help="cores per machine")
     parser.add_argument("--here", action="store_true", help="measure in this process")
     given = parser.parse_args()
     if given.here or given.what == "paper":

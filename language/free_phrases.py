@@ -100,7 +100,7 @@ def _read(text: str) -> Gerund | Event | str:
 
 
 def _done(text: str, tokens: Sequence[Token], start: int, subject: _Subject | None) -> Gerund | str:
-    """Return the action whose verb is at `subject.stop` or, without a subject, the action of the person in the text."""
+    """Return the action that the subject performs. Without a subject, find the person in the text."""
     text, later = _without_later(text)
     if subject is not None and subject.stop < len(tokens):
         text = f"{'a person' if subject.singular else 'people'} {text[tokens[subject.stop].start :]}"

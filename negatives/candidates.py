@@ -214,7 +214,7 @@ class Candidates:
         return np.array(some, np.int32).reshape(len(some), 1 + len(self.targets))
 
     def _carried_to(self, row: int) -> Indices:
-        """Return texts adapted from other rows, with their source, whether they are unchanged, and whether doubtful."""
+        """Return texts adapted from other rows, with their sources and whether each is unchanged or doubtful."""
         if row not in self._carried:
             found: list[tuple[int, ...]] = []
             settled: set[tuple[bool, tuple[str, ...]]] = set()  # available in every pool, so that others are not needed

@@ -14,7 +14,7 @@ from ..language.words import TaggerKind
 
 
 def hard(settings: Any) -> bool:
-    """Return whether distractors are chosen by score. `settings` may be those of mining or of a build."""
+    """Return whether distractors are chosen by score, given the settings of mining or of a build."""
     mining = getattr(settings, "mining", settings)
     return bool(mining.negatives == "hard" and mining.balance == "none")
 

@@ -123,7 +123,7 @@ class Body:
         return bend(root, getattr(self.pose, side), UPPER_ARM, FOREARM, -1)
 
     def hand(self, side: str) -> complex:
-        """Return where the `near` or `far` hand actually is, within reach of the arm."""
+        """Return the position of the `near` or `far` hand, which is always within reach of the arm."""
         return self.arm(side)[2]
 
     def draw_behind(self, t: float) -> None:

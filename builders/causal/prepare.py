@@ -53,7 +53,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
         InputError: The annotations cannot be read, or contain too few questions.
     """
     if settings.llm_base_url and not settings.llm_model:
-        raise UsageError("--llm-base-url needs --llm-model: the model's name at that endpoint.")
+        raise UsageError("--llm-base-url requires --llm-model, the name of the model at that endpoint.")
     if settings.llm_model and not settings.confuse:
         raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
     if settings.released_offsets and not settings.offsets:

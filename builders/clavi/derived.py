@@ -135,7 +135,7 @@ def _worded(turn: Callable[[str, bool], Gerund | Event | str], label: str, as_is
 
 
 def candidate_of(pair: Row, a: Action, b: Action) -> Candidate:
-    """Return a pair as a candidate whose source has unlimited length."""
+    """Convert a pair back to a candidate. The length of its source is unknown, so it is treated as unlimited."""
     verbs, objects = (frozenset(pair[name]) for name in ("source_verbs", "source_objects"))
     video = AnnotatedVideo(pair["source_id"], "", pair["subject"], NO_LENGTH, (), verbs, objects, {})
     first, second = (Segment(action, pair[f"start_{n}_s"], pair[f"end_{n}_s"]) for n, action in (("a", a), ("b", b)))

@@ -218,7 +218,7 @@ class _Maker:
                             self.lost["over_most_per_video"] += 1
 
     def tried(self, template: str) -> Iterator[AskedQuestion]:
-        """For each video, yield the questions of a template that were proposed for any video."""
+        """Yield the questions of a template for each video, including those proposed for other videos."""
         drawn = {question for number in self.numbers.values() for question in self.choices(number, template)}
         for view in self.partners.views:
             count: Counter[Hashable] = Counter()

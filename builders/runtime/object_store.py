@@ -378,7 +378,7 @@ def _parsed(objects: Objects, key: str, missing: dict[str, Any] | None = None) -
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise OutputError(f"{objects.url}/{key} is damaged. Build again with --fresh, or in another --out.")
+        raise OutputError(f"{objects.url}/{key} is damaged. Build again with --fresh, or use another --out.")
     return found
 
 

@@ -383,7 +383,7 @@ def left_names(stored: Mapping[str, Any], key: str, place: str) -> tuple[set[str
 
 def _damaged(file: Path, error: Exception) -> OutputError:
     return OutputError(
-        f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh, or in another --out."
+        f"{file} is damaged ({type(error).__name__}: {error}). Build again with --fresh, or use another --out."
     )
 
 
