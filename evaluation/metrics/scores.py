@@ -124,7 +124,8 @@ def interval_line(interval: Mapping[str, Any]) -> str:
     """Describe how intervals were computed, or why they are missing or unreliable."""
     sources: int = interval["sources"]
     if sources < FEWEST:
-        return f"No intervals: they need at least {FEWEST} source videos; there {'is' if sources == 1 else 'are'} {sources}."
+        there = "is" if sources == 1 else "are"
+        return f"No intervals: they need at least {FEWEST} source videos; there {there} {sources}."
     few = f" With fewer than {FEW} source videos, intervals are too narrow." * (sources < FEW)
     return (
         f"Intervals: 95 %, paired bootstrap over {sources:,} source videos, {interval['resamples']:,} resamples, "
