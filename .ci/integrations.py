@@ -36,7 +36,11 @@ OTHERS = ("all", "docs", "bench", "dev")  # extras that are not tried alone
 UNPINNED = ("video",)  # their packages do not fit the torch of constraints.txt everywhere
 NAMED = re.compile(r"pip install 'stressreel\[(\w+)\]'")
 HARNESSES = {  # what is installed, the variable that names its Python, its tests
-    "lmms-eval": (("lmms-eval==0.7.3", "decord2"), "STRESSREEL_LMMS_PYTHON", "tests/exports/test_lmms_eval.py"),
+    "lmms-eval": (
+        ("lmms-eval==0.7.3", "decord2", "filelock<4", "torchcodec"),
+        "STRESSREEL_LMMS_PYTHON",
+        "tests/exports/test_lmms_eval.py",
+    ),
     "inspect-ai": (
         ("inspect-ai==0.3.285", "openai", "pyarrow", "av", "pillow"),
         "STRESSREEL_INSPECT_PYTHON",

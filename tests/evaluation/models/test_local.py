@@ -207,7 +207,7 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
         (qwen, {"dtype": "int7"}, UsageError, "--dtype 'int7'"),
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
         (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
-        (tmp_path / "pictures", {"send": "video"}, InputError, "takes no video|needs torchvision"),
+        (tmp_path / "pictures", {"send": "video"}, InputError, "does not support video|needs torchvision"),
         (tmp_path / "none", {}, UsageError, "there is no folder"),
         ("models/of/mine", {}, UsageError, "there is no folder models/of/mine"),
         (tmp_path / "empty", {}, InputError, "cannot be loaded"),
