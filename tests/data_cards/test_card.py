@@ -221,7 +221,7 @@ def test_the_command_wants_a_finished_build(output, tmp_path):
             CliRunner().invoke(load_command("card"), [str(folder)], catch_exceptions=False)
 
     refused(tmp_path, "not the output of a build")
-    refused(tmp_path / "absent", "not the output of a build")
+    refused(tmp_path / "absent", "does not exist")
     (tmp_path / ".build").mkdir()
     refused(tmp_path, "unfinished")
     (tmp_path / "build.json").write_text(json.dumps({"builder": "clavi"}))
