@@ -125,7 +125,7 @@ def find_agqa_files(path: Path, name: str, splits: Sequence[str], advice: str) -
 
 
 def iterate_rows(path: Path) -> Iterator[QuestionRow]:
-    """Parse a file of questions row by row, without loading all of it into memory.
+    """Parse a file with questions row by row, without loading all of it into memory.
 
     Raises:
         UsageError: The file does not exist.

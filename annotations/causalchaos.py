@@ -57,7 +57,7 @@ SYNC_ADVICE = (
     f"Expected the layout of Video_synchonization_frames.csv ({EPISODE}, {FIRST_COLOUR!r}, {STABLE!r}), or the columns "
     f"{EPISODE} and {OFFSET} (frames to add to every frame number)."
 )
-FPS_ADVICE = 'Give JSON {"S01E01": 23.976, …}, or lines such as S01E01=23.976 or S01E01,23.976.'
+FPS_ADVICE = 'Pass JSON {"S01E01": 23.976, …}, or lines such as S01E01=23.976 or S01E01,23.976.'
 SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")

@@ -117,8 +117,8 @@ def read_segments(
     problems.raise_if_any(ADVICE)
     if rate is None and frames.rows:
         raise UsageError(
-            f"{path.name} gives times as frame numbers, first in {frames.first}. Give the frame rate of the videos, "
-            "for example --fps 25, or use times in seconds (start and end) in every row."
+            f"{path.name} gives times as frame numbers (the first is in {frames.first}). Specify the frame rate of the "
+            "videos, for example --fps 25, or use times in seconds (start and end) in every row."
         )
     if rate is not None and not frames.rows:
         raise UsageError(f"{path.name} gives all times in seconds, so --fps has no effect. Omit it.")

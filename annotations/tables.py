@@ -261,7 +261,7 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
         return {path: list(splits)}
     if not path.is_dir():
         raise UsageError(
-            f"there is no file or folder {path}. Give the annotation file, or the folder that contains it."
+            f"there is no file or folder {path}. Pass the annotation file, or the folder that contains it."
         )
     chosen: dict[Path, list[str]] = {}
     for split in dict.fromkeys(splits):

@@ -67,7 +67,7 @@ def ask(
     videos: Path | str | None = None,
     frames: Annotated[int | None, Option("", minimum=1, maximum=1024, shown="16")] = None,
     fps: Annotated[float | None, Option("", minimum=0.001, maximum=1000)] = None,
-    size: Annotated[int | None, Option("", minimum=0, shown="448, but unscaled in a video")] = None,
+    size: Annotated[int | None, Option("", minimum=0, shown="448; videos are not resized")] = None,
     quality: Annotated[int, Option("", minimum=1, maximum=100)] = 90,
     send: Annotated[
         Literal["frames", "video"] | None, Option("", shown="video if a local model supports it, else frames")
@@ -88,11 +88,11 @@ def ask(
 ) -> ModelAnswers:
     """Ask a model the questions in `out`, and write its answers as predictions.
 
-    `out` is the output of a build, or a file of your own questions (CSV, JSON lines or Parquet) with the columns id,
+    `out` is the output of a build, or a file with your own questions (CSV, JSON lines or Parquet) with the columns id,
     question, options, answer, video_id, start, end and subtitles, or with TVQA's columns, and their videos in `videos`.
 
     Args:
-        out: The output, or the file of questions.
+        out: The output, or the file with questions.
         to: Predictions file to write (.jsonl); with several `modalities`, a folder with one file for each.
         endpoint: Base URL of an OpenAI-compatible endpoint, such as http://localhost:8000/v1.
         model: With `endpoint`: name of the model.
@@ -108,7 +108,7 @@ def ask(
         split: Split to ask.
         setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
         limit: Ask only the first N questions of each task and setting.
-        videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
+        videos: Folder with the source videos, if `out` has no videos; perturbed frames are then made on the fly.
         frames: Number of frames per clip.
         fps: Frames per second to take from each clip, instead of a fixed number.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
@@ -160,7 +160,7 @@ def ask(
         return plan(asked, calls, clips, how, paid)
     if to is None:
         raise UsageError(
-            "--to is missing. Give a file for the predictions, or a folder if there are several --modalities."
+            "--to is missing. Pass a file for the predictions, or a folder if there are several --modalities."
         )
     target = Path(to)
     check_outside(target, asked.path)
@@ -171,10 +171,10 @@ def ask(
     journal = target / "answers.journal" if several else target.with_suffix(".journal")
     written = (*files.values(), journal, journal.with_suffix(".json"))
     if asked.path.is_file() and any(file.resolve() == asked.path.resolve() for file in written):
-        raise UsageError(f"--to {to} would overwrite {out}, which contains the questions. Give another --to.")
+        raise UsageError(f"--to {to} would overwrite {out}, which contains the questions. Choose another --to.")
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
-        raise UsageError(f"{foreign} already exists but was not written by this command. Give another --to.")
+        raise UsageError(f"{foreign} already exists but was not written by this command. Choose another --to.")
     check_writable(journal, option="--to")  # before the model is loaded
     whom: Model
     if endpoint is not None and model is not None:

@@ -51,9 +51,9 @@ def audit(
 
     Args:
         out: The output of a build.
-        items: Audit a file of questions instead: CSV, JSON lines, JSON or Parquet with id, question, options (or a0,
+        items: Audit a file with questions instead: CSV, JSON lines, JSON or Parquet with id, question, options (or a0,
             a1, …) and answer, and optionally source, split, config, kind, part and blind_guessable.
-        train: With `items`: file of questions on which to train the baselines.
+        train: With `items`: file with questions on which to train the baselines.
         columns: With `items`: columns that have other names in the file, such as source=vid,id=qid.
         config: Audit only this table.
         split: Split to audit, or all.
@@ -76,13 +76,13 @@ def audit(
     from ..negatives.embeddings_cache import embed
 
     if (out is None) == (items is None):
-        raise UsageError("Give either the output of a build, or --items FILE.")
+        raise UsageError("Pass either the output of a build, or --items FILE.")
     if items is None and (train is not None or columns):
         raise UsageError("--train and --columns require --items FILE.")
     given = Path(out if out is not None else items or "")
     check_outside(to, given)
     if to is not None and Path(to).exists() and not Path(to).is_dir():
-        raise UsageError(f"{to} is a file. Give a folder with --to.")
+        raise UsageError(f"{to} is a file. Pass a folder with --to.")
     notes = []
     if sbert:
         try:

@@ -62,7 +62,7 @@ def run_build(
         The content of `build.json`. None for a dry run, and for a share while others are unfinished.
     """
     if options.out is None and not options.dry_run:
-        raise UsageError("--out is missing. Give the folder to build in.")
+        raise UsageError("--out is missing. Pass the folder to build in.")
     check_run(options)
     settings = settled(settings)
     with showing(options.progress):
@@ -161,7 +161,7 @@ def check_run(options: RunOptions) -> None:
         )
     if options.share and options.out is not None and (url := address(options.out)):
         raise UsageError(
-            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Give a folder, or run "
+            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Pass a folder, or run "
             "one driver with --executor ray."
         )
     if options.executor == "ray" and not options.dry_run:

@@ -51,7 +51,7 @@ def diff(
         if benchmarks[0] is not benchmarks[1]:
             raise UsageError(
                 f"{names[0]} belongs to {benchmarks[0].name} and {names[1]} to {benchmarks[1].name}, so their tables "
-                "cannot be compared. Give two outputs of the same benchmark."
+                "cannot be compared. Compare two outputs of the same benchmark."
             )
         here, there = ({config.name: config for config in benchmarks[0].tables(each)} for each in (first, second))
         pairs = [(here.get(name), there.get(name)) for name in {**here, **there}]

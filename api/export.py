@@ -102,11 +102,11 @@ def export_tasks(
         to: Folder for the tasks, new or empty.
         name: Prefix of the task names, which have the form <name>_<table>.
         split: Split with the questions to ask.
-        videos: Folder of the source videos, for an output that contains no videos and does not modify them.
+        videos: Folder with the source videos, for an output that contains no videos and does not modify them.
         force: Overwrite an earlier export in the folder, but keep other files.
 
     Raises:
-        UsageError: The output, split or folder of videos does not exist, the target folder is inside the output, or the
+        UsageError: The output, split or video folder does not exist, the target folder is inside the output, or the
             name is not allowed.
         InputError: The output cannot be read, videos are missing, or the folder contains other files.
         OutputError: The folder cannot be written.

@@ -14,7 +14,7 @@ ENDINGS = (".parquet", ".csv", ".jsonl")
 def check_outside(folder: Path | str | None, out: Path, *, option: str = "--to") -> None:
     """Raise UsageError if a folder is inside an output, which may contain only files from its build."""
     if folder is not None and out.is_dir() and Path(folder).resolve().is_relative_to(out.resolve()):
-        raise UsageError(f"{folder} is inside the output. Give another folder with {option}.")
+        raise UsageError(f"{folder} is inside the output. Choose another folder with {option}.")
 
 
 def check_place(
@@ -24,7 +24,7 @@ def check_place(
 
     Args:
         place: The path.
-        out: The output or file of questions that is read.
+        out: The output or file with questions that is read.
         read: Other files that are read.
         option: The option for the path.
         endings: Allowed extensions.
@@ -35,11 +35,11 @@ def check_place(
     """
     if place.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-        raise UsageError(f"{place} must end in {allowed}. Give another with {option}.")
+        raise UsageError(f"{place} must end in {allowed}. Choose another with {option}.")
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
             what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"
-            raise UsageError(f"{place} {what}. Give another path with {option}.")
+            raise UsageError(f"{place} {what}. Choose another path with {option}.")
     check_writable(place, option=option)
 
 
@@ -48,7 +48,7 @@ def check_writable(place: Path, *, option: str) -> None:
     there = next(parent for parent in place.absolute().parents if parent.exists())
     if not (there.is_dir() and os.access(there, os.W_OK)):
         why = "may not be written to" if there.is_dir() else "is a file"
-        raise OutputError(f"cannot write {place}: {there} {why}. Give another path with {option}.")
+        raise OutputError(f"cannot write {place}: {there} {why}. Choose another path with {option}.")
 
 
 def write(path: Path, columns: dict[str, list[object]]) -> str:

@@ -1,4 +1,4 @@
-"""Mine distractors for a file of questions."""
+"""Mine distractors for a file with questions."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def permute(
     compared with the correct answer to the question in the `id` column.
 
     Args:
-        out: The output, or the file of questions.
+        out: The output, or the file with questions.
         to: Parquet, CSV or JSON-lines file to write.
         seed: Random seed of the first set.
         sets: Number of sets of each kind, with consecutive seeds.

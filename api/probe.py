@@ -121,7 +121,7 @@ def probe(
         split: Split with the questions to ask.
         setting: For suites of perturbations: ask only these settings, such as `clean` or `"jpeg-*"`; may be repeated.
         limit: Ask only the first N questions of each task and setting.
-        videos: Folder of the source videos, if `out` has no videos; perturbed frames are then made on the fly.
+        videos: Folder with the source videos, if `out` has no videos; perturbed frames are then made on the fly.
         frames: Number of frames per clip.
         size: Maximum length of a frame's longer side, in pixels; 0 keeps the original size.
         max_tokens: Maximum number of tokens per answer.
@@ -231,7 +231,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
 
     if not asked.fingerprint:
         raise UsageError(
-            f"{asked.path} is a file of questions. Pass the output of a build instead: it defines the scores."
+            f"{asked.path} is a file with questions. Pass the output of a build instead: it defines the scores."
         )
     kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
     if not kept:
@@ -241,7 +241,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
         raise UsageError(
-            f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Give "
+            f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Pass "
             f"{CLEAN} and at least one other --setting."
         )
     return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))

@@ -87,5 +87,5 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
                 "Build it with videos, or use --modalities blind."
             )
         if videos is None:
-            raise UsageError(f"{asked.path} has no videos. Give the folder of the source videos with --videos.")
+            raise UsageError(f"{asked.path} has no videos. Pass the folder with the source videos using --videos.")
         return benchmark.clips(output, asked.questions, Path(videos))

@@ -37,7 +37,7 @@ def score(
     Args:
         out: The output of a build.
         predictions: JSON lines, JSON, CSV or Parquet file with id and answer. Logs of lmms-eval or inspect-ai, or a
-            folder of logs, can also be given.
+            folder with logs, can also be given.
         similarity: For retrieval: folder with a file per setting, either .npy or .safetensors (clips x captions) or
             .jsonl (ranked lists).
         config: Table to score, if the output has several with questions; by default the first.
@@ -62,7 +62,7 @@ def score(
     from ..evaluation.metrics.predictions import read_predictions
 
     if (predictions is None) == (similarity is None):
-        raise UsageError("Give either predictions or similarity: --predictions FILE or --similarity DIR.")
+        raise UsageError("Pass either predictions or similarity: --predictions FILE or --similarity DIR.")
     given = Path(predictions or similarity or "")
     with reading(Path(out)) as output:
         rows = read_predictions(given, expected=output.num_rows) if predictions else None

@@ -84,10 +84,10 @@ def score_modalities(
 ) -> ModalityImportance:
     """Measure how important each modality is to each question of `out`, from predictions with all subsets of them.
 
-    `out` is an output, or a file of your own questions with id, answer and options.
+    `out` is an output, or a file with your own questions with id, answer and options.
 
     Args:
-        out: The output, or a file of questions.
+        out: The output, or a file with questions.
         predictions: Predictions files by the modalities that the model was given, joined by "+": "video", "text",
             "video+text".
         config: Table to score, if the output has several with questions; by default the first.
@@ -95,7 +95,7 @@ def score_modalities(
         items: Parquet, CSV or JSON-lines file to write with the scores and category of each item.
         by: Column of the questions, such as an annotated type, by which to break down the counts.
         figure: PNG file to write with a bar chart of the shares.
-        first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
+        first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
         seed: Random seed of the bootstrap.
         resamples: Number of bootstrap resamples over source videos.
 

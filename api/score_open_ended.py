@@ -37,7 +37,7 @@ def score_open_ended(
     `out` is an output with open questions, or a file with id, answer, explanation (the correct texts) and source_id.
 
     Args:
-        out: The output, or a file of correct texts.
+        out: The output, or a file with correct texts.
         predictions: JSON lines, JSON, CSV or Parquet file with id, answer and, if generated, explanation.
         config: Table that defines the splits, if the output has several; by default the first.
         split: Split to score, or all; by default test if there is one, else all.

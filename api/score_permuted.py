@@ -61,19 +61,19 @@ def score_permuted(
 ) -> PermutedScores:
     """Measure how a model's accuracy changes when videos or texts are permuted (Park et al. 2025, Table 3).
 
-    `out` is an output, or a file of your own questions with id, answer and options. The table has the accuracy on the
+    `out` is an output, or a file with your own questions with id, answer and options. The table has the accuracy on the
     original items, with another item's text and with another item's video, and the differences, each as mean ±
     standard deviation over runs and sets.
 
     Args:
-        out: The output, or a file of questions.
+        out: The output, or a file with questions.
         original: Predictions for the original items. Several files are treated as runs.
         permuted: Predictions for the rows written by `stressreel permute`, with permuted, seed, id and answer.
         categories: The file written by `stressreel score modalities --items FILE`; by default all questions form one
             category.
         config: Table to score, if the output has several with questions; by default the first.
         split: Split to score, or all; by default test if there is one, else all.
-        first_index: Index of the first option in predictions, and in `answer` of a file of your own questions.
+        first_index: Index of the first option in predictions, and in `answer` of a file with your own questions.
 
     Raises:
         UsageError: The output, a file, table or split does not exist.

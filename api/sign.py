@@ -76,7 +76,7 @@ def signer(
     from ..exports.hub.signature import Signer
 
     if (key is None) == (not keyless):
-        raise UsageError("Give either --key FILE, the private key to sign with, or --keyless.")
+        raise UsageError("Pass either --key FILE, the private key to sign with, or --keyless.")
     if keyless and (password_file is not None or certificate is not None):
         raise UsageError("--password-file and --certificate require --key.")
     if password_file is not None and certificate is not None:

@@ -59,7 +59,7 @@ def table(
     given = listed if isinstance(listed, Mapping) else models_of(listed)
     pairs = [(model, path) for model, one in given.items() for path in ([one] if isinstance(one, str | Path) else one)]
     if not pairs:
-        raise UsageError("no scores were given. Give at least one folder written by `stressreel score`.")
+        raise UsageError("no scores were given. Pass at least one folder written by `stressreel score`.")
     for model, path in pairs:
         if (model, Path(path).resolve()) in folders:
             raise UsageError(f"{path} is given twice as a run of {model}.")
@@ -68,9 +68,9 @@ def table(
     picture = None if figure is None else Path(figure)
     if picture is not None:
         if picture.suffix.lower() != ".png":
-            raise UsageError(f"{picture} must end in .png. Give another with --figure.")
+            raise UsageError(f"{picture} must end in .png. Choose another with --figure.")
         if any(picture.resolve().is_relative_to(folder) for _, folder in folders):
-            raise UsageError(f"{picture} is inside a score folder. Give another path with --figure.")
+            raise UsageError(f"{picture} is inside a score folder. Choose another path with --figure.")
     found = model_table(runs, of, [only] if isinstance(only, str) else only)
     if picture is not None:
         write_atomic(picture, models_png(found) if against is None else against_png(found, against))

@@ -70,7 +70,7 @@ def build_causal(
         annotations: CausalChaos' Annotations.csv, CSV or JSON Lines with the same columns, or `sample` for the
             built-in sample.
         columns: Names of columns in your file that differ from the defaults, such as question=Q,answer=A.
-        videos: Folder of the episodes, if different from the folder of the annotations.
+        videos: Folder with the episodes, if different from the folder with the annotations.
         fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
             or JSON. Frames are then located by time instead of by number.
         offsets: CSV with the columns Episode and Offset (frames to add for your copies), or your own frame
@@ -98,21 +98,21 @@ def build_causal(
             Without a limit, the rarest option is often correct. 0 sets no limit, as in the release.
         ties: Order of equally scored candidates: random for each pair of questions (drawn), or by id, as in the
             release.
-        confuse: Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.
+        confuse: Maximum number of distractors that causal_confusion replaces per question. 0 skips that config.
         twins: Confuse correct options and distractors alike, so that a counterpart reveals nothing; or only
             correct ones, as in the paper. `imitate_release` and `llm_model` imply right.
         cast: Names in addition to those found in the annotations: one per line, optionally with `, female` or `,
             male`.
         tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
-        llm_model: Model of the endpoint; without `llm_base_url`, folder of a transformers model.
+        llm_model: Name of the model at the endpoint or, without `llm_base_url`, folder with a transformers model.
         render: Cut the clips, or write only the other tables.
         crf: x264's constant rate factor; lower values give better quality.
         preset: x264's preset.
         audio: Drop or keep the audio.
         seed: Random seed.
         split: Splits to build.
-        limit: Build only the first N units by id, for a trial.
+        limit: Build only the first N units by id, as a trial run.
         allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
             `max_skip`.
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
@@ -205,13 +205,13 @@ def build_clavi(
     and 19 yes/no questions per video. The output is a Parquet dataset that datasets.load_dataset opens.
 
     Args:
-        charades: Folder of the Charades annotations, or `sample` for the built-in sample.
+        charades: Folder with the Charades annotations, or `sample` for the built-in sample.
         causalchaos: CausalChaos' Annotations.csv: the events of its questions.
         youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
         segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
             ActivityNet Captions; or the word `sample`.
-        videos: Folder of the videos, if different from the folder of the annotations.
-        charades_sta: Folder of charades_sta_train.txt and charades_sta_test.txt, if different from that of the
+        videos: Folder with the videos, if different from the folder with the annotations.
+        charades_sta: Folder with charades_sta_train.txt and charades_sta_test.txt, if different from that of the
             annotations (for `source` sta).
         source: Segments of Charades: its action classes, or Charades-STA's sentences.
         rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
@@ -244,7 +244,7 @@ def build_clavi(
         audio: Drop the sound, or cut and reorder it with the picture.
         seed: Random seed.
         split: Splits to build.
-        limit: Build only the first N units by id, for a trial.
+        limit: Build only the first N units by id, as a trial run.
         allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
             `max_skip`.
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
@@ -310,16 +310,16 @@ def build_decomp(
     contradicts itself.
 
     Args:
-        charades: Folder of the Charades annotations from which to generate questions, or `sample` for the built-
-            in sample.
+        charades: Folder with the Charades annotations from which to generate questions, or `sample` for the
+            built-in sample.
         agqa: Folder that contains AGQA 2.0's train_balanced.txt and test_balanced.txt, or one of these files.
-        release_hierarchies: Folder of the hierarchies published with AGQA-Decomp: the <video>.json files of one
+        release_hierarchies: Folder with the hierarchies published with AGQA-Decomp: the <video>.json files of one
             split, or both splits.
         graphs: AGQA's scene graphs for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder of
             both.
-        action_genome: Folder of Action Genome's annotations, which add contact and spatial relations to Charades'
-            actions.
-        videos: Folder of the videos, if different from the folder of the annotations.
+        action_genome: Folder with the Action Genome annotations, which add contact and spatial relations to
+            Charades' actions.
+        videos: Folder with the videos, if different from the folder with the annotations.
         embed: Store the videos in the dataset, or only their ids. auto stores only the videos of the built-in
             sample.
         wording: Wording of sub-questions: ours, or that of the AGQA-Decomp authors' engine. Roots keep their
@@ -327,8 +327,8 @@ def build_decomp(
         max_questions_per_video: Maximum number of generated questions per video, sampled from all templates.
         seed: Random seed.
         split: Splits to build.
-        limit: Use only the first N videos by id, for a trial. Generated questions are balanced over these videos,
-            or over the first 200 if N is smaller.
+        limit: Use only the first N videos by id, for trial runs. Generated questions are balanced over these
+            videos, or over the first 200 if N is smaller.
         allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
             `max_skip`.
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.
@@ -407,11 +407,11 @@ def build_perturbed(
     split: test of MSR-VTT, validation of YouCook2.
 
     Args:
-        msrvtt: Folder or file of the MSR-VTT annotations, or `sample` for the built-in sample.
-        youcook2: Folder of the YouCook2 annotations.
+        msrvtt: Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.
+        youcook2: Folder with the YouCook2 annotations.
         captions: Captions of any other dataset: CSV or JSON Lines with video, caption and, optionally, start,
             end, id, split.
-        videos: Folder of the videos, if different from the folder of the annotations.
+        videos: Folder with the videos, if different from the folder with the annotations.
         perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
             temporal) or all.
         severity: Severities, such as 3, 1-5 or 1,3,5.
@@ -432,11 +432,11 @@ def build_perturbed(
         tagger: Part-of-speech tagger; auto uses NLTK's if its data is installed, else Pattern's.
         mlm: Masked language model for mlm_suggestion: a folder, or a name on the Hub.
         translate: Two translation models for back_trans, one for each direction: folders, or names on the Hub.
-        glove: File of GloVe vectors for swap_syn_word_embedding.
+        glove: File with GloVe vectors for swap_syn_word_embedding.
         sbert: Sentence-transformers model: a folder, or a name on the Hub.
         seed: Random seed.
         split: Splits to build.
-        limit: Build only the first N units by id, for a trial.
+        limit: Build only the first N units by id, as a trial run.
         allow_missing: Continue without videos that are missing or cannot be opened. They do not count towards
             `max_skip`.
         max_skip: Maximum share of units that may be skipped because of faulty videos; above it, the build fails.

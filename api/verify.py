@@ -67,8 +67,8 @@ def verify(
         out: The output of a build.
         decode: Decode the videos and compare frames.
         workers: Number of processes that decode and render videos.
-        sources: Folder of the source videos (and annotations) with which to repeat the build, or the word "sample".
-        annotations: File or folder of the annotations, if they are not in `sources`.
+        sources: Folder with the source videos (and annotations) with which to repeat the build, or the word "sample".
+        annotations: File or folder with the annotations, if they are not in `sources`.
         sample: Number of videos to render again, or `all`. By default all if there are at most 60, otherwise 20 and at
             least 2 of each kind.
         seed: Seed of the sample of videos, as printed by an earlier run.
@@ -144,13 +144,13 @@ def published(
     from ..exports.hub.signature import signature_check
 
     if (identity is None) != (issuer is None) or (identity is not None and signed_by is not None):
-        raise UsageError("Give --identity and --issuer together, and not with --signed-by.")
+        raise UsageError("Pass --identity and --issuer together, and not with --signed-by.")
     checks: dict[str, Check] = {}
     if fingerprint is not None:
         wanted = fingerprint.strip().lower()
         if not FINGERPRINT.fullmatch(wanted):
             raise UsageError(
-                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Give its first 16 to 64 hexadecimal "
+                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Pass its first 16 to 64 hexadecimal "
                 "digits."
             )
         checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
@@ -166,7 +166,7 @@ def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
 
 
 def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder of the source videos, or that of the built-in sample for the word "sample".
+    """Return the folder with the source videos, or that of the built-in sample for the word "sample".
 
     Raises:
         UsageError: The folder does not exist.
@@ -182,6 +182,6 @@ def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | No
     folder = Path(given).expanduser()
     if not folder.is_dir():
         raise UsageError(
-            f"sources: there is no folder {given}. Give the folder of the source videos, or the word `sample`."
+            f"sources: there is no folder {given}. Pass the folder with the source videos, or the word `sample`."
         )
     return folder

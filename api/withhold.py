@@ -69,7 +69,7 @@ def withhold(out: Path | str, *, to: Path | str, split: str = "test", contact: s
                 "`Benchmark.public`."
             )
         if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} is not empty. Give a new or empty folder with --to.")
+            raise InputError(f"{folder} is not empty. Choose a new or empty folder with --to.")
         work = withholding(output, benchmark.tables(output), benchmark.public(output.info), split, contact)
         output.complete()
         with writing_to(folder):

@@ -289,7 +289,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a unit of `work`")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=2)
-    parser.add_argument("--youcook2", type=Path, help="folder of the YouCook2 annotations, for `paper`")
+    parser.add_argument("--youcook2", type=Path, help="folder with the YouCook2 annotations, for `paper`")
     parser.add_argument("--machines", type=int, default=50)
     parser.add_argument("--cores", type=int, default=16, help="cores per machine")
     parser.add_argument("--here", action="store_true", help="measure in this process")

@@ -64,7 +64,7 @@ def suite(folder: Path) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--charades", type=Path, required=True, help="folder of Charades' annotations")
+    parser.add_argument("--charades", type=Path, required=True, help="folder with the Charades annotations")
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-score-") as name:

@@ -27,7 +27,7 @@ class Sources:
 
     Attributes:
         folders: Folders to search for annotations and videos, in order.
-        videos: Folder of the videos, if known.
+        videos: Folder with the videos, if known.
         given: Build options by keyword. Files named here are not searched for.
     """
 

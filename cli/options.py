@@ -49,7 +49,7 @@ def _joined(each: Field, value: Any, more: Sequence[str]) -> Any:
     if not more:
         return value
     if value == each.default:
-        raise click.UsageError(f"{' '.join(more)} does not belong to any option. Give values after --{each.flag}.")
+        raise click.UsageError(f"{' '.join(more)} does not belong to any option. Add values after --{each.flag}.")
     return (*value, *more)
 
 

@@ -122,7 +122,7 @@ def open_folder(path: Path, about: Mapping[str, Any], *, force: bool) -> ExportF
     if not force and (complete or not same):
         what = "an export" if complete else "an unfinished export of another output or with other options"
         raise InputError(
-            f"{path} already contains {what}. Give a new or empty folder with --to, or overwrite it with --force."
+            f"{path} already contains {what}. Choose a new or empty folder with --to, or overwrite it with --force."
         )
     with writing_to(path):
         remove_temporaries(path)
@@ -133,7 +133,7 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
     with writing_to(folder):
         if not folder.is_dir():
             if os.path.lexists(folder):
-                raise InputError(f"{folder} is a file. Give a new or empty folder with --to.")
+                raise InputError(f"{folder} is a file. Choose a new or empty folder with --to.")
             return None
         if not any(folder.iterdir()):
             return None
@@ -147,7 +147,7 @@ def _earlier(folder: Path, kind: str) -> dict[str, Any] | None:
     receipts = isinstance(files, dict) and all(isinstance(each, dict) for each in files.values())
     if not (ours and receipts and all(map(_below, files or ()))):
         raise InputError(
-            f"{folder} is not empty and does not contain {ABOUT} of an export in this format. Give a new or empty "
+            f"{folder} is not empty and does not contain {ABOUT} of an export in this format. Choose a new or empty "
             "folder with --to."
         )
     return found
@@ -185,5 +185,5 @@ def writing_to(folder: Path) -> Iterator[None]:
         if isinstance(error, OutputError):
             raise
         raise OutputError(
-            f"cannot write {folder}: {error.strerror or error}. Give a writable folder with --to."
+            f"cannot write {folder}: {error.strerror or error}. Choose a writable folder with --to."
         ) from error

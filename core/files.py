@@ -143,7 +143,7 @@ def output_error(error: OSError, path: Path) -> OutputError:
             f"{path} is temporarily unreachable: {error.strerror or error}. Finished work is kept: run the same "
             "command again to continue."
         )
-    advice = "Give a writable folder with --out."
+    advice = "Choose a writable folder with --out."
     if path.is_relative_to(user_cache()):
         advice = "Set XDG_CACHE_HOME to a writable folder."
     return OutputError(f"cannot write {path}: {error.strerror or error}. {advice}")

@@ -25,7 +25,7 @@ def without_tags(value: Any) -> Any:
 
 
 def as_text(text: object) -> EscapedMarkdown:
-    """Escape a text so that Markdown shows it literally on one line, without links, images or HTML."""
+    """Escape text so that Markdown renders it literally on one line, without links, images or HTML."""
     plain = printable(BLANK.sub(" ", str(text))).strip()
     plain = re.sub(r"&(?=[#A-Za-z])", "&amp;", plain)
     plain = LEADING.sub(lambda match: f"{match[1] or ''}\\", SPECIAL.sub(r"\\\g<0>", plain))

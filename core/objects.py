@@ -55,7 +55,7 @@ class Lost(Exception):
 def address(path: Path | str) -> str | None:
     """Return the URL in a path, or None for a local path. Raise UsageError if the URL has no bucket."""
     if WITHOUT_BUCKET.fullmatch(os.fspath(path)):
-        raise UsageError(f"{path} has no bucket. Give a URL such as s3://bucket/prefix.")
+        raise UsageError(f"{path} has no bucket. Pass a URL such as s3://bucket/prefix.")
     found = ADDRESS.fullmatch(os.fspath(path))
     if found is None:
         return None
@@ -170,7 +170,7 @@ def objects_at(path: Path | str) -> Objects:
     url = address(path)
     if url is None:
         raise UsageError(
-            f"{path} is not a URL of object storage. Give one such as s3://bucket/prefix, gs://… or az://…."
+            f"{path} is not a URL of object storage. Pass one such as s3://bucket/prefix, gs://… or az://…."
         )
     _obstore()
     return Objects(url)

@@ -87,7 +87,7 @@ class BuildSettings:
 
     seed: int = option(0, "Random seed.", minimum=0)
     split: str = option("all", "Splits to build.", content=False)
-    limit: int | None = option(None, "Build only the first N units by id, for a trial.", minimum=1, content=False)
+    limit: int | None = option(None, "Build only the first N units by id, as a trial run.", minimum=1, content=False)
     allow_missing: bool = option(
         False,
         "Continue without videos that are missing or cannot be opened. They do not count towards --max-skip.",

@@ -224,9 +224,9 @@ def open_output(path: Path) -> FinishedOutput:
         if started:
             raise InputError(f"{path} has an unfinished build: run the same build command again to continue.")
         if not path.exists():
-            raise UsageError(f"{path} does not exist. Give the --out folder of a build.")
+            raise UsageError(f"{path} does not exist. Pass the --out folder of a build.")
         raise InputError(
-            f"{path} is not the output of a build: it has no build.json. Give the --out folder of a build."
+            f"{path} is not the output of a build: it has no build.json. Pass the --out folder of a build."
         )
     return FinishedOutput(path, _info(read_own(file, errors="replace"), str(file)))
 
@@ -238,7 +238,7 @@ def _open_address(path: Path) -> FinishedOutput:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} has an unfinished build: run the same build command again.")
         raise UsageError(
-            f"{objects.url} is not the output of a build: it has no build.json. Give the --out of a build."
+            f"{objects.url} is not the output of a build: it has no build.json. Pass the --out of a build."
         )
     return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 

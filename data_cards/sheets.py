@@ -26,7 +26,7 @@ def fitted(frame: Picture, side: int) -> tuple[int, int]:
 
 
 class Sheet:
-    """A white image on which pictures and texts are placed, at positions in pixels."""
+    """A white canvas for images and text, with positions in pixels."""
 
     def __init__(self, width: int, height: int):
         self._image = Image.new("RGB", (width, height), "white")

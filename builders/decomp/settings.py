@@ -40,7 +40,7 @@ class DecompSettings(BuildSettings):
 
     charades: str | None = option(
         None,
-        "Folder of the Charades annotations from which to generate questions, or `sample` for the built-in sample.",
+        "Folder with the Charades annotations from which to generate questions, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: SAMPLE if given == SAMPLE else "CHARADES_DIR",
         found_by="Charades_v1_*.csv",
@@ -54,7 +54,7 @@ class DecompSettings(BuildSettings):
     )
     release_hierarchies: Path | None = option(
         None,
-        "Folder of the hierarchies published with AGQA-Decomp: the <video>.json files of one split, or both splits.",
+        "Folder with the hierarchies published with AGQA-Decomp: the <video>.json files of one split, or both splits.",
         content=False,
         write=lambda given: "HIERARCHIES_DIR",
         found_by=ITSELF,
@@ -69,14 +69,17 @@ class DecompSettings(BuildSettings):
     )
     action_genome: Path | None = option(
         None,
-        "Folder of Action Genome's annotations, which add contact and spatial relations to Charades' actions.",
+        "Folder with the Action Genome annotations, which add contact and spatial relations to Charades' actions.",
         content=False,
         write=lambda given: "ACTION_GENOME_DIR",
         found_by="*.pkl",
         counts=of_charades,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
+        None,
+        "Folder with the videos, if different from the folder with the annotations.",
+        content=False,
+        record="never",
     )
     embed: Literal["auto", "yes", "no"] = option(
         "auto",
@@ -96,7 +99,7 @@ class DecompSettings(BuildSettings):
     )
     limit: int | None = option(
         None,
-        "Use only the first N videos by id, for a trial. Generated questions are balanced over these videos, or over "
+        "Use only the first N videos by id, for trial runs. Generated questions are balanced over these videos, or over "
         "the first 200 if N is smaller.",
         minimum=1,
         content=False,

@@ -119,7 +119,7 @@ def load(
     Args:
         out: Output of `build-perturbed`, with or without videos.
         name: Name of a perturbation, or "clean".
-        videos: Folder of the source videos.
+        videos: Folder with the source videos.
         severity: Severity to include; defaults to all.
         split: Split to include; defaults to all.
         frames: Frames of each clip: all (None); a number n of evenly spaced frames, floor(k (length - 1) / (n - 1)),

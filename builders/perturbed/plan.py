@@ -67,8 +67,8 @@ def plan_perturbed(
     for unit_id, times in Counter(unit.id for unit in units).items():
         if times > 1:
             raise InputError(
-                f"two units would have the same id {unit_id!r}, because one video is named like another, followed by "
-                f"a perturbation or split. Rename the video {unit_id}."
+                f"two units would have the same id {unit_id!r}, because the name of one video is that of another "
+                f"plus a perturbation or split. Rename the video {unit_id}."
             )
     tables = text_tables(settings.text_perturbations)
     if settings.perturbations:

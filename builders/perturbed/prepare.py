@@ -98,7 +98,7 @@ def check_together(settings: PerturbedSettings) -> None:
     """Raise UsageError if options contradict each other."""
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
-        raise UsageError(f"Give exactly one of {', '.join(given)}.")
+        raise UsageError(f"Pass exactly one of {', '.join(given)}.")
     if settings.text_perturbations and not worded(settings):
         raise UsageError("--text-perturbations needs --modality text, multimodal or all.")
     if settings.pairs and not combined(settings):

@@ -163,7 +163,7 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Give a folder of <setting>.npy, .safetensors or .jsonl.")
+        raise UsageError(f"there is no folder {folder}. Pass a folder of <setting>.npy, .safetensors or .jsonl.")
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in MATRIX_KINDS and path.is_file():

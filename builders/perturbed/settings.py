@@ -70,14 +70,14 @@ class PerturbedSettings(BuildSettings):
 
     msrvtt: str | None = option(
         None,
-        "Folder or file of the MSR-VTT annotations, or `sample` for the built-in sample.",
+        "Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.",
         content=False,
         write=lambda given: "sample" if given == "sample" else "DIR",
         found_by="*",
         or_file=True,
     )
     youcook2: Path | None = option(
-        None, "Folder of the YouCook2 annotations.", content=False, write=lambda given: "DIR", found_by="*"
+        None, "Folder with the YouCook2 annotations.", content=False, write=lambda given: "DIR", found_by="*"
     )
     captions: Path | None = option(
         None,
@@ -86,7 +86,10 @@ class PerturbedSettings(BuildSettings):
         content=False,
     )
     videos: Path | None = option(
-        None, "Folder of the videos, if different from the folder of the annotations.", content=False, record="never"
+        None,
+        "Folder with the videos, if different from the folder with the annotations.",
+        content=False,
+        record="never",
     )
     perturbations: tuple[str, ...] = option(
         ("all",),
@@ -173,7 +176,7 @@ class PerturbedSettings(BuildSettings):
     )
     glove: Path | None = option(
         None,
-        "File of GloVe vectors for swap_syn_word_embedding.",
+        "File with GloVe vectors for swap_syn_word_embedding.",
         metavar="FILE",
         shown="neighbours of the SBERT model",
         exists=True,

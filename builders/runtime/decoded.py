@@ -1,4 +1,4 @@
-"""Verify embedded videos by decoding them and comparing them with their rows, with other videos, and in decord."""
+"""Verify embedded videos: decode them, and compare them with their rows, with each other, and with decord."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def read_answers(
         if about["output"]["fingerprint"] != fingerprint:
             raise InputError(
                 f"{scores} contains scores of another output (fingerprint {about['output']['fingerprint'][:16]}, not "
-                f"{fingerprint[:16]}). Give scores of {output.path}, or score it again."
+                f"{fingerprint[:16]}). Provide scores of {output.path}, or score it again."
             )
         try:
             shown = score_page(about)
@@ -167,7 +167,7 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
         raise InputError(
-            f"{folder} scores the predictions {name}, which are not beside it. Give them with --predictions."
+            f"{folder} scores the predictions {name}, which are not beside it. Pass them with --predictions."
         )
     if path.is_file() and "sha256" in named and sha256_file(path) != named["sha256"]:
         raise InputError(
@@ -191,7 +191,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
         raise UsageError(
-            f"there is no audit {file}. Give a JSON file with `audits`, or the folder that contains audit.json."
+            f"there is no audit {file}. Pass a JSON file with `audits`, or the folder that contains audit.json."
         )
     try:
         content = parse_json(read_text(file))

@@ -84,7 +84,7 @@ def write_gallery(
         if about.answered:
             what.append(" that the predictions answer")
         raise InputError(
-            f"{output.path} has no {gallery.noun}{''.join(what)}. Give another --split or other predictions."
+            f"{output.path} has no {gallery.noun}{''.join(what)}. Choose another --split or other predictions."
         )
     place = open_folder(folder, kept, force=force)
     stored = [] if about.embed == "none" else list(_stored(output, exhibits))

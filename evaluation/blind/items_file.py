@@ -56,7 +56,7 @@ def read_asked(
     if unknown:
         raise UsageError(f"unknown column {', '.join(unknown)}. Columns that can be named: {', '.join(NAMES)}.")
     if not path.exists():
-        raise UsageError(f"{path} does not exist. Give the output of a build, or a file of your own questions.")
+        raise UsageError(f"{path} does not exist. Pass the output of a build, or a file with your own questions.")
     rows = read_predictions(path).rows
     there = {name for row in rows for name in row}
     missing = [column for column in (columns or {}).values() if column not in there]

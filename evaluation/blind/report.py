@@ -17,7 +17,7 @@ VERSION = 1
 
 @dataclass(frozen=True, eq=False)
 class Titled:
-    """The audit of a table and split, which are "" if a file does not state them."""
+    """The audit of one table and split. Both are "" if the audited file does not name them."""
 
     config: str
     split: str

@@ -126,7 +126,7 @@ def count(
     asked = AnswerCounts()
     for video in videos:
         if video.video_id in found:
-            raise InputError(f"video {video.video_id!r} occurs twice. Give all graphs about a video together.")
+            raise InputError(f"video {video.video_id!r} occurs twice. Provide all graphs about a video together.")
         used = dict.fromkeys(key for graph in video.graphs for key in graph.nodes)
         for graph in video.graphs:
             check_graph(graph, video.nodes)
@@ -146,12 +146,12 @@ def count(
         asked.graphs += sum(bool(graph.edges) for graph in video.graphs)
         asked.isolated += sum(not graph.edges for graph in video.graphs)
     if not asked.graphs + asked.isolated:
-        raise InputError("there are no question graphs to score. Give the graphs of at least one video.")
+        raise InputError("there are no question graphs to score. Provide the graphs of at least one video.")
     names = sorted({name for sums in found.values() for name in sums.counts})
     if not names:
         raise InputError(
             "nothing in these question graphs can be scored: no scored question has a correct answer, and no two "
-            "answers can be compared. Give graphs with correct answers, and answers to their questions."
+            "answers can be compared. Provide graphs with correct answers, and answers to their questions."
         )
     sources = sorted(found)
     totals, counts = (

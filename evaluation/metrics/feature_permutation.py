@@ -61,7 +61,7 @@ def categories_of(given: Predictions, items: Items) -> list[str]:
     if missing:
         raise InputError(
             f"{given.path}: {len(missing):,} of {len(items.ids):,} items have no category ({', '.join(missing[:5])}). "
-            "Give the file written by `stressreel score modalities --items FILE` for the same questions."
+            "Pass the file written by `stressreel score modalities --items FILE` for the same questions."
         )
     return [found[item] for item in items.ids]
 

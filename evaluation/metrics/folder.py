@@ -76,11 +76,11 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
         mine, theirs = (_of_what(each, by_name=beside) for each in (scored, earlier))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
-            f"{folder} contains files other than scores, so it was left unchanged. Give another folder with --out."
+            f"{folder} contains files other than scores, so it was left unchanged. Choose another folder with --out."
         ) from error
     if mine != theirs and not force:
         raise InputError(
-            f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Give another folder "
+            f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Choose another folder "
             "with --out, or --force to overwrite it."
         )
     return figures
@@ -114,12 +114,12 @@ def read_scores(path: Path) -> SavedScores:
     """
     if not path.exists():
         raise UsageError(
-            f"{path} does not exist. Give a folder written by `stressreel score`, or a file with --on OUT."
+            f"{path} does not exist. Pass a folder written by `stressreel score`, or a file with --on OUT."
         )
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
-            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Give folders written by `stressreel "
+            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel "
             "score`, or two predictions files and --on OUT."
         )
     try:

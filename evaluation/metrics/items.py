@@ -90,7 +90,7 @@ def read_items(
         with reading(path) as output:
             items = of_output(output, config, split)
     elif not path.exists():
-        raise UsageError(f"{path} does not exist. Give the output of a build, or a file of your own questions.")
+        raise UsageError(f"{path} does not exist. Pass the output of a build, or a file with your own questions.")
     elif config is not None or split not in (None, ALL):
         raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")
     else:
@@ -113,7 +113,7 @@ def _of_file(path: Path, first: int, judged: bool) -> Items:
     if "" in sources and any(sources):
         name = column(given, SOURCES)
         raise InputError(
-            f"{path}: {ids[sources.index('')]!r} has no {name}. Give it in every row or in none; without it, every "
+            f"{path}: {ids[sources.index('')]!r} has no {name}. Provide it in every row or in none; without it, every "
             "question counts as a separate source video."
         )
     options: list[Sequence[str]] = [()] * len(ids)
@@ -166,8 +166,8 @@ def right_option(row: Mapping[str, Any], column: str, options: Sequence[str], wh
     if right is None:
         raise InputError(
             f"{what} has {column} {value!r}, which is not one of its options, or is ambiguous ({', '.join(options)}). "
-            f"`{INDEX}` counts from 0, numbers in other columns from {first}. Give options that begin with a number "
-            "by letter or text. Without `options`, answers are yes or no."
+            f"`{INDEX}` counts from 0, numbers in other columns from {first}. Refer to options that begin with a "
+            "number by letter or text. Without `options`, answers are yes or no."
         )
     return right
 

@@ -80,7 +80,7 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
         if not isinstance(found, dict) or "id" not in found:
             raise InputError(
                 f"{path}: a line or sample has no {LOGGED!r}: it belongs to a task that was not written by "
-                "`stressreel export`. Give only the logs of exported tasks."
+                "`stressreel export`. Pass only the logs of exported tasks."
             )
         item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
         row = by_item.get(item)

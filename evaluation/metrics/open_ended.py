@@ -86,7 +86,7 @@ def per_text(
     except ModuleNotFoundError as error:
         raise named(error, "score open-ended") from error
     if not texts:
-        raise InputError("there are no texts to score. Give at least one prediction.")
+        raise InputError("there are no texts to score. Provide at least one prediction.")
     found = {number: [words(text) or NO_WORDS[0]] for number, text in enumerate(texts)}
     right = {number: [words(text) or NO_WORDS[1]] for number, text in enumerate(references)}
     bleu = BleuScorer(n=len(GRAMS))

@@ -64,14 +64,14 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         if not rows and not logs:
             raise InputError(
                 f"{path} contains no lmms-eval sample logs ({LOGS[0]}), inspect-ai logs ({LOGS[1]} or JSON) or "
-                "VLMEvalKit results. Give a file, or run lmms-eval with --log_samples."
+                "VLMEvalKit results. Pass a file, or run lmms-eval with --log_samples."
             )
         if not rows:
             raise InputError(f"{path}: its sample logs are empty, or contain no scored sample.")
         return Predictions(path, rows)
     if not path.exists():
         raise UsageError(
-            f"there is no predictions file {path}. Give JSON lines, CSV or Parquet with `id` and `answer`."
+            f"there is no predictions file {path}. Pass JSON lines, CSV or Parquet with `id` and `answer`."
         )
     if path.suffix.lower() not in READERS:
         raise InputError(
@@ -117,7 +117,7 @@ def _at_most(most: int, rows: Iterable[dict[str, Any]], path: Path) -> list[dict
     found = list(islice(rows, most + 1))
     if len(found) > most:
         raise InputError(
-            f"{path} has more than {most:,} rows, far more than there are questions. Give one row for each question."
+            f"{path} has more than {most:,} rows, far more than there are questions. Provide one row per question."
         )
     return found
 
@@ -203,7 +203,7 @@ def _parquet(path: Path) -> Iterator[dict[str, Any]]:
             if size > room or about.num_rows > room:
                 raise InputError(
                     f"{path} has {about.num_rows:,} rows and {size:,} bytes when unpacked, which is implausible for "
-                    "its size. Give one row for each question, and only the columns needed."
+                    "its size. Provide one row per question, and only the columns needed."
                 )
             texts = text_columns(about.schema)
         with pq.ParquetFile(path, read_dictionary=texts) as file:

@@ -126,7 +126,7 @@ def _fault(graph: QuestionGraph, nodes: Sequence[Node | None]) -> str:
         return f"ends with {last}. The last node must be the root."
     for key, node in zip(graph.nodes, nodes, strict=True):
         if node is None:
-            return f"has the node {key!r}, which is not a question of that video. Give the questions of all nodes."
+            return f"has the node {key!r}, which is not a question of that video. Pass the questions of all nodes."
         if node.kind not in GROUP_OF:
             return f"has {key!r} of kind {node.kind!r}. Kinds are {', '.join(GROUP_OF)}."
         if node.video_id != graph.video_id:

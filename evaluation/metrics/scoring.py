@@ -94,7 +94,7 @@ def score(
         if scoring.similarity is None:
             raise InputError(
                 f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval task to score "
-                "by similarities. Give --predictions."
+                "by similarities. Pass --predictions."
             )
         return scoring.similarity(output, similarity, options)
     if predictions is None:

@@ -212,7 +212,7 @@ def load_language_model(name: str) -> LanguageModel:
     Raises:
         InputError: transformers is not installed, or the model does not exist.
     """
-    advice = "Give --lm the folder of a causal language model of transformers, or its name on the hub."
+    advice = "Pass the folder or Hub name of a causal language model with --lm."
     try:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer

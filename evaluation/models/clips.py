@@ -245,7 +245,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
         InputError: Videos are missing, or a question has none.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Give the folder of the videos with --videos.")
+        raise UsageError(f"there is no folder {folder}. Pass the folder with the videos using --videos.")
     silent = next((question for question in questions if question.clip is None), None)
     if silent is not None:
         raise InputError(
@@ -259,7 +259,7 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     missing = sorted(names - set(found))
     if missing:
         raise InputError(
-            f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Give the folder "
+            f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Pass the folder "
             "of the videos with --videos."
         )
     return FolderClips(found)

@@ -208,7 +208,7 @@ def check_address(url: str) -> None:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(
-            "--endpoint is not a URL. Give the base URL of an OpenAI-compatible API, such as http://localhost:8000/v1."
+            "--endpoint is not a URL. Pass the base URL of an OpenAI-compatible API, such as http://localhost:8000/v1."
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(

@@ -50,12 +50,12 @@ class AnswerJournal:
         except Timeout:
             raise OutputError(f"another run is writing {self.path}. Wait for it, or give another --to.") from None
         except OSError as error:
-            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Give another --to.") from error
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
         try:
             self._open()
         except OSError as error:
             self._lock.release()
-            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Give another --to.") from error
+            raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
         except BaseException:
             self._lock.release()
             raise
@@ -125,7 +125,7 @@ class AnswerJournal:
             was, now = ({name: each.get(name) for name in differing} for each in (before, asked))
             raise MismatchError(
                 f"{self.path} contains answers from a run with different settings: {_shown(was)}; now: {_shown(now)}. "
-                "Give another --to, or --fresh to ask everything again."
+                "Choose another --to, or --fresh to ask everything again."
             )
 
     def _take(self, content: Mapping[str, Any], number: int) -> None:
@@ -143,7 +143,7 @@ class AnswerJournal:
 
     def _odd(self, number: int) -> InputError:
         return InputError(
-            f"{self.path}, line {number}, is not a valid line of an answer journal. Remove the file or give another "
+            f"{self.path}, line {number}, is not a valid line of an answer journal. Remove the file, or choose another "
             "--to."
         )
 

@@ -83,12 +83,12 @@ class LocalModel:
         except (OSError, ValueError, ImportError, KeyError, RuntimeError, unsafe) as error:
             sought = "" if here else " There is no such folder, so the model was looked up on the Hub."
             raise InputError(
-                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Give the folder or Hub name "
+                f"--transformers {self.name!r} cannot be loaded: {_line(error)}.{sought} Pass the folder or Hub name "
                 "of a model for images and text (AutoModelForImageTextToText)."
             ) from error
         if not getattr(self.processor, "chat_template", None):
             raise InputError(
-                f"--transformers {self.name!r} has no chat template, which prompts need. Give an instruction-tuned "
+                f"--transformers {self.name!r} has no chat template, which prompts need. Use an instruction-tuned "
                 "model."
             )
         if self.send != "frames":

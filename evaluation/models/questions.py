@@ -218,7 +218,7 @@ def questions_of_file(path: Path, *, limit: int | None = None) -> list[Question]
 
 
 def _no_output(*_: Any) -> Any:
-    raise UsageError("this is the output of a build, not a file of questions.")
+    raise UsageError("this is the output of a build, not a file with questions.")
 
 
 def _times(row: Mapping[str, Any], what: str) -> tuple[float | None, float | None]:

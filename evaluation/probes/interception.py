@@ -293,7 +293,7 @@ class AttentionInterception(TorchFunctionMode):
             shapes = sorted({shape for tally in missed for shape in tally.other})
             why = (
                 f"their softmax has the shapes {', '.join(map(str, shapes[:8]))}, the labels {self.streams.lengths()}. "
-                "Give labels that match, or select other modules with `layers`."
+                "Pass labels that match, or select other modules with `layers`."
                 if shapes
                 else "they call no softmax that torch exposes (a fused or compiled kernel, or their own formula). "
                 "Use eager attention, or select other modules with `layers`."

@@ -188,7 +188,7 @@ def simulate(alpha: float, seed: int, *, steps: int = STEPS, tested: int = 1024)
 
 
 def sweep(alphas: Sequence[float], seeds: Sequence[int], *, steps: int = STEPS, workers: int = 1) -> list[Outcome]:
-    """Run the simulation for every coupling and seed, and return the outcomes in this order."""
+    """Run the simulation for every coupling and seed, and return the outcomes in that order."""
     wanted = [(alpha, seed) for alpha in alphas for seed in seeds]
     found: dict[tuple[float, int], Outcome] = {}
     with Workers(workers) as pool, Progress("training", len(wanted), "model", brief=True) as progress:

@@ -62,7 +62,7 @@ class BackwardsSettings(BuildSettings):
     """The options of `stressreel build backwards`."""
 
     captions: str = option("", "CSV or JSON lines of captioned clips, or `sample`.", required=True, content=False)
-    videos: Path | None = option(None, "Folder of the videos.", content=False, record="never")
+    videos: Path | None = option(None, "Folder with the videos.", content=False, record="never")
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def create(api: HfApi, name: str, *, public: bool) -> None:
             if with_retries(lambda kind=other: api.repo_exists(name, repo_type=kind)):  # type: ignore[misc]
                 raise HubError(
                     f"{name} is a {other}, not a dataset. A dataset of the same name would be a separate repository. "
-                    "Give another name, or create the dataset yourself and push again."
+                    "Choose another name, or create the dataset yourself and push again."
                 )
         with_retries(lambda: api.create_repo(name, repo_type=DATASET, private=not public, exist_ok=True))
 

@@ -96,7 +96,7 @@ def check_names(target: Target) -> None:
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
-            f"{shortened(target.name)} is not a valid repository name. Give ORG/NAME, a user or organisation and the "
+            f"{shortened(target.name)} is not a valid repository name. Pass ORG/NAME, a user or organisation and the "
             "dataset, in letters and digits, with '-', '_' and '.' between them."
         )
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
@@ -114,19 +114,19 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
     if snapshot is None:
         return RemoteState()
     if not (snapshot.private or target.public):
-        raise HubError(f"{target.name} is public. Give --public to push there, or make it private in its settings.")
+        raise HubError(f"{target.name} is public. Pass --public to push there, or make it private in its settings.")
     earlier = build_at(api, target.name, snapshot)
     others = [name for name in snapshot.files if name not in LEFT_ALONE]
     if earlier is None and others:
         raise HubError(
             f"{target.name} contains files that `stressreel push` did not write ({', '.join(sorted(others)[:SHOWN])}). "
-            "They are unchanged. Give the name of a new or empty repository."
+            "They are unchanged. Choose the name of a new or empty repository."
         )
     before = None if earlier is None else str(earlier.get("builder"))
     if before not in (None, info["builder"]):
         raise HubError(
             f"{target.name} contains an output of {shortened(before)}, which this output of {info['builder']} would "
-            "replace. It is unchanged. Give the name of another repository."
+            "replace. It is unchanged. Choose the name of another repository."
         )
     tagged = tags(api, target.name).get(target.tag)
     if tagged is not None:
@@ -186,7 +186,7 @@ def push(
 
 
 def changes_to(snapshot: Snapshot, files: Iterable[HashedFile], tables: frozenset[str]) -> Changes:
-    """Return the changes after which a repository contains this output and no files of an earlier one."""
+    """Return the operations that add the files of this output to a repository and delete those of an earlier one."""
     wanted = {file.name: file for file in files}
     there = snapshot.files
     add = [file for name, file in wanted.items() if name not in there or not there[name].holds(file)]
@@ -310,6 +310,6 @@ def _tag(api: HfApi, target: Target, commit: str) -> str:
     if tagged != commit:
         raise HubError(
             f"{target.name} contains the output at commit {commit[:12]}, but in the meantime the tag {target.tag} was "
-            f"set to {str(tagged)[:12]}. Give another --tag."
+            f"set to {str(tagged)[:12]}. Choose another --tag."
         )
     return tagged

@@ -66,7 +66,7 @@ class Signer:
                 ) from error
             also = f" with the certificate {self.certificate}" if self.certificate else ""
             raise InputError(
-                f"{self.key} cannot sign{also} ({_said(error)}). Give a P-256, P-384 or P-521 private key as a PEM "
+                f"{self.key} cannot sign{also} ({_said(error)}). Pass a P-256, P-384 or P-521 private key as a PEM "
                 "file "
                 f"({MAKE_KEY}), and the password of an encrypted one with --password-file."
             ) from error
@@ -125,7 +125,7 @@ def signature_check(given: Path | None, identity: str | None, issuer: str | None
             ) from error
         raise InputError(
             f"--signed-by {given} is neither a P-256, P-384 or P-521 public key nor a certificate ({_said(error)}). "
-            f"Give the signer's PEM file; {MAKE_PUBLIC}."
+            f"Pass the signer's PEM file; {MAKE_PUBLIC}."
         ) from error
     return lambda output: _problems(output, config, wanted, str(given or identity))
 

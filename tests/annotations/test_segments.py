@@ -32,7 +32,7 @@ def test_a_rate_goes_with_frames(tmp_path: Path) -> None:
     mixed = csv_file(tmp_path, header, "a,1,3,,,wave", "a,,,100,150,jump")
     with pytest.raises(
         UsageError,
-        match=r"own\.csv gives times as frame numbers, first in line 3\. .*--fps 25, or use times in seconds",
+        match=r"own\.csv gives times as frame numbers \(the first is in line 3\)\. .*--fps 25, or use times in seconds",
     ):
         read_segments(mixed)
     (video,) = read_segments(mixed, rate=Fraction(25)).videos

@@ -173,7 +173,7 @@ def test_a_suite_is_asked_by_setting_or_from_recipes(built_suite: Path, built_re
 
 
 def test_modalities_of_own_items_make_importance(built: Path, tmp_path: Path) -> None:
-    """Two commands from a file of questions to modality importance."""
+    """Two commands from a file with questions to modality importance."""
     (tmp_path / "videos").mkdir()
     names = ["v", "w"]
     for name, row in zip(names, rows(built, "videos"), strict=False):
@@ -292,7 +292,7 @@ def test_nothing_is_written_over_questions_outputs_or_other_files(built: Path, t
 def test_a_folder_that_cannot_be_written_is_told_before_the_model_is_loaded(built: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     given = ("--transformers", tmp_path / "no-model", "--to", tmp_path / "file" / "a.jsonl")
-    refuses(run("stressreel", "ask", built, *given), "cannot write", "is a file. Give another path with --to")
+    refuses(run("stressreel", "ask", built, *given), "cannot write", "is a file. Choose another path with --to")
 
 
 def test_one_bad_clip_takes_its_own_questions_alone(built: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def test_items_are_not_written_where_they_should_not(built: Path, clavi: dict[st
         (built / "items.csv", "inside the output", 2),
         (tmp_path / "both.jsonl", "is an input file", 2),
         (tmp_path / "items.txt", "must end in .parquet, .csv or .jsonl", 2),
-        (tmp_path / "file" / "items.csv", "Give another path with", 1),
+        (tmp_path / "file" / "items.csv", "Choose another path with", 1),
     ):
         refuses(score(built, clavi, "--items", place), says, "--items", code=code)
     assert clavi["video+text"].read_bytes() == before

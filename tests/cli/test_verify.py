@@ -150,7 +150,7 @@ def test_what_was_built_from_is_named_as_the_build_names_it(four_pairs: Path) ->
     for given, said in (
         (("--charade", sample), "--charade is not an option of verify"),
         (("more",), "'more' is neither an option nor a value of one"),
-        (("--sources", "nowhere"), "Give the folder of the source"),
+        (("--sources", "nowhere"), "Pass the folder of the source"),
     ):
         refuses(run("stressreel", "verify", four_pairs, *given), said, code=2)
 
@@ -259,7 +259,7 @@ def test_a_build_json_of_something_else(change: dict[str, object], copy: Path) -
 @pytest.mark.parametrize("command", ["verify", "card"])
 def test_no_finished_build(command: str, tmp_path: Path) -> None:
     refuses(
-        run("stressreel", command, tmp_path / "nothing"), "does not exist. Give the --out folder of a build", code=2
+        run("stressreel", command, tmp_path / "nothing"), "does not exist. Pass the --out folder of a build", code=2
     )
     (tmp_path / "started" / ".build").mkdir(parents=True)
     refuses(run("stressreel", command, tmp_path / "started"), "run the same build command again")

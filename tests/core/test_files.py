@@ -98,7 +98,7 @@ def test_content_is_synced_before_the_rename_and_the_folder_after(
 
 
 NO_SPACE = "no space left while writing {path}. Finished work is kept: free some space and run the same command"
-REFUSED = "cannot write {path}: {words}. Give a writable folder with --out."
+REFUSED = "cannot write {path}: {words}. Choose a writable folder with --out."
 
 
 @pytest.mark.parametrize("function", ["fsync", "replace"])

@@ -47,7 +47,7 @@ def test_rows_come_by_split_of_build_json_and_in_order_of_shards(tmp_path: Path)
 
 
 def test_what_is_no_output_is_told_from_what_is_not_finished(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"absent does not exist\. Give the --out folder of a build\."):
+    with pytest.raises(UsageError, match=r"absent does not exist\. Pass the --out folder of a build\."):
         open_output(tmp_path / "absent")
     with pytest.raises(InputError, match=r"is not the output of a build: it has no build\.json"):
         open_output(tmp_path)

@@ -132,7 +132,7 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("clavi", ("nothing",), "does not exist. Give the --out folder of a build"),
+        ("clavi", ("nothing",), "does not exist. Pass the --out folder of a build"),
         ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
         ("causal", ("clavi",), "expected an output of build-causal"),
         ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),

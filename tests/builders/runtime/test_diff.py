@@ -200,7 +200,7 @@ def test_refusals(built: Path, forged: Forge, tmp_path: Path) -> None:
         "two outputs of the same",
         code=2,
     )
-    with pytest.raises(UsageError, match=r"none does not exist\. Give the --out folder"):
+    with pytest.raises(UsageError, match=r"none does not exist\. Pass the --out folder"):
         api.diff(built, tmp_path / "none")
     twice = forged(lambda content: content.rows("questions")[1].update(dict(content.rows("questions")[0])))
     with pytest.raises(InputError, match="two rows have the same question_id"):

@@ -133,6 +133,6 @@ def test_json_logs_without_samples_are_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps(content))
         with pytest.raises(InputError, match=said):
             read_predictions(path)
-    path.write_text('[{"id": 1}]')  # by itself a list of predictions, in a folder of logs none
+    path.write_text('[{"id": 1}]')  # by itself a list of predictions, in a folder with logs none
     with pytest.raises(InputError, match="has no 'stressreel'"):
         read_predictions(tmp_path)

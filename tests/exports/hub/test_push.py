@@ -108,7 +108,7 @@ def test_a_public_repository_has_to_be_asked_for(pusher: Pusher) -> None:
     assert not pusher(target=replace(TARGET, public=True)).private
     assert not pusher.repository.private
     before = len(pusher.repository.commits)
-    with pytest.raises(HubError, match=r"org/data is public\. Give --public"):
+    with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
         pusher(SECOND, info("2" * 64, "2.0.0"), Target("org/data", "v2.0.0"))
     assert len(pusher.repository.commits) == before
 
@@ -291,7 +291,7 @@ def test_a_repository_that_somebody_makes_meanwhile_is_looked_at(pusher: Pusher)
     found = inspect(pusher.api, TARGET, about)
     assert found.snapshot is None
     pusher.hub.make("org/data", private=False)
-    with pytest.raises(HubError, match=r"org/data is public\. Give --public"):
+    with pytest.raises(HubError, match=r"org/data is public\. Pass --public"):
         push(pusher.api, TARGET, about, files, found, [])
     assert len(pusher.repository.commits) == 1
 
