@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.threads import one_thread
 from .balance import balance
@@ -47,7 +48,7 @@ def mine_balanced(
         numbers[name][used] = np.arange(len(used))
         vectors[name] = embed(texts[name])
 
-    def own_numbers(row: int, some: Indices) -> list[Indices]:
+    def own_numbers(row: int, some: Indices) -> list[NDArray[np.int64]]:
         """Return the numbers of the correct text and of the candidates, by target."""
         return [
             numbers[name][np.insert(some[:, 1 + place], 0, candidates.rights[row, place])]
@@ -60,7 +61,8 @@ def mine_balanced(
             [vectors[name][one] for name, one in zip(targets, own_numbers(row, some), strict=True)], axis=1
         ).astype(np.float64)
         near = (own[1:] @ own[0].T).round(COSINE_DIGITS).max((1, 2), initial=-1)
-        return some[near < limit]
+        kept: Indices = some[near < limit]
+        return kept
 
     offers = [distinct(row, some) for row, some in enumerate(offers)]
     own = [own_numbers(row, some) for row, some in enumerate(offers)]

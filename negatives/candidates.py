@@ -317,7 +317,7 @@ class _SimilarWording:
 
 def _mentioned(caption: Caption, found: Iterable[Entity]) -> frozenset[tuple[str, ...]]:
     """Return the names of all people, and the words, that a text contains."""
-    keys = {(token.lower,) for token in caption.tokens}
+    keys: set[tuple[str, ...]] = {(token.lower,) for token in caption.tokens}
     waiting = list(found)
     while waiting:
         entity = waiting.pop()
