@@ -99,8 +99,8 @@ class DecompSettings(BuildSettings):
     )
     limit: int | None = option(
         None,
-        "Use only the first N videos by id, for trial runs. Generated questions are balanced over these videos, or over "
-        "the first 200 if N is smaller.",
+        "Use only the first N videos by id, for trial runs. Generated questions are balanced over these videos, or "
+        "over the first 200 if N is smaller.",
         minimum=1,
         content=False,
     )
