@@ -166,7 +166,7 @@ def _other_fingerprint(found: str, wanted: str) -> Iterator[str]:
 
 
 def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | None:
-    """Return the folder with the source videos, or that of the built-in sample for the word "sample".
+    """Return the folder with the source videos. The word "sample" stands for the built-in sample.
 
     Raises:
         UsageError: The folder does not exist.

@@ -69,7 +69,7 @@ def call(name: str, *arguments: object) -> str:
 
 
 def answers(out: Path, file: Path) -> None:
-    """Answer every question of an output. Answers depend only on the position of the question."""
+    """Answer every question in an output by a rule that depends only on its position."""
     from stressreel import read
 
     items = read(out).items(split="all")

@@ -30,7 +30,7 @@ def visual(sample: Sample) -> list[str]:
 
 
 def text(sample: Sample, prompt: Mapping[str, str] | None = None) -> str:
-    """Return the question of a sample, enclosed in the model's prompt."""
+    """Return the prompt that asks the model a question."""
     prompt = prompt or {}
     return f"{prompt.get('pre_prompt', '')}{sample['input']}{prompt.get('post_prompt', '')}"
 

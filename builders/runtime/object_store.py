@@ -1,4 +1,4 @@
-"""Build into object storage, where files and receipts of units are objects. The work folder is local.
+"""Build into object storage. The files and the receipt of every unit are objects; the work folder is local.
 
 PREFIX/.build/lock            lock of the current driver, renewed every few seconds; only one driver at a time
 PREFIX/.build/plan.json       hash of the started plan

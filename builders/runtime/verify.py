@@ -66,7 +66,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Return whether there are no problems, and every requested check was possible."""
+        """Return whether all requested checks could be run and found no problem."""
         return self.count == 0 and not self.unverified
 
     def __str__(self) -> str:

@@ -99,7 +99,7 @@ def audit(
 
 
 def part_of(asked: BlindQuestion) -> str:
-    """Return the part to which a question belongs, which is "yes/no" or "choice" unless the question states it."""
+    """Return the part to which a question belongs: the one it names, or else "yes/no" or "choice"."""
     return asked.part or ("yes/no" if asked.yes_no else "choice")
 
 

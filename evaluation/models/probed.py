@@ -39,7 +39,8 @@ class Condition:
 def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: str) -> list[Condition]:
     """Return the conditions in the paper's Table 1: the baseline, removed inputs, and short-circuits.
 
-    `short_circuits` are names in `evaluation.probes.quadrants.SHORT_CIRCUITS`, or a single "all" for the paper's four.
+    `short_circuits` contains names from `evaluation.probes.quadrants.SHORT_CIRCUITS`, or only "all", which selects the
+    four of the paper.
     `usual` contains the modalities of the baseline: "video", or "both" with subtitles.
 
     Raises:
