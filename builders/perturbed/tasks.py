@@ -49,8 +49,8 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
     Offered captions must differ from each other and from the clip's own in every setting, as compared by
     `evaluation.metrics.answers.plain`. A perturbation can make captions equal: without nouns, "a dog runs" and "a cat
     runs" are the same. If fewer than four captions differ under all perturbations, captions that a perturbation makes
-    equal are replaced for that perturbation. A clip with too few replacements is excluded from all settings, because robustness compares
-    settings on the same items.
+    equal are replaced for that perturbation. A clip with too few replacements is excluded from all settings, because
+    robustness compares settings on the same items.
 
     `texts` holds the captions shown under each text perturbation, and under "" the original ones. The result contains
     the choices by clip id.

@@ -399,7 +399,8 @@ def join(
 
     `options` is None for yes/no questions. `others` contains ids of existing questions that are not scored now. With
     `partial`, missing, duplicate and unknown ids are counted instead of raising an error. `answer` names the column of
-    the answers, by default the only column whose name is in `ANSWER_NAMES`. `first` is the index of the first option in numeric answers.
+    the answers, by default the only column whose name is in `ANSWER_NAMES`. `first` is the index of the first option in
+    numeric answers.
 
     Raises:
         InputError: Ids are missing, duplicate or unknown, and `partial` is not set.
