@@ -131,7 +131,7 @@ def test_given_pairs_are_planned_as_they_are_or_refused() -> None:
     assert [second[name] for name in ("out_a", "in_a", "in_b", "out_b")] == [4.321, 10.1, 12.0, 18.0]
     wrong = [replace(RELEASED, video_id=f"V{number:04d}") for number in range(22)]
     with pytest.raises(
-        InputError, match=r"^--pairs names videos V0000, .*, V0019 and 2 more and classes c157 that the"
+        InputError, match=r"^--pairs names videos V0000, .*, V0019 and 2 more and classes c157 that are not"
     ):
         given(RELEASED, *wrong, replace(RELEASED, b=("c157", 3, 4)))
     with pytest.raises(InputError, match="9b71c4ad"):

@@ -26,7 +26,7 @@ def test_answers_are_there_again(tmp_path: Path) -> None:
     with pytest.raises(MismatchError, match="model 'm'; now: model 'other'"), other:
         pass
     with (
-        pytest.raises(MismatchError, match=r"different settings: shown\.frames 4; now: shown\.frames 8\. Give"),
+        pytest.raises(MismatchError, match=r"different settings: shown\.frames 4; now: shown\.frames 8\."),
         AnswerJournal(path, {**ABOUT, "shown": {"frames": 8}}),
     ):
         pass
