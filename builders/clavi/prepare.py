@@ -22,6 +22,7 @@ from ...video.encode import EncodeSettings
 from ...video.estimate import BuildEstimate, estimate_cuts, survey
 from ...video.source_files import find_file, searched, video_folder
 from ..base import Prepared
+from ..runtime.missing import many
 from ..source_videos import describe_found
 from .natural_phrases import is_natural
 from .plan import WITHOUT_CONTROL, plan_clavi
@@ -257,12 +258,14 @@ def describe(
         sources = len({unit.source_id for unit in units})
         videos, questions = 2 * len(units), question_count(units, settings)
         lines.append(
-            f"  {split:<{width}}{len(units):>7,} pairs from {sources:,} source videos, {videos:,} videos, "
-            f"{questions:,} questions"
+            f"  {split:<{width}}{many(len(units), 'pair'):>13} from {many(sources, 'source video')}, "
+            f"{videos:,} videos, {questions:,} questions"
         )
     total = len(plan.units)
     questions = question_count(plan.units, settings)
-    lines.append(f"  {'all':<{width}}{total:>7,} pairs, {2 * total:,} videos, {questions:,} questions")
+    lines.append(f"  {'all':<{width}}{many(total, 'pair'):>13}, {2 * total:,} videos, {questions:,} questions")
+    if not total:
+        lines.append("  no pairs: each needs two actions in the same video, neither too short nor too long")
     lines += [f"  {line}" for line in noted(plan)]
     if not settings.render:
         return "\n".join([*lines, "  no videos are made (--no-render)"])

@@ -209,6 +209,14 @@ def test_a_changed_source_is_rendered_again(sample: Path, tmp_path: Path) -> Non
     assert journal.read_bytes().count(b'"facts"') == 4
 
 
+def test_a_dry_run_without_pairs_says_what_a_pair_needs(tmp_path: Path) -> None:
+    rows = ("video,start,end,phrase", "a.mp4,0,3,opening the door", "b.mp4,1,4,closing the window")
+    (tmp_path / "own.csv").write_text("\n".join(rows))
+    done = run("build-clavi", "--segments", tmp_path / "own.csv", "--no-render", "--dry-run", "--out", tmp_path / "o")
+    assert done.code == 0, done.err
+    assert "no pairs: each needs two actions in the same video" in done.out
+
+
 def test_dry_run_writes_nothing(sample: Path, tmp_path: Path) -> None:
     done = run("build-clavi", "--charades", sample, "--out", tmp_path / "o", "--dry-run")
     assert done.code == 0
