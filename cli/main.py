@@ -67,6 +67,7 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
     debug = "--debug" in arguments
     forget()
     try:
+        _check_utf8(arguments)
         try:
             with showing("--no-progress" not in arguments), Working(_label(name, arguments)):
                 result: Any = command.main(list(arguments), prog_name=name, standalone_mode=False)
@@ -87,6 +88,18 @@ def execute(command: click.Command, name: str, arguments: Sequence[str]) -> int:
             return _stopped()
         echo(f"Error: {_message(error, _at_fault(name, arguments))}", err=True)
         return 2 if isinstance(error, UsageError) else 1
+
+
+def _check_utf8(arguments: Sequence[str]) -> None:
+    """Raise UsageError for an argument that no file of an output could contain."""
+    for argument in arguments:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            raise UsageError(
+                f"the argument {argument!a} is not valid UTF-8. Rename the file or folder, or set PYTHONUTF8=1 if your "
+                "locale has another encoding."
+            ) from None
 
 
 def _message(error: Exception, at_fault: str) -> str:

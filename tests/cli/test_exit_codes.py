@@ -133,3 +133,7 @@ def test_an_error_may_be_the_fault_of_the_benchmark_of_another_package(
 
     assert execute(fails, "stressreel", arguments) == 1
     assert f"AttributeError: frames\nThis is a fault in {at_fault}, not in your input." in capsys.readouterr().err
+
+
+def test_a_path_that_is_not_utf8_is_refused() -> None:
+    refuses(run("stressreel", "sample", "out\udcff"), r"'out\udcff' is not valid UTF-8", code=2)
