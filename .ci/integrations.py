@@ -253,8 +253,8 @@ def main() -> int:
     alone = ["core", *(extra for extra in extras if extra not in OTHERS)]
     known = [*alone, *HARNESSES]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"Of {', '.join(known)}; default all.")
-    parser.add_argument("--work", type=Path, default=Path("build/integrations"), help="Folder to work in.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"One or more of {', '.join(known)}; default: all.")
+    parser.add_argument("--work", type=Path, default=Path("build/integrations"), help="Working folder.")
     options = parser.parse_args()
     if unknown := set(options.names) - set(known):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")

@@ -304,13 +304,15 @@ def main() -> int:
     """Test the requested environments; return 1 if one differs from the first."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     choices = [f"{minor}:{kind}" for minor in PYTHONS for kind in VERSIONS]
-    parser.add_argument("environments", nargs="*", metavar="PYTHON:VERSIONS", help=f"Of {', '.join(choices)}.")
-    parser.add_argument("--work", type=Path, default=Path("build/matrix"), help="Folder to work in.")
+    parser.add_argument(
+        "environments", nargs="*", metavar="PYTHON:VERSIONS", help=f"One or more of {', '.join(choices)}."
+    )
+    parser.add_argument("--work", type=Path, default=Path("build/matrix"), help="Working folder.")
     parser.add_argument("--no-causal", action="store_true", help="Skip CausalChaos, which needs the extra sbert.")
     parser.add_argument(
         "--ends",
         action="store_true",
-        help="Only two environments: oldest Python and versions, newest Python and versions.",
+        help="Test only two environments: all versions oldest, and all versions newest.",
     )
     options = parser.parse_args()
     if unknown := set(options.environments) - set(choices):

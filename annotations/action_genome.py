@@ -63,7 +63,7 @@ def read_action_genome(folder: Path) -> dict[str, tuple[GenomeFrame, ...]]:
         raise UsageError(f"there is no folder {folder}. {ADVICE}")
     path = find_file(folder, OBJECTS)
     if not path:
-        raise InputError(f"found no {OBJECTS} in {folder} or up to two folders below it. {ADVICE}")
+        raise InputError(f"found no {OBJECTS} in {folder} or its subfolders (up to two levels deep). {ADVICE}")
     table = read_pickle(path, ADVICE)
     if not isinstance(table, dict):
         _refuse(path, "it is not a dictionary of frames")

@@ -108,7 +108,8 @@ def find_question_files(path: Path, splits: Sequence[str] = SPLITS) -> dict[str,
     """
     if not path.exists():
         raise UsageError(
-            f"there is no file or folder {path}. Pass the folder AGQA_balanced or one of its two files to --agqa."
+            f"there is no file or folder {path}. Use --agqa to specify the folder AGQA_balanced or one of its two "
+            "files."
         )
     advice = "Unpack AGQA_balanced.zip there: https://agqa-decomp.cs.washington.edu"
     return find_agqa_files(path, "{}_balanced.txt", splits, advice)
@@ -175,7 +176,7 @@ def read_rows(path: Path, spans: Sequence[tuple[int, int]], stamp: str = "") -> 
             handle.seek(start)
             part = handle.read(end - start)
             if len(part) < end - start:
-                raise InputError(f"{path.name} is truncated: it ends at byte {start + len(part)}. {ADVICE}")
+                raise InputError(f"{path.name} is truncated at byte {start + len(part)}. {ADVICE}")
             try:
                 found = parse_json("{" + part.decode() + "}", once)
             except ValueError as error:

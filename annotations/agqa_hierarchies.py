@@ -78,7 +78,10 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
         InputError: The folder contains no hierarchies, or two folders of the same split.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Pass the published hierarchies to --release-hierarchies.")
+        raise UsageError(
+            f"there is no folder {folder}. Use --release-hierarchies to specify the folder with the published "
+            "hierarchies."
+        )
     found = []
     for place in (folder, *sorted(path for path in folder.iterdir() if path.is_dir())):
         files = {path.stem: path for path in sorted(place.glob("*.json")) if path.name != ISOLATED}
@@ -88,13 +91,14 @@ def find_hierarchies(folder: Path) -> list[HierarchyFolder]:
             found.append(HierarchyFolder(split, files, isolated if isolated.is_file() else None))
     if not found:
         raise InputError(
-            f"found no <video>.json in {folder} or its subfolders. Pass the published hierarchies of one split (the "
-            "folder test_hierarchies) or of both (its parent) to --release-hierarchies."
+            f"found no <video>.json in {folder} or its subfolders. Use --release-hierarchies to specify the folder "
+            "with the published hierarchies of one split, such as test_hierarchies, or its parent folder for both "
+            "splits."
         )
     if len({each.split for each in found}) != len(found):
         raise InputError(
-            f"{folder} contains more than one folder for the same split. The split is `train` if that is part of the "
-            "folder's name, else `test`."
+            f"{folder} contains more than one folder for the same split. A folder belongs to the train split if its "
+            "name contains `train`, and to the test split otherwise."
         )
     return found
 
@@ -137,7 +141,7 @@ def read_isolated(path: Path) -> list[dict[str, Any]]:
         and all(isinstance(row.get(name), str | None) for name in optional)
         for row in content
     ):
-        raise InputError(f"{path}: expected a list of objects with the strings type, answer and key.")
+        raise InputError(f"{path}: expected a list of objects with the string fields type, answer and key.")
     return content
 
 
@@ -155,7 +159,7 @@ def _hierarchy(root: str, graph: Mapping[str, Any]) -> Hierarchy:
         if node.answer is not None:
             said["answer"] = node.answer
         if wrong := [name for name, value in said.items() if not isinstance(value, str)]:
-            raise ValueError(f"{wrong[0]} of {node.key} is not a string")
+            raise ValueError(f"the field {wrong[0]} of {node.key} is not a string")
     rules = {
         parent: {rule: _children(rule, children) for rule, children in by_rule.items() if children}
         for parent, by_rule in graph["hierarchy"].items()

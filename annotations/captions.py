@@ -17,8 +17,8 @@ COLUMNS = ("video", "caption", "start", "end", "id", "split")
 REQUIRED = ("video", "caption")
 CAPTIONS = Source("captions", "the dataset author's own collection", {"license": "unknown"}, style="declarative")
 ADVICE = (
-    "One row is one caption. video (a file's name) and caption are required; start and end (seconds), id and split "
-    "(train, validation, test) are optional."
+    "Each row is a caption. Required columns: video (file name) and caption. Optional columns: start and end (in "
+    "seconds), id, and split (train, validation, test)."
 )
 
 

@@ -50,14 +50,14 @@ FIRST_COLOUR = "First color of actual cartoon frame after opening credits"
 STABLE = "Stable brightness of first actual cartoon frame"
 OFFSET = "Offset"
 ADVICE = (
-    "A row is one question about the frames from Start Frame to End Frame of an episode. Fix these rows, or use the "
+    "Each row is a question about the frames from Start Frame to End Frame of an episode. Fix these rows, or use the "
     "released file; use --columns for other column names, such as --columns question=Q."
 )
 SYNC_ADVICE = (
     f"Expected the layout of Video_synchonization_frames.csv ({EPISODE}, {FIRST_COLOUR!r}, {STABLE!r}), or the columns "
     f"{EPISODE} and {OFFSET} (frames to add to every frame number)."
 )
-FPS_ADVICE = 'Pass JSON {"S01E01": 23.976, …}, or lines such as S01E01=23.976 or S01E01,23.976.'
+FPS_ADVICE = 'Use JSON such as {"S01E01": 23.976}, or lines such as S01E01=23.976 or S01E01,23.976.'
 SIGNED = re.compile(r"[+-]?[0-9]{1,9}")
 RATIO = re.compile(r"([0-9]{1,7})/([1-9][0-9]{0,6})")
 DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
@@ -214,8 +214,9 @@ def read_offsets(path: Path, reference: Path | None = None) -> dict[str, int]:
     own = read_sync_frames(path)
     if reference is None:
         raise InputError(
-            f"{path.name} has the start frames of your copies, but not those of the annotators' copies. Also give the "
-            f"released Video_synchonization_frames.csv, or give a file with the columns {EPISODE} and {OFFSET}."
+            f"{path.name} contains the start frames of your copies, but not those of the annotators' copies. Also "
+            "specify the released Video_synchonization_frames.csv with --released-offsets, or use a file with the "
+            f"columns {EPISODE} and {OFFSET}."
         )
     theirs = read_sync_frames(reference)
     problems, offsets = Problems(), {}

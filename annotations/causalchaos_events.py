@@ -14,7 +14,7 @@ from .causalchaos import read_causalchaos
 from .drafts import VideoDraft, action_of, gather
 
 RATE = Fraction(25)
-ADVICE = "A row is a why-question about the frames from Start Frame to End Frame of an episode."
+ADVICE = "Each row is a why-question about the frames from Start Frame to End Frame of an episode."
 
 
 def read_events(

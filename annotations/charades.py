@@ -71,8 +71,8 @@ def read_charades(folder: Path, splits: Sequence[str] = ("train", "test")) -> An
     """
     if not folder.is_dir():
         raise UsageError(
-            f"there is no folder {folder}. Pass the folder that contains Charades_v1_train.csv and "
-            "Charades_v1_test.csv to --charades, or the word sample for the built-in sample."
+            f"there is no folder {folder}. Use --charades to specify the folder with Charades_v1_train.csv and "
+            "Charades_v1_test.csv, or --charades sample to use the built-in sample."
         )
     paths = find_split_files(folder, "Charades_v1_{}.csv", splits, DOWNLOAD)
     table = load_classes()

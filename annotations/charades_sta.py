@@ -18,7 +18,7 @@ from .actions import Annotations, Segment
 from .drafts import action_of, same_doing
 from .tables import Problems, find_split_files, seconds
 
-ADVICE = "Pass the folder that contains charades_sta_train.txt and charades_sta_test.txt to --charades-sta."
+ADVICE = "Use --charades-sta to specify the folder with charades_sta_train.txt and charades_sta_test.txt."
 
 
 def read_charades_sta(folder: Path, charades: Annotations, splits: Sequence[str] = ("train", "test")) -> Annotations:

@@ -43,7 +43,7 @@ def read_released(path: Path) -> list[ReleasedPair]:
     except json.JSONDecodeError as error:
         raise InputError(f"{path.name}, line {error.lineno}: invalid JSON ({error.msg}).") from error
     except ValueError as error:
-        raise InputError(f"{path.name}: invalid JSON ({error}). Use the file as released.") from error
+        raise InputError(f"{path.name}: invalid JSON ({error}). Use the released file.") from error
     if not isinstance(content, dict) or not content:
         raise InputError(
             f"{path.name}: expected an object with an entry for each pair, as in CLAVI's train_annotations.json."

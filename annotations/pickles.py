@@ -21,12 +21,12 @@ class _PlainOnly(pickle.Unpickler):
         if (module, name) in PLAIN:
             return PLAIN[module, name]
         raise InputError(
-            f"it refers to {shortened(f'{module}.{name}')}, but annotations may only contain builtin values. Loading "
-            "such a file can run arbitrary code, so it was not read"
+            f"refers to {shortened(f'{module}.{name}')}, but annotations may only contain builtin values. Loading such "
+            "a file can run arbitrary code, so it was not read"
         )
 
     def persistent_load(self, pid: Any) -> Any:
-        raise InputError("it refers to external objects, so it was not read")
+        raise InputError("refers to external objects, so it was not read")
 
 
 def read_pickle(path: Path, advice: str) -> Any:
@@ -42,7 +42,7 @@ def read_pickle(path: Path, advice: str) -> Any:
         with open(regular(path), "rb") as handle:
             return _PlainOnly(handle).load()
     except InputError as error:
-        raise InputError(f"{path.name}: {error}. {advice}") from None
+        raise InputError(f"{path.name} {error}. {advice}") from None
     except (OSError, MemoryError):
         raise
     except Exception as error:  # a damaged pickle can raise almost any exception

@@ -16,8 +16,9 @@ from .tables import Entry, Problems, entries, named_columns
 COLUMNS = ("id", "question", "answer", "explanation", "group", "split")
 REQUIRED = ("id", "question", "answer")
 ADVICE = (
-    "One row is one question. id, question and answer are required; explanation, group (rows of a group are never "
-    "distractors of one another) and split are optional. Use --columns for other column names: --columns answer=A."
+    "Each row is a question. Required columns: id, question and answer. Optional columns: explanation, group (rows of "
+    "a group are never distractors of one another), and split. For other column names, use --columns, such as "
+    "--columns answer=A."
 )
 
 

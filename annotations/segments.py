@@ -33,8 +33,9 @@ SAMPLE = sample_source("the built-in sample of annotated segments", SEGMENTS.vid
 SPLIT_WORDS = {**{split: split for split in SPLITS}, "val": "validation"}
 PIECE_S = 5.0  # DiDeMo counts time in units of five seconds
 ADVICE = (
-    "One row is one segment: video (a file's name), start and end (seconds; or start_frame and end_frame with --fps) "
-    "and phrase; class, split (train, validation, test), objects (separated by semicolons) and subject are optional."
+    "Each row is a segment. Required columns: video (file name), start and end (in seconds; or start_frame and "
+    "end_frame with --fps), and phrase. Optional columns: class, split (train, validation, test), objects (separated "
+    "by semicolons), and subject."
 )
 OTHER_ADVICE = (
     'Expected {"<video>": {"duration": …, "timestamps": [[start, end], …], "sentences": […]}, …} as in ActivityNet '

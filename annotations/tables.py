@@ -261,15 +261,15 @@ def choose_files(path: Path, splits: Sequence[str], names: Mapping[str, Sequence
         return {path: list(splits)}
     if not path.is_dir():
         raise UsageError(
-            f"there is no file or folder {path}. Pass the annotation file, or the folder that contains it."
+            f"there is no file or folder {path}. Specify the annotation file, or the folder that contains it."
         )
     chosen: dict[Path, list[str]] = {}
     for split in dict.fromkeys(splits):
         file = next(filter(None, (find_file(path, name) for name in names[split])), None)
         if file is None:
             raise InputError(
-                f"found no {' or '.join(names[split])} in {path} or up to two folders below it. "
-                f"The split {split} needs one of these files."
+                f"found no {' or '.join(names[split])} in {path} or its subfolders (up to two levels deep). The split "
+                f"{split} requires one of these files."
             )
         chosen.setdefault(file, []).append(split)
     return chosen
@@ -294,7 +294,9 @@ def find_split_files(
     names = {split: name.format(split) for split in splits}
     found = {split: file for split, name in names.items() if (file := find_file(folder, name))}
     if not found:
-        raise error(f"found no {' or '.join(names.values())} in {folder} or up to two folders below it. {advice}")
+        raise error(
+            f"found no {' or '.join(names.values())} in {folder} or its subfolders (up to two levels deep). {advice}"
+        )
     return found
 
 

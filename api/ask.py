@@ -142,11 +142,16 @@ def ask(
     from ..evaluation.models.run import AskSettings, calls_of
 
     if (endpoint is None) == (transformers is None) and not dry_run:
-        raise UsageError("give either --endpoint URL --model NAME, or --transformers NAME_OR_DIR.")
+        raise UsageError("specify either --endpoint URL and --model NAME, or --transformers NAME_OR_DIR.")
     if (endpoint is None) != (model is None):
-        raise UsageError("--endpoint and --model require each other: the URL, and the model's name on that server.")
+        raise UsageError(
+            "--endpoint and --model must be used together: specify the URL of the server and the name of the model on "
+            "it."
+        )
     if frames is not None and fps is not None:
-        raise UsageError("--frames and --fps are mutually exclusive: choose a number of frames or a rate.")
+        raise UsageError(
+            "--frames and --fps are mutually exclusive. Specify either a number of frames or a frame rate."
+        )
     if transformers is None and (device_map or batch > 1):
         raise UsageError("--device-map and --batch require --transformers. For endpoints, use --at-once.")
     asked = read_questions(Path(out), config, split, setting, limit)
@@ -160,7 +165,8 @@ def ask(
         return plan(asked, calls, clips, how, paid)
     if to is None:
         raise UsageError(
-            "--to is missing. Pass a file for the predictions, or a folder if there are several --modalities."
+            "--to is missing. Use it to specify the file in which to save the predictions (.jsonl), or a folder for "
+            "several --modalities."
         )
     target = Path(to)
     check_outside(target, asked.path)
@@ -171,10 +177,14 @@ def ask(
     journal = target / "answers.journal" if several else target.with_suffix(".journal")
     written = (*files.values(), journal, journal.with_suffix(".json"))
     if asked.path.is_file() and any(file.resolve() == asked.path.resolve() for file in written):
-        raise UsageError(f"--to {to} would overwrite {out}, which contains the questions. Choose another --to.")
+        raise UsageError(
+            f"--to {to} would overwrite {out}, which contains the questions. Choose another path with --to."
+        )
     foreign = next((file for file in written if file.exists() and not journal.exists()), None)
     if foreign is not None:
-        raise UsageError(f"{foreign} already exists but was not written by this command. Choose another --to.")
+        raise UsageError(
+            f"{foreign} already exists but was not written by this command. Choose another path with --to."
+        )
     check_writable(journal, option="--to")  # before the model is loaded
     whom: Model
     if endpoint is not None and model is not None:

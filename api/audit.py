@@ -76,13 +76,13 @@ def audit(
     from ..negatives.embeddings_cache import embed
 
     if (out is None) == (items is None):
-        raise UsageError("Pass either the output of a build, or --items FILE.")
+        raise UsageError("Specify either the output of a build or --items FILE.")
     if items is None and (train is not None or columns):
         raise UsageError("--train and --columns require --items FILE.")
     given = Path(out if out is not None else items or "")
     check_outside(to, given)
     if to is not None and Path(to).exists() and not Path(to).is_dir():
-        raise UsageError(f"{to} is a file. Pass a folder with --to.")
+        raise UsageError(f"--to must be a folder, but {to} is a file.")
     notes = []
     if sbert:
         try:
@@ -173,10 +173,14 @@ def of_file(
     learnt = read_asked(Path(train), named, first) if train else {}
     configs = sorted({table for table, _ in tables})
     if config is not None and config not in configs:
-        raise UsageError(f"{path} has no config {config!r}. It has: {', '.join(filter(None, configs)) or 'none'}.")
+        raise UsageError(
+            f"{path} has no config {config!r}. Available configs: {', '.join(filter(None, configs)) or 'none'}."
+        )
     splits = sorted({part for _, part in tables})
     if split not in (None, ALL, *splits):
-        raise UsageError(f"{path} has no split {split!r}. It has: {', '.join(filter(None, splits)) or 'none'}.")
+        raise UsageError(
+            f"{path} has no split {split!r}. Available splits: {', '.join(filter(None, splits)) or 'none'}."
+        )
     for table in [config] if config is not None else configs:
         there = [part for name, part in tables if name == table]
         chosen = ["test"] if split is None and "test" in there else there if split in (None, ALL) else [split]

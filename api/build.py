@@ -62,7 +62,7 @@ def run_build(
         The content of `build.json`. None for a dry run, and for a share while others are unfinished.
     """
     if options.out is None and not options.dry_run:
-        raise UsageError("--out is missing. Pass the folder to build in.")
+        raise UsageError("--out is missing. Use it to specify the folder in which to build.")
     check_run(options)
     settings = settled(settings)
     with showing(options.progress):
@@ -141,28 +141,30 @@ def check_withhold(benchmark: Benchmark, options: RunOptions, splits: Sequence[s
             "answers. Set `Benchmark.public`."
         )
     if options.withhold not in splits:
-        raise UsageError(f"--withhold {options.withhold}: the build has the splits {', '.join(splits)}.")
+        raise UsageError(
+            f"--withhold {options.withhold}: the build has no such split. Available splits: {', '.join(splits)}."
+        )
     if options.out is not None and address(options.out):
-        raise UsageError("--withhold needs a local folder as --out. Build locally, then upload the public copy.")
+        raise UsageError("--withhold requires --out to be a local folder. Build locally, then upload the public copy.")
 
 
 def check_run(options: RunOptions) -> None:
     """Raise UsageError if options conflict, or MissingExtraError if Ray is needed but not installed."""
     if options.ray_address and options.executor != "ray":
-        raise UsageError(f"--ray-address {options.ray_address} needs --executor ray.")
+        raise UsageError(f"--ray-address {options.ray_address} requires --executor ray.")
     if options.executor == "inline" and (options.workers or 1) > 1:
         raise UsageError(
-            f"--executor inline uses this process only, but --workers is {options.workers}. Leave one of them out."
+            f"--executor inline uses this process only, but --workers is {options.workers}. Omit one of these options."
         )
     if options.share and not options.resume:
         raise UsageError(
-            f"--fresh with --shard {options.share} would discard the work of the other processes. Remove "
-            f"{options.out} before they start, or give another --out."
+            f"--fresh with --shard {options.share} would discard the work of the other processes. Remove {options.out} "
+            "before they start, or specify another --out."
         )
     if options.share and options.out is not None and (url := address(options.out)):
         raise UsageError(
-            f"--shard {options.share} needs a folder that all processes share; --out is {url}. Pass a folder, or run "
-            "one driver with --executor ray."
+            f"--shard {options.share} requires --out to be a folder that all processes share, but --out is {url}. "
+            "Specify a folder, or run a single driver with --executor ray."
         )
     if options.executor == "ray" and not options.dry_run:
         import_extra("ray", what="--executor ray")

@@ -58,7 +58,7 @@ def data_download(
         InputError: A part is missing and cannot be downloaded, or the folder cannot be written.
     """
     if to is not None and Path(to).is_file():
-        raise UsageError(f"{to} is a file. --to needs a folder.")
+        raise UsageError(f"--to must be a folder, but {to} is a file.")
     fetched = fetch(None if to is None else Path(to))
     searched = str(fetched) in map(str, import_extra("nltk.data").path)
     advice = f"NLTK does not search {fetched} by default: set NLTK_DATA={fetched}"
@@ -92,8 +92,8 @@ def fetch(folder: Path | None = None) -> Path:
             raise InputError(
                 f"{what} ({name}) cannot be downloaded into {target}: {reason.rstrip('.')}. Without a network, "
                 f"download {name}.zip elsewhere from https://github.com/nltk/nltk_data, unpack it as "
-                f"{target / resource}, and "
-                "set NLTK_DATA to that folder; Debian's package wordnet-base also provides WordNet."
+                f"{target / resource}, and set NLTK_DATA to that folder; the Debian package wordnet-base also provides "
+                "WordNet."
             )
     return target
 

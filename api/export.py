@@ -152,7 +152,7 @@ def _source_videos(
     clips = None if benchmark.clips is None else benchmark.clips(output, questions, folder)
     if not isinstance(clips, FolderClips):
         raise UsageError(
-            f"--videos: the videos of {output.path} can only be created by its build. Build it with videos."
+            f"--videos: the videos of {output.path} can only be created by its build. Build it again with videos."
         )
     return clips.paths
 

@@ -35,7 +35,7 @@ def check_place(
     """
     if place.suffix.lower() not in endings:
         allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-        raise UsageError(f"{place} must end in {allowed}. Choose another with {option}.")
+        raise UsageError(f"{place} must end in {allowed}. Choose another file name with {option}.")
     for taken in (out, *read):
         if place.resolve().is_relative_to(taken.resolve()):
             what = "is inside the output" if taken.is_dir() else "is an input file and would be overwritten"

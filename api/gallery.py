@@ -75,7 +75,7 @@ def gallery(
         to: Folder for the pages, new or empty.
         split: Show only this split.
         limit: Show at most this many items, evenly spaced.
-        embed: What to include of the videos: nothing, thumbnails, or thumbnails and the videos.
+        embed: What to embed in the pages: nothing, thumbnails, or thumbnails and videos.
         scores: Folder written by `stressreel score`. The gallery shows its tables and the model's answers, and can
             filter by errors.
         predictions: Predictions file with answers to show beside the questions.
@@ -108,7 +108,7 @@ def gallery(
         check_outside(folder, Path(out))
         splits = list(dict.fromkeys(name for counts in output.info["counts"].values() for name in counts))
         if split is not None and split not in splits:
-            raise UsageError(f"{output.path} has no split {split!r}. It has: {', '.join(splits)}.")
+            raise UsageError(f"{output.path} has no split {split!r}. Available splits: {', '.join(splits)}.")
         scored, answers, audited = (None if path is None else Path(path) for path in (scores, predictions, audit))
         given = read_answers(
             output, scores=scored, predictions=answers, config=config, first=first_index, audit=audited

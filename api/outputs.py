@@ -111,7 +111,7 @@ def data_files(out: str | Path, config: str) -> dict[str, Any]:
     url = address(out)
     output = open_output(out)
     if config not in output.info["counts"]:
-        raise UsageError(f"{out} has no table {config!r}. It has: {', '.join(output.info['counts'])}.")
+        raise UsageError(f"{out} has no table {config!r}. Available tables: {', '.join(output.info['counts'])}.")
     splits = output.splits(config)
     if url is None:
         return {"data_files": {split: [str(path) for path in output.shards(config, split)] for split in splits}}

@@ -173,8 +173,8 @@ def probe(
         if failures:
             key, reason = next(iter(failures.items()))
             raise BuildError(
-                f"{len(failures):,} of {len(calls):,} questions got no answer; the first is {key}: "
-                f"{reason} The other answers are kept; run the same command again to ask these."
+                f"{len(failures):,} of {len(calls):,} questions received no answer; the first is {key}: {reason} The "
+                "other answers are kept; run the same command again to ask these."
             )
         for name in {call.condition: None for call in calls}:
             some = [call for call in calls if call.condition == name]
@@ -231,7 +231,8 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
 
     if not asked.fingerprint:
         raise UsageError(
-            f"{asked.path} is a file with questions. Pass the output of a build instead: it defines the scores."
+            f"{asked.path} is a file with questions. Specify the output of a build instead, because it defines the "
+            "scores."
         )
     kept = tuple(question for question in asked.questions if not question.kind.startswith("open_"))
     if not kept:
@@ -241,7 +242,7 @@ def scored_right_or_wrong(asked: QuestionSet) -> QuestionSet:
     settings = {question.about["setting"] for question in kept if "setting" in question.about}
     if settings and not (CLEAN in settings and len(settings) > 1):
         raise UsageError(
-            f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Pass "
+            f"robustness is measured against {CLEAN}, but the settings are {', '.join(sorted(settings))}. Specify "
             f"{CLEAN} and at least one other --setting."
         )
     return replace(asked, questions=kept, tables=tuple(each for each in asked.tables if not each.written))

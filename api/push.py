@@ -118,7 +118,7 @@ def push(
     out: Path | str,
     repository: str,
     *,
-    tag: Annotated[str | None, Option("", shown="v followed by the dataset's version, such as v1.0.0")] = None,
+    tag: Annotated[str | None, Option("", shown="the dataset version prefixed with v, such as v1.0.0")] = None,
     public: bool = False,
     dry_run: bool = False,
     licence_confirmed: Annotated[str | None, Option("", metavar="WORDS")] = None,

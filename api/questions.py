@@ -83,9 +83,9 @@ def find_clips(asked: QuestionSet, videos: Path | str | None) -> ClipSource:
             return StoredClips(output)
         if benchmark.clips is None:
             raise UsageError(
-                f"{asked.path} has no videos (built with --no-render), and they can only be created by the build. "
-                "Build it with videos, or use --modalities blind."
+                f"{asked.path} has no videos (built with --no-render), which can only be created by the build. Build "
+                "it again with videos, or use --modalities blind."
             )
         if videos is None:
-            raise UsageError(f"{asked.path} has no videos. Pass the folder with the source videos using --videos.")
+            raise UsageError(f"{asked.path} has no videos. Use --videos to specify the folder with the source videos.")
         return benchmark.clips(output, asked.questions, Path(videos))

@@ -62,7 +62,7 @@ def score(
     from ..evaluation.metrics.predictions import read_predictions
 
     if (predictions is None) == (similarity is None):
-        raise UsageError("Pass either predictions or similarity: --predictions FILE or --similarity DIR.")
+        raise UsageError("Specify either predictions (--predictions FILE) or similarities (--similarity DIR).")
     given = Path(predictions or similarity or "")
     with reading(Path(out)) as output:
         rows = read_predictions(given, expected=output.num_rows) if predictions else None

@@ -87,7 +87,7 @@ def score_text_shift(
     folder = Path(out)
     if figure is not None:
         if lm is None:
-            raise UsageError("--figure shows perplexities, so it needs a language model: --lm.")
+            raise UsageError("--figure plots perplexities, which require a language model. Specify one with --lm.")
         check_place(Path(figure), folder, option="--figure", endings=(".png",))
     writable(folder)
     with reading(folder) as output:

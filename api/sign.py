@@ -76,11 +76,12 @@ def signer(
     from ..exports.hub.signature import Signer
 
     if (key is None) == (not keyless):
-        raise UsageError("Pass either --key FILE, the private key to sign with, or --keyless.")
+        raise UsageError("Specify either --key FILE (the private key to sign with) or --keyless.")
     if keyless and (password_file is not None or certificate is not None):
         raise UsageError("--password-file and --certificate require --key.")
     if password_file is not None and certificate is not None:
         raise UsageError(
-            "--password-file cannot be combined with --certificate, for which model-signing accepts no password."
+            "--password-file cannot be combined with --certificate, because model-signing does not support passwords "
+            "with certificates."
         )
     return Signer(*(None if each is None else Path(each) for each in (key, password_file, certificate)))

@@ -52,14 +52,14 @@ def table(
     from ..evaluation.metrics.model_table import model_table
 
     if against is not None and figure is None:
-        raise UsageError("--against needs a figure: --figure FILE.png.")
+        raise UsageError("--against requires --figure FILE.png.")
     runs: dict[str, list[SavedScores]] = {}
     folders: set[tuple[str, Path]] = set()
     listed = [models] if isinstance(models, str | Path) else models
     given = listed if isinstance(listed, Mapping) else models_of(listed)
     pairs = [(model, path) for model, one in given.items() for path in ([one] if isinstance(one, str | Path) else one)]
     if not pairs:
-        raise UsageError("no scores were given. Pass at least one folder written by `stressreel score`.")
+        raise UsageError("no scores were given. Specify at least one folder written by `stressreel score`.")
     for model, path in pairs:
         if (model, Path(path).resolve()) in folders:
             raise UsageError(f"{path} is given twice as a run of {model}.")
@@ -68,7 +68,7 @@ def table(
     picture = None if figure is None else Path(figure)
     if picture is not None:
         if picture.suffix.lower() != ".png":
-            raise UsageError(f"{picture} must end in .png. Choose another with --figure.")
+            raise UsageError(f"{picture} must end in .png. Choose another file name with --figure.")
         if any(picture.resolve().is_relative_to(folder) for _, folder in folders):
             raise UsageError(f"{picture} is inside a score folder. Choose another path with --figure.")
     found = model_table(runs, of, [only] if isinstance(only, str) else only)

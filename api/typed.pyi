@@ -67,14 +67,14 @@ def build_causal(
     to `causal_confusion`, `open_ended` and `clips`. Distractors are the correct options of similar questions.
 
     Args:
-        annotations: CausalChaos' Annotations.csv, CSV or JSON Lines with the same columns, or `sample` for the
-            built-in sample.
+        annotations: Annotations.csv of CausalChaos, a CSV or JSON Lines file with the same columns, or `sample`
+            for the built-in sample.
         columns: Names of columns in your file that differ from the defaults, such as question=Q,answer=A.
         videos: Folder with the episodes, if different from the folder with the annotations.
-        fps_map: Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976,
-            or JSON. Frames are then located by time instead of by number.
-        offsets: CSV with the columns Episode and Offset (frames to add for your copies), or your own frame
-            numbers in the layout of Video_synchonization_frames.csv.
+        fps_map: File with the frame rate at which the annotated frames of each episode were counted: lines such
+            as S01E01=23.976, or JSON. Frames are then located by time instead of by number.
+        offsets: CSV file with the columns Episode and Offset (frames to add for your copies), or with your own
+            frame numbers in the layout of Video_synchonization_frames.csv.
         released_offsets: The released Video_synchonization_frames.csv, if `offsets` has that layout.
         splits: Divisions, each 70:15:15: UD at random, PS by position in the episode, UN by episodes; also
             `--splits UD PS`.
@@ -107,8 +107,8 @@ def build_causal(
         llm_base_url: URL of an OpenAI-compatible endpoint that writes the confusions.
         llm_model: Name of the model at the endpoint or, without `llm_base_url`, folder with a transformers model.
         render: Cut the clips, or write only the other tables.
-        crf: x264's constant rate factor; lower values give better quality.
-        preset: x264's preset.
+        crf: Constant rate factor of x264; lower values give better quality.
+        preset: Preset of x264.
         audio: Drop or keep the audio.
         seed: Random seed.
         split: Splits to build.
@@ -206,42 +206,43 @@ def build_clavi(
 
     Args:
         charades: Folder with the Charades annotations, or `sample` for the built-in sample.
-        causalchaos: CausalChaos' Annotations.csv: the events of its questions.
-        youcook2: YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.
+        causalchaos: Annotations.csv of CausalChaos, to use the events of its questions.
+        youcook2: youcookii_annotations_trainval.json of YouCook2, to use the steps of its recipes.
         segments: Your own segments: CSV or JSON lines with video, start, end, phrase, or JSON in the format of
             ActivityNet Captions; or the word `sample`.
         videos: Folder with the videos, if different from the folder with the annotations.
-        charades_sta: Folder with charades_sta_train.txt and charades_sta_test.txt, if different from that of the
-            annotations (for `source` sta).
-        source: Segments of Charades: its action classes, or Charades-STA's sentences.
-        rules: Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.
+        charades_sta: Folder with charades_sta_train.txt and charades_sta_test.txt, if different from the folder
+            with the annotations (for `source` sta).
+        source: Segments of Charades: its action classes, or the sentences of Charades-STA.
+        rules: Rules for selecting pairs from Charades: those of the released benchmark, or the literal rules of
+            the paper.
         pairs: Released train_annotations.json or test_annotations.json, to rebuild exactly these pairs; may be
             repeated.
         phrases: Convert the phrases of `segments` to gerund phrases, which the questions need (turn), or use them
             unchanged.
-        fps: Frames per second: for `causalchaos`, of all episodes (default: each video's own rate, or 25 if the
-            video is missing); for `segments`, if its times are in frames.
-        shortest: Shortest action, in seconds.
-        longest: Longest action, in seconds.
-        max_span: Longest time from the start of A to the end of B, in seconds.
-        min_gap: Shortest time from the end of A to the start of B, in seconds.
-        max_pairs_per_video: Maximum number of pairs per source video, sampled across it.
+        fps: Frame rate of all episodes with `causalchaos` (default: the rate of each video, or 25 if it is
+            missing), or of the videos with `segments` if times are given as frame numbers.
+        shortest: Minimum duration of an action, in seconds.
+        longest: Maximum duration of an action, in seconds.
+        max_span: Maximum time from the start of A to the end of B, in seconds.
+        min_gap: Minimum time from the end of A to the start of B, in seconds.
+        max_pairs_per_video: Maximum number of pairs per source video, sampled from its entire duration.
         strict: Drop pairs whose action A or B (verb and objects) also occurs elsewhere in the source video.
-        order: Drop pairs until every phrase class (verb, or Charades class) comes first as often as second
-            (balanced), or until this holds for every two classes (pairs).
+        order: Drop pairs until every phrase class (verb, or Charades class) occurs first as often as second
+            (balanced), or until this holds for each pair of classes (pairs).
         relations: Which pairs of Charades to use: sequence (A before B), overlap and contain (A around B),
             separated by commas.
-        cuts: balanced: cut V and V′ at the same three times each, by swapping the halves of the filler in both
-            and showing equally much of A and B, so that the cuts do not distinguish them.
+        cuts: balanced: cut V and V′ at the same three times, by swapping the halves of the filler in both and
+            showing equal lengths of A and B, so that the cuts do not distinguish them.
         wording: Word the questions as in the paper, or in natural English with a wording sampled for each
             question.
-        paraphrases: Number of wordings in which each question is asked (`wording` natural).
+        paraphrases: Number of wordings of each question (with `wording` natural).
         same_by: How to compare the meanings of phrases: by the lemmas of the verb and its objects, or also by
             sentence embeddings; auto uses embeddings if sentence-transformers is installed.
         render: Render the videos, or write only the questions and pairs.
-        crf: x264's constant rate factor; lower values give better quality.
-        preset: x264's preset.
-        audio: Drop the sound, or cut and reorder it with the picture.
+        crf: Constant rate factor of x264; lower values give better quality.
+        preset: Preset of x264.
+        audio: Drop the audio, or cut and reorder it with the video.
         seed: Random seed.
         split: Splits to build.
         limit: Build only the first N units by id, as a trial run.
@@ -312,13 +313,13 @@ def build_decomp(
     Args:
         charades: Folder with the Charades annotations from which to generate questions, or `sample` for the
             built-in sample.
-        agqa: Folder that contains AGQA 2.0's train_balanced.txt and test_balanced.txt, or one of these files.
+        agqa: Folder with train_balanced.txt and test_balanced.txt of AGQA 2.0, or one of these files.
         release_hierarchies: Folder with the hierarchies published with AGQA-Decomp: the <video>.json files of one
             split, or both splits.
-        graphs: AGQA's scene graphs for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder of
-            both.
-        action_genome: Folder with the Action Genome annotations, which add contact and spatial relations to
-            Charades' actions.
+        graphs: Scene graphs of AGQA for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder with
+            both files.
+        action_genome: Folder with the Action Genome annotations, which add contact and spatial relations to the
+            actions of Charades.
         videos: Folder with the videos, if different from the folder with the annotations.
         embed: Store the videos in the dataset, or only their ids. auto stores only the videos of the built-in
             sample.
@@ -409,7 +410,7 @@ def build_perturbed(
     Args:
         msrvtt: Folder or file with the MSR-VTT annotations, or `sample` for the built-in sample.
         youcook2: Folder with the YouCook2 annotations.
-        captions: Captions of any other dataset: CSV or JSON Lines with video, caption and, optionally, start,
+        captions: Captions of another dataset: CSV or JSON Lines file with video, caption and, optionally, start,
             end, id, split.
         videos: Folder with the videos, if different from the folder with the annotations.
         perturbations: Visual perturbations, separated by commas: names, families (noise, blur, camera, digital,
@@ -419,8 +420,8 @@ def build_perturbed(
             first.
         render: Render the videos, or write only the recipes.
         lossless: Encode the perturbed RGB frames losslessly (large files).
-        crf: x264's constant rate factor; lower values give better quality.
-        preset: x264's preset.
+        crf: Constant rate factor of x264; lower values give better quality.
+        preset: Preset of x264.
         modality: Perturb videos, captions (text), both for the combinations (multimodal), or all of these.
         text_perturbations: Text perturbations, separated by commas: names, families (add_text, bias, change_char,
             drop_text, positional, swap_text, text_style) or all.

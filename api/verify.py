@@ -48,7 +48,7 @@ def verify(
     sources: str | Path | None = None,
     annotations: Path | str | None = None,
     sample: Sample = None,
-    seed: Annotated[int | None, Option("", minimum=0, shown="random, and printed")] = None,
+    seed: Annotated[int | None, Option("", minimum=0, shown="random; it is printed")] = None,
     allow_unverified: Sequence[str] = (),
     signed_by: Path | str | None = None,
     identity: str | None = None,
@@ -144,13 +144,13 @@ def published(
     from ..exports.hub.signature import signature_check
 
     if (identity is None) != (issuer is None) or (identity is not None and signed_by is not None):
-        raise UsageError("Pass --identity and --issuer together, and not with --signed-by.")
+        raise UsageError("--identity and --issuer must be used together, and cannot be combined with --signed-by.")
     checks: dict[str, Check] = {}
     if fingerprint is not None:
         wanted = fingerprint.strip().lower()
         if not FINGERPRINT.fullmatch(wanted):
             raise UsageError(
-                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Pass its first 16 to 64 hexadecimal "
+                f"--fingerprint {shortened(fingerprint)} is not a fingerprint. Specify its first 16 to 64 hexadecimal "
                 "digits."
             )
         checks["fingerprint"] = lambda output: _other_fingerprint(str(output.info["fingerprint"]), wanted)
@@ -182,6 +182,6 @@ def source_folder(output: FinishedOutput, given: str | Path | None) -> Path | No
     folder = Path(given).expanduser()
     if not folder.is_dir():
         raise UsageError(
-            f"sources: there is no folder {given}. Pass the folder with the source videos, or the word `sample`."
+            f"sources: there is no folder {given}. Specify the folder with the source videos, or the word `sample`."
         )
     return folder

@@ -57,7 +57,7 @@ def prepare(settings: CausalSettings, *, dry_run: bool = False, progress: bool =
     if settings.llm_model and not settings.confuse:
         raise UsageError("--llm-model generates confusions, but --confuse 0 disables them.")
     if settings.released_offsets and not settings.offsets:
-        raise UsageError("--released-offsets is only used together with --offsets. Pass --offsets as well.")
+        raise UsageError("--released-offsets requires --offsets.")
     places = [video_folder(settings.videos)] if settings.videos else []
     settings = decided(settings)
     reads_texts = bool(settings.confuse) or strict(settings)
@@ -156,7 +156,10 @@ def annotation_file(settings: CausalSettings) -> Path:
     if path.is_dir():
         path = path / ANNOTATIONS
     if not path.is_file():
-        raise UsageError(f"there is no file {path}. Pass CausalChaos' Annotations.csv to --annotations, or `sample`.")
+        raise UsageError(
+            f"there is no file {path}. Use --annotations to specify Annotations.csv of CausalChaos, or --annotations "
+            "sample to use the built-in sample."
+        )
     return path
 
 

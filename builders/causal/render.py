@@ -44,8 +44,8 @@ def clip_frames(index: FrameIndex, unit: Unit) -> range:
         seconds = float(index.seconds(index.num_frames))
         raise VideoError(
             "too_short",
-            f"{index.path.name}: it has {index.num_frames} frames ({seconds:.2f} s), but clip {unit.id} spans "
-            f"{shown}. Is this the copy that was annotated? See --offsets and --fps-map.",
+            f"{index.path.name} has {index.num_frames} frames ({seconds:.2f} s), but clip {unit.id} spans {shown}. It "
+            "may not be the copy that was annotated; see --offsets and --fps-map.",
         )
     return range(start, stop)
 

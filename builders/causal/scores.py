@@ -168,7 +168,9 @@ def score_rows(
     explains = bool(asked) and asked[0].get("explanation_index") is not None
     notes: tuple[str, ...] = ()
     if explained and not explains:
-        raise InputError(f"{predictions.path} has explanations, but the questions have none to choose from.")
+        raise InputError(
+            f"{predictions.path} contains explanations, but the questions have no explanations to choose from."
+        )
     if explained:
         joined["E"] = join(
             predictions,

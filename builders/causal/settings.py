@@ -26,7 +26,7 @@ def read_schemes(given: Any) -> tuple[Scheme, ...]:
     named = {name.lower() for name in comma_separated(given)}
     unknown = sorted(name.upper() for name in named - set(SCHEMES))
     if unknown:
-        raise ValueError(f"contains an unknown division: {', '.join(unknown)}. Divisions: UD, PS, UN.")
+        raise ValueError(f"contains an unknown division: {', '.join(unknown)}. Choose from UD, PS, UN.")
     return tuple(scheme for scheme in SCHEMES if scheme in named)
 
 
@@ -61,7 +61,8 @@ class CausalSettings(PoolSettings, BuildSettings):
 
     annotations: str = option(
         "",
-        "CausalChaos' Annotations.csv, CSV or JSON Lines with the same columns, or `sample` for the built-in sample.",
+        "Annotations.csv of CausalChaos, a CSV or JSON Lines file with the same columns, or `sample` for the built-in "
+        "sample.",
         required=True,
         content=False,
         write=lambda given: annotations_written(given),
@@ -82,16 +83,16 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     fps_map: Path | None = option(
         None,
-        "Frame rates at which the annotated frames were counted, by episode: lines such as S01E01=23.976, or JSON. "
-        "Frames are then located by time instead of by number.",
+        "File with the frame rate at which the annotated frames of each episode were counted: lines such as "
+        "S01E01=23.976, or JSON. Frames are then located by time instead of by number.",
         exists=True,
         content=False,
         counts=rendered,
     )
     offsets: Path | None = option(
         None,
-        "CSV with the columns Episode and Offset (frames to add for your copies), or your own frame numbers in the "
-        "layout of Video_synchonization_frames.csv.",
+        "CSV file with the columns Episode and Offset (frames to add for your copies), or with your own frame numbers "
+        "in the layout of Video_synchonization_frames.csv.",
         exists=True,
         content=False,
         counts=rendered,
@@ -159,9 +160,9 @@ class CausalSettings(PoolSettings, BuildSettings):
     )
     render: bool = option(True, "Cut the clips, or write only the other tables.")
     crf: int = option(
-        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
     )
-    preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
     audio: Literal["drop", "keep"] = option("drop", "Drop or keep the audio.", counts=rendered)
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     only: str = "all"

@@ -26,8 +26,8 @@ def tasks(output: FinishedOutput, split: str | None) -> list[Task]:
         gone = tuple(sorted(str(qid) for qid, clip in asked if stored and (clip,) not in clips))
         if len(gone) == len(asked):
             raise InputError(
-                f"{output.path}: no question of {table}, split {chosen}, has a clip, because all were skipped. Build "
-                "with their videos, or choose another --split."
+                f"{output.path}: all clips of the questions in table {table}, split {chosen}, were skipped. Build "
+                "again with their videos, or choose another --split."
             )
         kinds = ("open_answer", "open_explanation") if table == OPEN else ("answer", "explanation")
         for kind in kinds:

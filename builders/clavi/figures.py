@@ -165,6 +165,6 @@ def frames_along(row: Row, count: int) -> list[Picture]:
         return [found[number] for number in numbers]
     except (*UNDECODABLE, KeyError) as error:
         raise InputError(
-            f"the frames of video {row['video_id']} cannot be read for the figure ({error}), so the file was changed "
+            f"the frames of video {row['video_id']} cannot be read for the figure ({error}): the file was changed "
             "after the build. Run `stressreel verify` for details, or build again with --fresh."
         ) from error

@@ -205,12 +205,14 @@ def _rebuilt(
         if unknown:
             lacking.append(f"classes {', '.join(unknown[:20])}")
         raise InputError(
-            f"--pairs names {' and '.join(lacking)} that are not in the Charades annotations. Pass the CSV that the "
-            "pairs were made from, and the split with --split."
+            f"--pairs names {' and '.join(lacking)} that are not in the Charades annotations. Use --charades to "
+            "specify the annotations from which the pairs were made, and --split to specify their split."
         )
     twice = sorted(name for name, count in Counter(pair.id for pair in released).items() if count > 1)
     if twice:
-        raise InputError(f"--pairs gives these pairs more than once: {', '.join(twice[:20])}. Provide each file once.")
+        raise InputError(
+            f"--pairs contains these pairs more than once: {', '.join(twice[:20])}. Specify each file only once."
+        )
     return [
         Candidate(
             by_id[pair.video_id],

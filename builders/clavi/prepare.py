@@ -54,7 +54,7 @@ def prepare(settings: ClaviSettings, *, dry_run: bool = False, progress: bool = 
         InputError: The annotations cannot be read.
     """
     if settings.pairs and settings.source == "sta":
-        raise UsageError("--pairs holds pairs of action classes; it cannot be used with --source sta.")
+        raise UsageError("--pairs specifies pairs of action classes, so it cannot be used with --source sta.")
     settings = decided(settings)
     collection, path = collection_of(settings), annotation_path(settings)
     splits = splits_of(settings)
@@ -194,7 +194,7 @@ def splits_of(settings: ClaviSettings) -> tuple[str, ...]:
     if settings.split == "all":
         return splits
     if settings.split not in splits:
-        raise UsageError(f"--split {settings.split}: there is no such split. Splits: {', '.join(splits)}, all.")
+        raise UsageError(f"--split {settings.split}: unknown split. Choose from {', '.join(splits)}, all.")
     return (settings.split,)
 
 

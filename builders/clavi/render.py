@@ -136,7 +136,7 @@ def pieces(index: FrameIndex, unit: Unit) -> tuple[range, range, range]:
     if length + SHORTFALL_S < Fraction(max(pair["end_a_s"], pair["end_b_s"])) or not out_a < in_a <= in_b < out_b:
         raise VideoError(
             "too_short",
-            f"{index.path.name}: it has {index.num_frames} frames in {float(length):.2f} s, but the pair needs "
+            f"{index.path.name} has {index.num_frames} frames in {float(length):.2f} s, but the pair needs "
             f"{pair['out_a']:.3f} to {pair['out_b']:.3f} s",
         )
     return range(out_a, in_a), range(in_a, in_b), range(in_b, out_b)

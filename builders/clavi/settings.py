@@ -45,7 +45,7 @@ def read_relations(given: Any) -> tuple[str, ...]:
     """Parse relations separated by commas, and return them in their usual order. Raise ValueError if one is unknown."""
     names = comma_separated(given)
     if unknown := [name for name in names if name not in RELATIONS]:
-        raise ValueError(f"names no relation with {', '.join(unknown)}. Relations: {', '.join(RELATIONS)}")
+        raise ValueError(f"contains an unknown relation: {', '.join(unknown)}. Choose from {', '.join(RELATIONS)}")
     return tuple(name for name in RELATIONS if name in names)
 
 
@@ -65,10 +65,13 @@ class ClaviSettings(BuildSettings):
         found_by="Charades_v1_*.csv",
     )
     causalchaos: Path | None = option(
-        None, "CausalChaos' Annotations.csv: the events of its questions.", exists=True, content=False
+        None, "Annotations.csv of CausalChaos, to use the events of its questions.", exists=True, content=False
     )
     youcook2: Path | None = option(
-        None, "YouCook2's youcookii_annotations_trainval.json: the steps of its recipes.", exists=True, content=False
+        None,
+        "youcookii_annotations_trainval.json of YouCook2, to use the steps of its recipes.",
+        exists=True,
+        content=False,
     )
     segments: str | None = option(
         None,
@@ -86,18 +89,18 @@ class ClaviSettings(BuildSettings):
     )
     charades_sta: Path | None = option(
         None,
-        "Folder with charades_sta_train.txt and charades_sta_test.txt, if different from that of the annotations (for "
-        "--source sta).",
+        "Folder with charades_sta_train.txt and charades_sta_test.txt, if different from the folder with the "
+        "annotations (for --source sta).",
         content=False,
         write=lambda given: "STA_DIR",
         found_by="charades_sta_*.txt",
     )
     source: Literal["actions", "sta"] = option(
-        "actions", "Segments of Charades: its action classes, or Charades-STA's sentences.", counts=of_charades
+        "actions", "Segments of Charades: its action classes, or the sentences of Charades-STA.", counts=of_charades
     )
     rules: Literal["released", "paper"] | None = option(
         "released",
-        "Which pairs of Charades qualify: as in the released benchmark, or the paper's text read literally.",
+        "Rules for selecting pairs from Charades: those of the released benchmark, or the literal rules of the paper.",
         counts=lambda settings: selected(settings) and of_charades(settings),
     )
     pairs: tuple[Path, ...] = option(
@@ -114,18 +117,23 @@ class ClaviSettings(BuildSettings):
     )
     fps: float | None = option(
         None,
-        "Frames per second: for --causalchaos, of all episodes (default: each video's own rate, or 25 if the video is "
-        "missing); for --segments, if its times are in frames.",
+        "Frame rate of all episodes with --causalchaos (default: the rate of each video, or 25 if it is missing), or "
+        "of the videos with --segments if times are given as frame numbers.",
         minimum=1,
         maximum=1000,
         counts=lambda settings: bool(settings.segments or settings.causalchaos),
     )
     shortest: float | None = option(
-        None, "Shortest action, in seconds.", minimum=0, maximum=LONGEST_TIME_S, shown="4", counts=selected
+        None,
+        "Minimum duration of an action, in seconds.",
+        minimum=0,
+        maximum=LONGEST_TIME_S,
+        shown="4",
+        counts=selected,
     )
     longest: float | None = option(
         None,
-        "Longest action, in seconds.",
+        "Maximum duration of an action, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
         shown="36; no limit for Charades with --rules released",
@@ -133,7 +141,7 @@ class ClaviSettings(BuildSettings):
     )
     max_span: float | None = option(
         None,
-        "Longest time from the start of A to the end of B, in seconds.",
+        "Maximum time from the start of A to the end of B, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
         shown="90; no limit for Charades",
@@ -141,14 +149,18 @@ class ClaviSettings(BuildSettings):
     )
     min_gap: float = option(
         0.0,
-        "Shortest time from the end of A to the start of B, in seconds.",
+        "Minimum time from the end of A to the start of B, in seconds.",
         minimum=0,
         maximum=LONGEST_TIME_S,
         record="changed",
         counts=selected,
     )
     max_pairs_per_video: int | None = option(
-        None, "Maximum number of pairs per source video, sampled across it.", minimum=1, shown="all", counts=selected
+        None,
+        "Maximum number of pairs per source video, sampled from its entire duration.",
+        minimum=1,
+        shown="all",
+        counts=selected,
     )
     strict: bool = option(
         False,
@@ -157,8 +169,8 @@ class ClaviSettings(BuildSettings):
     )
     order: Literal["any", "balanced", "pairs"] = option(
         "any",
-        "Drop pairs until every phrase class (verb, or Charades class) comes first as often as second (balanced), or "
-        "until this holds for every two classes (pairs).",
+        "Drop pairs until every phrase class (verb, or Charades class) occurs first as often as second (balanced), or "
+        "until this holds for each pair of classes (pairs).",
         record="changed",
         counts=selected,
     )
@@ -174,8 +186,8 @@ class ClaviSettings(BuildSettings):
     )
     cuts: Literal["release", "balanced"] = option(
         "release",
-        "balanced: cut V and V′ at the same three times each, by swapping the halves of the filler in both and showing "
-        "equally much of A and B, so that the cuts do not distinguish them.",
+        "balanced: cut V and V′ at the same three times, by swapping the halves of the filler in both and showing "
+        "equal lengths of A and B, so that the cuts do not distinguish them.",
         record="changed",
         counts=selected,
     )
@@ -187,7 +199,7 @@ class ClaviSettings(BuildSettings):
     )
     paraphrases: int = option(
         1,
-        "Number of wordings in which each question is asked (--wording natural).",
+        "Number of wordings of each question (with --wording natural).",
         minimum=1,
         maximum=MOST_PARAPHRASES,
         record="changed",
@@ -202,11 +214,11 @@ class ClaviSettings(BuildSettings):
     )
     render: bool = option(True, "Render the videos, or write only the questions and pairs.")
     crf: int = option(
-        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
     )
-    preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
     audio: Literal["drop", "keep"] = option(
-        "drop", "Drop the sound, or cut and reorder it with the picture.", counts=rendered
+        "drop", "Drop the audio, or cut and reorder it with the video.", counts=rendered
     )
     split: Literal["train", "validation", "test", "all"] = option("all", "Splits to build.", content=False)
     collection: str = "charades"
@@ -227,7 +239,7 @@ def decided(settings: ClaviSettings) -> ClaviSettings:
     if len(named) != 1:
         flags = ", ".join(f"--{name}" for name in COLLECTIONS)
         given = " and ".join(f"--{name}" for name in named) or "none"
-        raise UsageError(f"give exactly one of {flags}; given: {given}.")
+        raise UsageError(f"specify exactly one of {flags}; got: {given}.")
     if settings.pairs:
         return replace(settings, rules=None)
     if (named[0] != "charades" or settings.rules == "paper") and settings.longest is None:

@@ -184,7 +184,7 @@ def annotation_path(settings: ClaviSettings) -> Path:
     path = Path(settings.causalchaos or settings.youcook2 or settings.segments or "").expanduser()
     if not path.is_file():
         given = f"{path} is a folder" if path.is_dir() else f"there is no file {path}"
-        raise UsageError(f"{given}; --{settings.collection} takes a file with annotations.")
+        raise UsageError(f"{given}. Use --{settings.collection} to specify an annotation file.")
     return path
 
 

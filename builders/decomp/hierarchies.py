@@ -145,7 +145,7 @@ def order_of(found: Hierarchy) -> list[str]:
         if text in open_texts:
             raise InputError(f"root {found.root}: {text!r} is its own sub-question.")
         if len(open_texts) > DEEPEST:
-            raise InputError(f"root {found.root}: more than {DEEPEST} levels of sub-questions.")
+            raise InputError(f"root {found.root} has more than {DEEPEST} levels of sub-questions.")
         open_texts.append(text)
         for children in found.rules.get(text, {}).values():
             for child in children:

@@ -47,7 +47,7 @@ class DecompSettings(BuildSettings):
     )
     agqa: Path | None = option(
         None,
-        "Folder that contains AGQA 2.0's train_balanced.txt and test_balanced.txt, or one of these files.",
+        "Folder with train_balanced.txt and test_balanced.txt of AGQA 2.0, or one of these files.",
         content=False,
         write=lambda given: folder_or_file(given, "AGQA_DIR"),
         found_by="*_balanced.txt",
@@ -61,7 +61,7 @@ class DecompSettings(BuildSettings):
     )
     graphs: Path | None = option(
         None,
-        "AGQA's scene graphs for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder of both.",
+        "Scene graphs of AGQA for answering sub-questions: AGQA_{train,test}_stsgs.pkl, or the folder with both files.",
         content=False,
         write=lambda given: folder_or_file(given, "GRAPHS_DIR"),
         found_by="*.pkl",
@@ -69,7 +69,8 @@ class DecompSettings(BuildSettings):
     )
     action_genome: Path | None = option(
         None,
-        "Folder with the Action Genome annotations, which add contact and spatial relations to Charades' actions.",
+        "Folder with the Action Genome annotations, which add contact and spatial relations to the actions of "
+        "Charades.",
         content=False,
         write=lambda given: "ACTION_GENOME_DIR",
         found_by="*.pkl",
@@ -118,7 +119,7 @@ def decided(settings: DecompSettings) -> DecompSettings:
     if len(named) != 1:
         flags = ", ".join("--" + name.replace("_", "-") for name in COLLECTIONS)
         given = " and ".join("--" + name.replace("_", "-") for name in named) or "none"
-        raise UsageError(f"give exactly one of {flags}; given: {given}.")
+        raise UsageError(f"specify exactly one of {flags}; got: {given}.")
     embed = settings.embed
     if embed == "auto":
         embed = "yes" if settings.charades == SAMPLE else "no"

@@ -39,7 +39,7 @@ class RecipeClips:
         if lost:
             raise InputError(
                 f"the source videos of {len(lost)} of {len(wanted)} clips are not in {folder}; the first such clip is "
-                f"{lost[0]}. Pass the folder that contains them to --videos."
+                f"{lost[0]}. Use --videos to specify the folder that contains them."
             )
 
     def view(self, clip: Clip, sampling: Sampling, *, whole: bool) -> View:
@@ -52,11 +52,11 @@ class RecipeClips:
         """
         if whole:
             raise UsageError(
-                "this suite contains recipes without videos. Send frames instead of --send video, or build the suite "
-                "with videos."
+                "this suite contains recipes but no videos. Replace --send video with --send frames, or build the "
+                "suite with videos."
             )
         if clip not in self._rows:
-            raise InputError(f"there is no clip {clip} in table {clip.table}.")
+            raise InputError(f"table {clip.table} has no clip {clip}.")
 
         timings = []
 

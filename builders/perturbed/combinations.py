@@ -95,15 +95,15 @@ def choose_pairs(given: Sequence[str] | None, visual: Sequence[str], texts: Sequ
         pairs = [pair for pair in combinations()[1] if pair.visual in visual and pair.text in texts]
         if not pairs:
             raise InputError(
-                "none of the paper's 66 combinations consists of selected perturbations only. Name combinations with "
-                "--pairs visual:text, or select other perturbations."
+                "none of the 66 combinations in the paper consists only of selected perturbations. Specify "
+                "combinations with --pairs visual:text, or select other perturbations."
             )
     else:
         pairs = [Pair.read(text) for text in given]
         lacking = [name for pair in pairs for name in (pair.visual, pair.text) if name not in (*visual, *texts)]
         if lacking:
             raise InputError(
-                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which are not selected by "
-                "--perturbations or --text-perturbations. Add them there."
+                f"--pairs names {', '.join(dict.fromkeys(lacking))}, which are not selected by --perturbations or "
+                "--text-perturbations. Add them to these options."
             )
     return tuple(dict.fromkeys(map(str, pairs)))

@@ -163,6 +163,6 @@ def frames_at(row: Row, numbers: Sequence[int]) -> list[Picture]:
         return [found[number] for number in numbers]
     except (*UNDECODABLE, KeyError) as error:
         raise InputError(
-            f"the video {row['video']['path']} has no frame {numbers[-1]} ({error}), so it is not the one that was "
-            "built. `stressreel verify` reports details; build again with --fresh."
+            f"the video {row['video']['path']} has no frame {numbers[-1]} ({error}): it was changed after the build. "
+            "Run `stressreel verify` for details, or build again with --fresh."
         ) from error

@@ -139,7 +139,9 @@ def load(
         if severity is not None:
             check_severity(severity, name)
         if split is not None and split not in output.splits(name):
-            raise InputError(f"{out} has no split {split!r} of {name}. It has: {', '.join(output.splits(name))}.")
+            raise InputError(
+                f"{out} has no split {split!r} of {name}. Available splits: {', '.join(output.splits(name))}."
+            )
         chosen = check_frames(frames)
         folder = Path(videos)
         if not folder.is_dir():
@@ -163,8 +165,8 @@ def load(
         if missing and not (found and allow_missing):
             hint = ", or omit their rows with allow_missing=True" if found else ""
             raise InputError(
-                f"{len(missing)} of {len(sources)} source videos are not in {folder}, the first of them {missing[0]}. "
-                f"Pass the folder that contains them as videos={hint}."
+                f"{len(missing)} of {len(sources)} source videos are not in {folder}; the first is {missing[0]}. Use "
+                f"videos={hint} to specify the folder that contains them."
             )
         rows = [row for row in rows if row["source_id"] in found]
         for row in rows:

@@ -98,11 +98,11 @@ def check_together(settings: PerturbedSettings) -> None:
     """Raise UsageError if options contradict each other."""
     given = {"--msrvtt": settings.msrvtt, "--youcook2": settings.youcook2, "--captions": settings.captions}
     if sum(value is not None for value in given.values()) != 1:
-        raise UsageError(f"Pass exactly one of {', '.join(given)}.")
+        raise UsageError(f"Specify exactly one of {', '.join(given)}.")
     if settings.text_perturbations and not worded(settings):
-        raise UsageError("--text-perturbations needs --modality text, multimodal or all.")
+        raise UsageError("--text-perturbations requires --modality text, multimodal or all.")
     if settings.pairs and not combined(settings):
-        raise UsageError("--pairs needs --modality multimodal or all.")
+        raise UsageError("--pairs requires --modality multimodal or all.")
     if combined(settings) and combinations()[0] not in settings.severities:
         raise UsageError("combinations use clips at severity 3, so --severity must include 3.")
 

@@ -193,7 +193,7 @@ def clip_frames(index: FrameIndex, clip: Mapping[str, Any]) -> range:
     if start >= stop:
         raise VideoError(
             "too_short",
-            f"{index.path.name}: it lasts {float(index.seconds(index.num_frames)):.2f} s, but clip {clip['clip_id']} "
+            f"{index.path.name} lasts {float(index.seconds(index.num_frames)):.2f} s, but clip {clip['clip_id']} "
             f"spans {clip['start_s']} to {clip['end_s']} s",
         )
     return range(start, stop)

@@ -129,10 +129,10 @@ def _chosen_settings(
         return ", ".join(settings[:5]) + (", …" if len(settings) > 5 else "")
 
     if CLEAN in missing:
-        raise InputError(f"{source}: there are no results for {CLEAN!r}, which robustness is measured against.")
+        raise InputError(f"{source}: there are no results for {CLEAN!r}, against which robustness is measured.")
     if unknown and not partial:
         raise InputError(
-            f"{source}: no such setting in this output: {first(unknown)}. Setting names are clean, "
+            f"{source}: this output does not have the settings {first(unknown)}. Setting names are clean, "
             "<visual>-<severity>, <text> and <visual>-<severity>+<text>; --partial ignores all others."
         )
     if missing and not partial:
@@ -141,7 +141,7 @@ def _chosen_settings(
             "score without them."
         )
     if len(missing) == len(known) - 1:
-        raise InputError(f"{source}: {CLEAN!r} is the only setting; at least one perturbed setting is needed.")
+        raise InputError(f"{source}: {CLEAN!r} is the only setting; at least one perturbed setting is required.")
     notes = []
     if missing:
         notes.append(f"{len(missing)} of {len(known)} settings are missing: {', '.join(missing)}.")
@@ -163,14 +163,18 @@ def score_retrieval(output: FinishedOutput, folder: Path, options: ScoreOptions)
     """
     captions = read_captions(output, options.split)
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Pass a folder of <setting>.npy, .safetensors or .jsonl.")
+        raise UsageError(
+            f"there is no folder {folder}. Specify a folder with one file per setting: <setting>.npy, .safetensors or "
+            ".jsonl."
+        )
     files: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in MATRIX_KINDS and path.is_file():
             name = path.stem.removesuffix("-0")  # clean-0, no_verbs-0
             if name in files:
                 raise InputError(
-                    f"{folder} has {files[name].name} and {path.name} for the same setting. Keep one of them."
+                    f"{folder} contains two files for the same setting, {files[name].name} and {path.name}. Remove one "
+                    "of them."
                 )
             files[name] = path
     chosen, notes = _chosen_settings(suite_settings(output.info), files, str(folder), partial=options.partial)

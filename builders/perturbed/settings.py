@@ -81,7 +81,8 @@ class PerturbedSettings(BuildSettings):
     )
     captions: Path | None = option(
         None,
-        "Captions of any other dataset: CSV or JSON Lines with video, caption and, optionally, start, end, id, split.",
+        "Captions of another dataset: CSV or JSON Lines file with video, caption and, optionally, start, end, id, "
+        "split.",
         exists=True,
         content=False,
     )
@@ -114,9 +115,9 @@ class PerturbedSettings(BuildSettings):
     render: bool = option(True, "Render the videos, or write only the recipes.")
     lossless: bool = option(False, "Encode the perturbed RGB frames losslessly (large files).", counts=rendered)
     crf: int = option(
-        CRF, "x264's constant rate factor; lower values give better quality.", minimum=0, maximum=51, counts=rendered
+        CRF, "Constant rate factor of x264; lower values give better quality.", minimum=0, maximum=51, counts=rendered
     )
-    preset: Preset = option(PRESET, "x264's preset.", counts=rendered)
+    preset: Preset = option(PRESET, "Preset of x264.", counts=rendered)
     modality: Literal["video", "text", "multimodal", "all"] = option(
         "video",
         "Perturb videos, captions (text), both for the combinations (multimodal), or all of these.",
@@ -137,7 +138,7 @@ class PerturbedSettings(BuildSettings):
         "Combinations of a visual and a text perturbation, such as jpeg:no_verbs,jumble:typos.",
         read=comma_separated,
         names=lambda: _pairs(),
-        shown="those of the paper's 66 whose parts are selected",
+        shown="those of the 66 in the paper that consist of selected perturbations",
     )
     caption_style: Literal["declarative", "imperative", "auto"] | None = option(
         None,

@@ -179,8 +179,8 @@ def measure_files(output: FinishedOutput, chosen: set[str]) -> dict[str, Any]:
 
 def _not_as_built(output: FinishedOutput, name: str, row: Row, why: str) -> InputError:
     return InputError(
-        f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}, so it is "
-        "not the one that was built. `stressreel verify` reports details; build again with --fresh."
+        f"{output.path}, table {name}: the video of clip {row['clip_id']}, severity {row['severity']}, {why}: it was "
+        "changed after the build. Run `stressreel verify` for details, or build again with --fresh."
     )
 
 

@@ -83,7 +83,7 @@ def caption_choices(captions: Captions, texts: Mapping[str, Sequence[str]]) -> d
         raise InputError(
             f"no clip has {NUM_CAPTIONS - 1} other captions that differ from its own and from one another in every "
             f"setting: in {least or 'clean'!r}, only {len(set(shown[least]))} of {len(captions.ids)} captions differ. "
-            "Build without it, or with more clips."
+            "Build without this setting, or with more clips."
         )
     return found
 

@@ -117,8 +117,8 @@ class Processes:
                         yield running.pop(future), future.result()
             except BrokenProcessPool as error:
                 raise BuildError(
-                    f"{DIED} Finished work is kept: run the same command again to continue, with fewer --workers if "
-                    "memory was short."
+                    f"{DIED} Finished work is kept. Run the same command again to continue, with fewer --workers if "
+                    "memory was insufficient."
                 ) from error
 
 

@@ -252,8 +252,8 @@ class Lock:
             if there is not None and now - there.changed < STALE:
                 raise OutputError(
                     f"another process is building in {self.objects.url} ({owner[:200]}; last seen "
-                    f"{now - there.changed:.0f} s ago). Wait for it, or use another --out; if it is dead, try again in "
-                    "two minutes."
+                    f"{now - there.changed:.0f} s ago). Wait for it to finish, or use another --out. If it is no "
+                    "longer running, try again in two minutes."
                 ) from None
             try:
                 self._etag = self.objects.put(self.key, self._content(), only=there.etag if there else "new")

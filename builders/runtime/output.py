@@ -207,7 +207,8 @@ class UnfinishedOutput:
             lock.acquire()
         except Timeout:
             raise OutputError(
-                f"another process renders share {share} in {self.path}. Wait for it, or use another --shard."
+                f"another process is rendering share {share} in {self.path}. Wait for it to finish, or use another "
+                "--shard."
             ) from None
         except OSError as error:
             raise output_error(error, self.state) from error
@@ -299,7 +300,8 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
         raise OutputError(f"--out {path} is a file or a broken link. Use a new or empty folder.")
     if set(str(path)) & set(GLOB):
         raise OutputError(
-            f"--out {path} contains one of {' '.join(GLOB)}, which load_dataset interprets as patterns. Rename it."
+            f"--out {path} contains one of {' '.join(GLOB)}, which load_dataset interprets as patterns. Rename the "
+            "folder."
         )
     try:
         if path.exists():
@@ -314,14 +316,18 @@ def claim(path: Path, *, wait: Say | None = None) -> Iterator[UnfinishedOutput]:
         lock = FileLock(output.state / "lock", timeout=0)
         _acquire(lock, path, wait)
     except Timeout:
-        raise OutputError(f"another process is building in {path}. Wait for it or use another --out.") from None
+        raise OutputError(
+            f"another process is building in {path}. Wait for it to finish, or use another --out."
+        ) from None
     except OSError as error:
         if isinstance(error, OutputError):
             raise
         raise output_error(error, path) from error
     try:
         if wait is None and (held := output.shares_held()):
-            raise OutputError(f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them.")
+            raise OutputError(
+                f"{path} is being built in shares; {', '.join(held[:5])} are running. Wait for them to finish."
+            )
         yield output
     finally:
         output.leave()

@@ -131,7 +131,7 @@ def _drive(
                 if now - seen > ALONE_S:
                     raise BuildError(
                         f"the Ray cluster has had no CPU for {ALONE_S:.0f} s: its nodes have left, or have no CPUs. "
-                        "Finished work is kept: start nodes, then run the same command again to continue."
+                        "Finished work is kept. Start nodes, then run the same command again to continue."
                     )
                 room = workers or max(QUEUED * cpus, 1)
             while waiting and len(running) < room:
@@ -149,8 +149,8 @@ def _drive(
                 except lost as error:
                     result = BuildError(
                         f"{unit.id} of video {unit.source_id} was started {begun[unit.id]} times, and each time its "
-                        f"worker or the worker's machine died ({_first_line(error)}). If memory is short, use fewer "
-                        "--workers. Finished work is kept: run the same command again to continue."
+                        f"worker or the worker's machine died ({_first_line(error)}). Finished work is kept. Run the "
+                        "same command again to continue, with fewer --workers if memory was insufficient."
                     )
                     if begun[unit.id] < TRIES:
                         waiting.appendleft(unit)
@@ -273,8 +273,8 @@ def check_address(address: str) -> None:
         return
     if not host or not port.isdigit() or "/" in address:
         raise UsageError(
-            f"--ray-address {address} is not the address of a Ray cluster. Use host:port of its head, or auto for the "
-            "cluster of this machine. ray:// and http:// are not supported, because the build itself must run on a "
+            f"--ray-address {address} is not the address of a Ray cluster. Use host:port of its head node, or auto for "
+            "the cluster of this machine. ray:// and http:// are not supported, because the build itself must run on a "
             "machine of the cluster."
         )
     try:
@@ -340,7 +340,7 @@ def _check_nodes(ray: Any, token: str | None) -> None:
     answered, silent = ray.wait(list(asked), num_returns=len(asked), timeout=PROBE_S) if asked else ([], [])
     if silent:
         raise BuildError(
-            f"{_listed([asked[ref] for ref in silent])} of the Ray cluster did not answer within {PROBE_S:.0f} s. "
+            f"{_listed([asked[ref] for ref in silent])} of the Ray cluster did not respond within {PROBE_S:.0f} s. "
             "Check `ray status`, and run the same command again."
         )
     try:
@@ -350,14 +350,16 @@ def _check_nodes(ray: Any, token: str | None) -> None:
     if unseen := [name for name, (sees, _) in found.items() if not sees]:
         raise _unseen(unseen, token or "")
     if without := [name for name, (_, has) in found.items() if not has]:
-        raise BuildError(f"{_listed(without)} of the Ray cluster: stressreel is missing. Install it on all machines.")
+        raise BuildError(
+            f"stressreel is not installed on {_listed(without)} of the Ray cluster. Install it on all machines."
+        )
 
 
 def _unseen(names: Sequence[str], token: str) -> OutputError:
     return OutputError(
-        f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not see {Path(token).parent}, "
-        "where workers write their files. Use an --out that all machines see under the same path (NFS, Lustre), or "
-        "build on one machine with --executor processes."
+        f"{_listed(names)} of the Ray cluster {'does' if len(set(names)) == 1 else 'do'} not have access to "
+        f"{Path(token).parent}, where workers write their files. Use an --out that all machines can access under the "
+        "same path (NFS, Lustre), or build on one machine with --executor processes."
     )
 
 

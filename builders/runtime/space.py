@@ -33,17 +33,17 @@ def check_space(out: Path, needs: Needs, say: Callable[[str], None]) -> None:
     left = needs(True) - existing
     if left <= free:
         if left * (1 + ERROR) > free:
-            say(f"warning: {out} has {_gigabytes(free)} free, but about {_gigabytes(left)} (±{ERROR:.0%}) are needed")
+            say(f"warning: {out} has {_gigabytes(free)} free, but about {_gigabytes(left)} (±{ERROR:.0%}) is needed")
         return
-    short = f"{out}: about {_gigabytes(left)} are needed"
+    short = f"{out}: about {_gigabytes(left)} is needed"
     short += f" in addition to the {_gigabytes(existing)} already there" if existing else ""
     if left * (1 - ERROR) <= free:
-        say(f"warning: {short} (±{ERROR:.0%}), but only {_gigabytes(free)} are free, which may not be enough")
+        say(f"warning: {short} (±{ERROR:.0%}), but only {_gigabytes(free)} is free, which may not be enough")
         return
     raise OutputError(
-        f"not enough space in {short} at a time (±{ERROR:.0%}), but only {_gigabytes(free)} are free. Free some space, "
-        "use an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller videos (a "
-        "higher --crf). --dry-run shows the size of each part; --no-check-space builds anyway."
+        f"not enough space in {short} at a time (±{ERROR:.0%}), but only {_gigabytes(free)} is free. Free up some "
+        "space, use an --out on another disk, build less (--limit, fewer perturbations or severities) or smaller "
+        "videos (a higher --crf). --dry-run shows the size of each part; --no-check-space builds anyway."
     )
 
 

@@ -274,6 +274,6 @@ def withholding(
     table = next(iter(public))
     splits = output.splits(table)
     if split not in splits:
-        raise UsageError(f"{output.path} has no split {split!r} in {table}. It has: {', '.join(splits)}.")
+        raise UsageError(f"{output.path} has no split {split!r} in {table}. Available splits: {', '.join(splits)}.")
     kept = {config.name: config for config in tables if config.name in public}
     return Withholding(output, kept, {name: public[name] for name in public if name in kept}, split, contact)

@@ -109,7 +109,7 @@ def test_nothing_is_run(tmp_path: Path, value: object, named: str) -> None:
         value.call = tuple(part.format(here=here) if isinstance(part, str) else part for part in value.call)
     for protocol, refuse in ((0, read), (2, read), (4, read), (4, open_graphs)):
         path = write_graphs(tmp_path / "a.pkl", value, protocol)
-        with pytest.raises(InputError, match=rf"a.pkl: it refers to .*{named}.*was not read"):
+        with pytest.raises(InputError, match=rf"a.pkl refers to .*{named}.*was not read"):
             refuse(path)
     assert not here.exists()
 

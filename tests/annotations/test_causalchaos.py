@@ -103,7 +103,7 @@ def test_frames_of_copies_are_laid_side_by_side(tmp_path: Path) -> None:
     assert read_offsets(own, released) == {"S01E01": 2, "S01E04": -10}
     plain = write(tmp_path, "Episode,Offset", "S01E01,-12", "S02E01,+3", name="plain.csv")
     assert read_offsets(plain) == {"S01E01": -12, "S02E01": 3}
-    with pytest.raises(InputError, match="Also give the released"):
+    with pytest.raises(InputError, match="Also specify the released"):
         read_offsets(own)
     with pytest.raises(InputError, match=r"(?s)a frame of the same kind.*S09E09"):
         read_offsets(write(tmp_path, SYNC, "S09E09,1,2", name="other.csv"), released)

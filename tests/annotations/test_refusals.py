@@ -79,7 +79,7 @@ def test_what_would_overwhelm_a_parser_is_refused(tmp_path: Path, reader: str, f
 def test_a_file_that_is_not_there_or_not_utf8_is_refused(tmp_path: Path, reader: str) -> None:
     names = {"charades": "Charades_v1_train.csv", "fps": "fps.json"}
     path = tmp_path / names.get(reader, "file.csv")
-    with pytest.raises(InputError, match=r"cannot read|there is no|two folders below"):
+    with pytest.raises(InputError, match=r"cannot read|there is no|two levels deep"):
         READERS[reader](path)
     path.write_bytes(b'{"a\xff": 1}\n')
     with pytest.raises(InputError, match=r"expected UTF-8|byte \d+"):

@@ -122,7 +122,7 @@ def test_files_are_chosen_by_split(tmp_path: Path) -> None:
     }
     assert choose_files(inside, ["test", "train"], names) == {inside: ["test", "train"]}
     inside.unlink()
-    with pytest.raises(InputError, match=r"no all.json in .*\. The split train needs one of these files"):
+    with pytest.raises(InputError, match=r"no all.json in .*\. The split train requires one of these files"):
         choose_files(tmp_path, ["test", "train"], names)
     with pytest.raises(InputError, match=r"there is no file or folder .*absent"):
         choose_files(tmp_path / "absent", ["test"], names)

@@ -173,7 +173,7 @@ def test_models_by_name_and_folders_alone(build_once: Callable[..., Path], tmp_p
     assert alone.written == (f"Wrote {tmp_path / 'x.png'}",)
     for given, more, says in (
         ({"A": [one, one]}, {}, "given twice as a run of A"),
-        ([one], {"against": "accuracy"}, "needs a figure"),
+        ([one], {"against": "accuracy"}, "requires --figure"),
     ):
         with pytest.raises(UsageError, match=says):
             stressreel.table(given, **more)  # type: ignore[arg-type]

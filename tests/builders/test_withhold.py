@@ -244,7 +244,7 @@ def test_a_shown_answer_fails_verify(copies: Copies, monkeypatch: pytest.MonkeyP
 
 def test_a_build_withholds_and_refuses_before_work_what_it_cannot(tmp_path: Path) -> None:
     given: dict[str, Any] = {"charades": "sample", "split": "test", "limit": 1, "preset": "ultrafast"}
-    for name, message in (("dev", "the build has the splits test"), ("", "the build has")):
+    for name, message in (("dev", "the build has no such split. Available splits: test"), ("", "the build has no")):
         with pytest.raises(StressreelError, match=message):
             stressreel.build("clavi", out=tmp_path / "out", withhold=name, progress=False, **given)
         assert not (tmp_path / "out").exists()

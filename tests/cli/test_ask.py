@@ -162,7 +162,7 @@ def test_a_suite_is_asked_by_setting_or_from_recipes(built_suite: Path, built_re
         refuses(ask(built_recipes, server.url, tmp_path / "b.jsonl", *chosen), "--videos", code=2)
         more = (*chosen, "--videos", cached_sample("msrvtt"))
         sent = ask(built_recipes, server.url, tmp_path / "c.jsonl", *more, "--send", "video")
-        refuses(sent, "recipes without videos", code=2)
+        refuses(sent, "recipes but no videos", code=2)
         done = ask(built_recipes, server.url, tmp_path / "b.jsonl", *more)
     assert done.code == 0, done.err
     for name in "ab":
@@ -251,9 +251,9 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--to", "a.jsonl"), "give either --endpoint"),
-        (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "require each other"),
-        ((*GIVEN, "--transformers", "x"), "give either"),
+        (("--to", "a.jsonl"), "specify either --endpoint"),
+        (("--to", "a.jsonl", "--endpoint", "http://h/v1"), "must be used together"),
+        ((*GIVEN, "--transformers", "x"), "specify either"),
         ((*GIVEN, "--batch", "2"), "require --transformers"),
         ((*GIVEN, "--frames", "2", "--fps", "1"), "mutually exclusive"),
         (("--to", "a.jsonl", "--endpoint", "http://u:p@h/v1", "--model", "m"), "--key-variable"),

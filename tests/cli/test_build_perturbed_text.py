@@ -155,13 +155,17 @@ class TestUse:
     @pytest.mark.parametrize(
         ("given", "words", "code"),
         [
-            (("--text-perturbations", "typos"), "--text-perturbations needs --modality text", 2),
-            (("--modality", "text", "--pairs", "jpeg:typos"), "--pairs needs --modality multimodal or all", 2),
+            (("--text-perturbations", "typos"), "--text-perturbations requires --modality text", 2),
+            (("--modality", "text", "--pairs", "jpeg:typos"), "--pairs requires --modality multimodal or all", 2),
             (("--modality", "all", "--severity", "1,2"), "clips at severity 3", 2),
             (("--modality", "text", "--text-perturbations", ","), "is empty; give names", 2),
             (("--modality", "text", "--text-perturbations", "typo"), "Did you mean 'typos'", 2),
             (("--modality", "multimodal", "--pairs", "jpeg"), "'jpeg' is not a combination", 2),
-            (("--modality", "multimodal", "--perturbations", "rotation"), "none of the paper's 66", 1),
+            (
+                ("--modality", "multimodal", "--perturbations", "rotation"),
+                "none of the 66 combinations in the paper",
+                1,
+            ),
         ],
     )
     def test_what_does_not_go_together(self, msrvtt, given, words, code):

@@ -131,5 +131,5 @@ def test_what_cannot_be_probed_is_refused(built_suite: Path, built_causal: Path,
     for chosen in (("--setting", "clean"), ("--setting", "jpeg-*")):
         refuses(probe(built_suite, model, tmp_path / "p", *chosen), "measured against clean", code=2)
     (tmp_path / "q.jsonl").write_text('{"id": 1, "question": "Q?"}\n')
-    refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Pass the output of a build", code=2)
+    refuses(probe(tmp_path / "q.jsonl", model, tmp_path / "p"), "Specify the output of a build", code=2)
     refuses(probe(built_causal, model, tmp_path / "p", "--attention-distances"), "no complement pairs", code=2)

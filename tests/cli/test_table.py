@@ -59,7 +59,7 @@ def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
     for given, says in (
         ((f"={one}",), "is not MODEL=SCORES"),
         ((one, "--json", "--markdown"), "either --markdown or --json"),
-        ((one, "--against", "accuracy"), "needs a figure"),
+        ((one, "--against", "accuracy"), "requires --figure"),
         ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: expected one of the scores shown"),
         ((f"A={one}", f"A={one}"), "given twice as a run of A"),
         ((one, "--of", "x"), "has no table 'x'"),

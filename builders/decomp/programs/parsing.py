@@ -106,7 +106,7 @@ def _refuse(program: str, token: int, why: str) -> NoReturn:
     at = _position(program, token)
     shown = f"{program[max(0, at - 30) : at]}⟦here⟧{program[at : at + 30]}"
     raise InputError(
-        f"cannot parse the program at character {at}: {why}: …{shown}… Expected a program of AGQA 2.0, such as "
+        f"cannot parse the program at character {at}: {why} (near {shown!r}). Expected an AGQA 2.0 program, such as "
         "Exists(phone, Iterate(video, Filter(frame, [objects])))."
     )
 

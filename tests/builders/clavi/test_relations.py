@@ -271,5 +271,7 @@ def test_another_time_is_found(out: Path, name: str) -> None:
 def test_a_relation_that_does_not_exist_is_refused() -> None:
     from stressreel import build_clavi
 
-    with pytest.raises(UsageError, match=r"names no relation with before\. Relations: sequence, overlap, contain"):
+    with pytest.raises(
+        UsageError, match=r"contains an unknown relation: before\. Choose from sequence, overlap, contain"
+    ):
         build_clavi(charades="sample", relations="overlap,before", dry_run=True)

@@ -117,7 +117,7 @@ class TestChoice:
             (["typos:jpeg"], "'typos' is a text perturbation"),
             (["jpeg:typo"], "Did you mean 'typos'"),
             (["jpeg:typos"], "names jpeg, typos, which"),
-            (None, "none of the paper's 66"),
+            (None, "none of the 66 combinations in the paper"),
         ],
     )
     def test_wrong_pairs(self, given, words):

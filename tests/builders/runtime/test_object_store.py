@@ -234,7 +234,7 @@ def test_a_driver_that_was_killed_while_it_put_is_resumed(
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     assert place.head("build.json") is None
-    refuses(build(sample, place.url), "another process is building in", "if it is dead")
+    refuses(build(sample, place.url), "another process is building in", "If it is no longer running")
     place.remove(".build/lock")
     assert build(sample, place.url).code == 0
     assert fingerprint(place) == info(local)["fingerprint"]

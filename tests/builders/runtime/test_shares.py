@@ -120,7 +120,7 @@ def test_nobody_packs_while_a_share_runs(tmp_path: Path) -> None:
         said: list[str] = []
         assert share(out, Numbers(), 2, 2, said) is None
         assert "1 more are running (1/2)" in said[-1]
-        with pytest.raises(OutputError, match="another process renders share 1/2"):
+        with pytest.raises(OutputError, match="another process is rendering share 1/2"):
             share(out, Numbers(), 1, 2)
         with pytest.raises(OutputError, match="is being built in shares; 1/2 are running"):
             build_numbers(out, Numbers())

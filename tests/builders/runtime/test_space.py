@@ -28,7 +28,7 @@ def test_what_is_said_and_when(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         said, _ = checked(monkeypatch, out, 100e9, rough=60e9, close=close)
         assert f"{close / 1e9:.1f} GB" in said
         assert "100.0 GB" in said
-    with pytest.raises(OutputError, match=r"140\.5 GB are needed .* 77\.0 GB are free.*--no-check-space") as caught:
+    with pytest.raises(OutputError, match=r"140\.5 GB is needed .* 77\.0 GB is free.*--no-check-space") as caught:
         checked(monkeypatch, out, 77e9, rough=60e9, close=140.5e9)
     assert str(out) in str(caught.value)
 

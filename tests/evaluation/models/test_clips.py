@@ -142,7 +142,7 @@ def test_recipes_show_what_a_render_holds(built_suite: Path, built_recipes: Path
     RecipeClips(open_output(built_recipes), unrendered[:1], tmp_path)
     with pytest.raises(InputError, match=r"the source videos of 2 of 4 clips are not in"):
         RecipeClips(open_output(built_recipes), unrendered, tmp_path)
-    with pytest.raises(UsageError, match="recipes without videos"):
+    with pytest.raises(UsageError, match="recipes but no videos"):
         made.view(unrendered[0].clip, Sampling(), whole=True)  # type: ignore[arg-type]
 
 
