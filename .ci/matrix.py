@@ -119,8 +119,8 @@ class Environment:
         done = self.run(*command)
         if done.returncode:
             raise SystemExit(
-                f"{self.folder.name}: {' '.join(map(str, command))} failed with {done.returncode}\n"
-                f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+                f"{self.folder.name}: {' '.join(map(str, command))} failed with exit code "
+                f"{done.returncode}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
             )
         return done.stdout
 
@@ -292,7 +292,7 @@ def asked_for(names: list[str], ends: bool) -> list[tuple[str, str]]:
         wanted = [name.split(":") for name in names]
         absent = [minor for minor, _ in wanted if not find_python(minor)]
         if absent:
-            raise SystemExit(f"Python {', '.join(absent)} is not found")
+            raise SystemExit(f"Python {', '.join(absent)} was not found")
         return [(str(find_python(minor)), versions) for minor, versions in wanted]
     found = [python for minor in PYTHONS if (python := find_python(minor))]
     if ends:

@@ -180,12 +180,14 @@ def subsets_of(predictions: Mapping[str, Path | str]) -> dict[frozenset[str], Pa
         UsageError: A name is not one or more modalities joined by "+", or two names are equivalent.
     """
     if not isinstance(predictions, Mapping):
-        raise UsageError('predictions must be a mapping, such as {"video": "v.jsonl", "text": "t.jsonl", …}.')
+        raise UsageError(
+            'predictions must be a mapping, such as {"video": "v.jsonl", "text": "t.jsonl", "video+text": "vt.jsonl"}.'
+        )
     files: dict[frozenset[str], Path] = {}
     for names, file in predictions.items():
         parts = _parts(names)
         if not str(file) or not all(parts) or len(set(parts)) < len(parts):
-            raise UsageError(f"'{names}={file}' is not MODALITIES=FILE, such as video+text=both.jsonl.")
+            raise UsageError(f"'{names}={file}' does not have the form MODALITIES=FILE, such as video+text=both.jsonl.")
         if frozenset(parts) in files:
             raise UsageError(f"{names} is given twice.")
         files[frozenset(parts)] = Path(file).expanduser()

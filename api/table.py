@@ -89,6 +89,6 @@ def models_of(words: Sequence[Path | str]) -> dict[str, list[Path | str]]:
         if not equals or Path(text).exists():
             model, path = Path(text).resolve().name.removesuffix(".scores"), text
         if not model.strip() or not path:
-            raise UsageError(f"{text!r} is not MODEL=SCORES, such as JustAsk=answers.scores.")
+            raise UsageError(f"{text!r} does not have the form MODEL=SCORES, such as JustAsk=answers.scores.")
         models.setdefault(model.strip(), []).append(path)
     return models

@@ -217,11 +217,11 @@ class _Planner:
             bare = [one for one in mined if not one.negatives]
             if bare:
                 refused = [f"{count:,} {reason} ({REFUSALS[reason]})" for reason, count in bare[0].refused.items()]
-                reasons = f"; of its split it cannot have {', '.join(refused)}" if refused else ""
+                reasons = f"; those excluded for {bare[0].id} are {', '.join(refused)}" if refused else ""
                 pool = ", or --pool all" if self.settings.pool == "split" else ""
                 raise InputError(
-                    f"{len(bare)} questions have no distractor in their split of {scheme} (the first is "
-                    f"{bare[0].id}): it has too few questions{reasons}. Provide more rows{pool}."
+                    f"{len(bare)} questions have no distractor in their split of {scheme} (the first is {bare[0].id}). "
+                    f"The split has too few questions{reasons}. Provide more rows{pool}."
                 )
             few = sum(len(one.negatives) < self.settings.mining.num_options - 1 for one in mined)
             self.counts[f"{target}s_with_fewer_options"] += few

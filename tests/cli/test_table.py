@@ -57,7 +57,7 @@ def test_markdown_and_a_figure(scores: dict[str, Path], tmp_path: Path) -> None:
 def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
     one = scores["a1"]
     for given, says in (
-        ((f"={one}",), "is not MODEL=SCORES"),
+        ((f"={one}",), "does not have the form MODEL=SCORES"),
         ((one, "--json", "--markdown"), "either --markdown or --json"),
         ((one, "--against", "accuracy"), "requires --figure"),
         ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: expected one of the scores shown"),
