@@ -87,8 +87,8 @@ def build_causal(
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine similarity of the questions.
-        beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine similarity to the correct answer at which `beta` applies.
+        beta: Factor for answers with a cosine similarity of at least `tau`.
+        tau: Minimum cosine similarity to the correct answer at which `beta` applies.
         same_question: Cosine similarity at which two questions count as the same, so that they do not exchange
             answers. A value above 1 disables this rule.
         same_text: Cosine similarity at which two answers count as synonymous, so that they never appear in the
@@ -506,8 +506,8 @@ def mine(
 
     Args:
         questions: CSV or JSON Lines with id, question, answer and, optionally, explanation, group and split;
-            CausalChaos' Annotations.csv; or `sample` for the built-in sample.
-        out: Output file: .jsonl or .parquet.
+            Annotations.csv of CausalChaos; or `sample` for the built-in sample.
+        out: Output file (.jsonl or .parquet).
         columns: Names of columns in your file that differ from the defaults, such as question=Q,answer=A.
         negatives: Mine hard negatives, or sample random distractors as a baseline with the same exclusions.
         balance: Sample hard negatives that blind models cannot distinguish from correct options, or take those
@@ -517,8 +517,8 @@ def mine(
         num_options: Number of options per question, including the correct one.
         top_k: Number of nearest questions whose answers are candidates.
         alpha: Weight of the cosine similarity of the questions.
-        beta: Factor for answers with a cosine of `tau` or more.
-        tau: Cosine similarity to the correct answer at which `beta` applies.
+        beta: Factor for answers with a cosine similarity of at least `tau`.
+        tau: Minimum cosine similarity to the correct answer at which `beta` applies.
         same_question: Cosine similarity at which two questions count as the same, so that they do not exchange
             answers. A value above 1 disables this rule.
         same_text: Cosine similarity at which two answers count as synonymous, so that they never appear in the
@@ -530,10 +530,11 @@ def mine(
             release.
         train_split: Split whose correct answers are never distractors in other splits (with `pool` split).
         seed: Seed of all random choices.
-        tagger: Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else
-            Pattern's.
-        review: CSV file for a sample of questions with their options, for checking that no distractor is correct.
-        review_count: Number of questions in `review`.
+        tagger: Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed,
+            otherwise the Pattern tagger.
+        review: CSV file in which to save a sample of questions with their options, to check that no distractor is
+            correct.
+        review_count: Number of questions in the `review` file.
         progress: Show a progress bar.
         model: Sentence encoder: a folder, or a name on the Hub.
         pool: Take distractors from the question's own split, or from all questions, as in the release (which

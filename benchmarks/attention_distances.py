@@ -93,9 +93,14 @@ def quality(pairs: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
-        "--heads", type=int, default=24, help="heads measured of each kind; an eighth of them with 1,060 tokens"
+        "--heads",
+        type=int,
+        default=24,
+        help="number of heads of each kind to measure; with 1,060 tokens, an eighth of that",
     )
-    parser.add_argument("--quality", action="store_true", help="only compare to brute force")
+    parser.add_argument(
+        "--quality", action="store_true", help="only compare the distances with those found by brute force"
+    )
     options = parser.parse_args()
     quality(500)
     if not options.quality:

@@ -58,7 +58,7 @@ def staged(arguments: list[str]) -> None:
     for label, seconds in spent.most_common():
         print(f"{seconds:9.1f} s  {label}" + f" ({texts[label]:,})" * (label in texts), file=sys.stderr)
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    print(f"{sum(spent.values()):9.1f} s  in all, peak {usage.ru_maxrss / 1024:.0f} MB", file=sys.stderr)
+    print(f"{sum(spent.values()):9.1f} s  in total, peak memory {usage.ru_maxrss / 1024:.0f} MB", file=sys.stderr)
     sys.exit(code)
 
 
@@ -79,10 +79,10 @@ def show(folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--annotations", help="the released Annotations.csv")
+    parser.add_argument("--annotations", help="path of the released Annotations.csv")
     parser.add_argument("--cold", action="store_true", help="start with an empty cache")
-    parser.add_argument("--audit", action="store_true", help="audit the build, too")
-    parser.add_argument("--command", nargs=argparse.REMAINDER, help="any other command")
+    parser.add_argument("--audit", action="store_true", help="also audit the build")
+    parser.add_argument("--command", nargs=argparse.REMAINDER, help="measure this command instead of the build")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     arguments, more = parser.parse_known_args()
     if arguments.job:

@@ -219,7 +219,7 @@ def in_child(work: Callable[[], None]) -> tuple[float, float, float]:
         text = handle.read()
     os.waitpid(child, 0)
     if not text:
-        raise SystemExit("a measured run failed; see above")
+        raise SystemExit("a measured run failed; its output is shown above")
     cpu, memory = map(float, text.split())
     return cpu, time.perf_counter() - started, memory
 
@@ -228,7 +228,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--texture", type=Path)
-    parser.add_argument("--long", action="store_true", help="measure pairs from a source of seven minutes")
+    parser.add_argument("--long", action="store_true", help="measure pairs cut from a seven-minute source")
     parser.add_argument("--preset", default="veryfast")
     parser.add_argument("--crf", type=int, default=23)
     arguments = parser.parse_args()
@@ -263,10 +263,10 @@ def main() -> None:
     for way, (cpu, wall, memory) in medians.items():
         print(f"{way:40}{cpu:9.2f}{wall:9.2f}{cpu / base_cpu:11.3f}{memory:9.0f}")
     (a, _, one, two) = (values for values in medians.values())
-    print(f"\n2 workers compared with 1: {one[1] / two[1]:.2f} x faster")
+    print(f"\n2 workers are {one[1] / two[1]:.2f} times as fast as 1")
     print(
-        f"build-clavi (2 workers) compared with (a): {a[1] / two[1]:.2f} x faster, "
-        f"with 1/{a[0] / two[0]:.2f} of the CPU time"
+        f"build-clavi with 2 workers is {a[1] / two[1]:.2f} times as fast as (a) and uses 1/{a[0] / two[0]:.2f} of its "
+        "CPU time"
     )
 
 

@@ -309,7 +309,9 @@ def interval(values: Floats, sources: Sequence[str], seed: int) -> tuple[float, 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--charades", help="folder with the Charades annotations, or `sample`")
-    parser.add_argument("--charades-sta", type=Path, help="use the sentences of this folder instead of the classes")
+    parser.add_argument(
+        "--charades-sta", type=Path, help="folder with the Charades-STA sentences, to be used instead of the classes"
+    )
     parser.add_argument("--youcook2", type=Path, help="youcookii_annotations_trainval.json")
     parser.add_argument("--causalchaos", type=Path, help="Annotations.csv")
     parser.add_argument("--footage", type=Path, required=True, help="folder with real video clips")

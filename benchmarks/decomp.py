@@ -234,7 +234,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="*", default=[10_000, 100_000])
     parser.add_argument(
-        "--kinds", type=int, help="composition of the graphs of this many rows, compared to the authors' figures"
+        "--kinds",
+        type=int,
+        help="only compare the composition of the graphs of this many rows with the authors' figures",
     )
     arguments = parser.parse_args()
     if arguments.kinds:

@@ -61,7 +61,7 @@ def compare(clips: Sequence[str], more: Sequence[str]) -> None:
                     size = len(row["video"]["bytes"])
                     sizes[table.name] += size
                     worst.append((estimate.parts[table.name, row["severity"]].size / size, table.name, row["severity"]))
-        print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU; largest errors: ", end="")
+        print(f"\n{path.name}\n{printed}\nthe dry run took {asked:.1f} s of CPU time; largest errors: ", end="")
         worst.sort()
         print(", ".join(f"{name} {severity} x{ratio:.2f}" for ratio, name, severity in (*worst[:3], *worst[-3:])))
         for table, size in sizes.items():

@@ -175,8 +175,8 @@ def main() -> None:
         for copies in arguments.copies:
             found = run("balanced", arguments.annotations, copies)
             print(
-                f"{found['rows']:,} rows: balanced mining {found['cpu']:.0f} s of CPU, {found['wall']:.0f} s, "
-                f"peak {found['peak']:.0f} MB",
+                f"{found['rows']:,} rows: balanced mining took {found['cpu']:.0f} s of CPU time and "
+                f"{found['wall']:.0f} s of wall time; peak memory {found['peak']:.0f} MB",
                 flush=True,
             )
         return
@@ -209,7 +209,7 @@ def main() -> None:
             print(
                 f"{rows:8,} {side:16}{this['wall']:9.2f}{this['cpu']:9.2f}{this['peak']:9.0f}"
                 f"{this['wall'] / ours['wall']:7.2f}x{this['cpu'] / ours['cpu']:7.2f}x"
-                + ("" if same else f"  other neighbours in some of {len(shared)} rows"),
+                + ("" if same else f"  neighbours differ in some of {len(shared)} rows"),
                 flush=True,
             )
 

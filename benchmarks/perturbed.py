@@ -65,7 +65,8 @@ def split(index: FrameIndex, names: str, folder: Path) -> None:
     for label, seconds in (("decode", decoding), ("corrupt, to yuv420p", corrupting), ("encode", encoding)):
         print(f"  {label:22}{seconds:8.2f} s of CPU {seconds / total:7.1%}")
     print(
-        f"  {'all':22}{total:8.2f} s; encoding the clean frames as often takes {floor:.2f} s: ratio {total / floor:.2f}"
+        f"  {'all':22}{total:8.2f} s; encoding the clean frames the same number of times takes {floor:.2f} s (ratio "
+        f"{total / floor:.2f})"
     )
 
 
@@ -73,7 +74,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clip", type=Path)
     parser.add_argument("--perturbations", default="all")
-    parser.add_argument("--copies", type=int, default=6, help="copies of the clip for the command")
+    parser.add_argument("--copies", type=int, default=6, help="number of copies of the clip that the command processes")
     parser.add_argument("--no-split", action="store_true", help="measure only the command (for long videos)")
     arguments = parser.parse_args()
     cv2.setNumThreads(1)  # the same as in a worker
@@ -97,9 +98,9 @@ def main() -> None:
             cpu, walls[workers], memory = command("build", "perturbed", *given)
             print(
                 f"  command, {arguments.copies} copies, {workers} worker{'s' * (workers > 1)}: {cpu:.1f} s of CPU "
-                f"({cpu / arguments.copies:.1f} a clip), {walls[workers]:.1f} s, peak {memory:.0f} MB a process"
+                f"({cpu / arguments.copies:.1f} per clip), {walls[workers]:.1f} s, peak {memory:.0f} MB per process"
             )
-        print(f"  2 workers against 1: {walls[1] / walls[2]:.2f} x faster")
+        print(f"  2 workers are {walls[1] / walls[2]:.2f} times as fast as 1")
 
 
 if __name__ == "__main__":

@@ -96,7 +96,8 @@ def read_sheet(path: Path | None) -> list[dict[str, str]]:
     for number, row in enumerate(rows, 2):
         if set(row) != set(COLUMNS) or row["verdict"] not in VERDICTS or row["source"] not in SOURCES:
             raise SystemExit(
-                f"{path}, line {number}: columns {COLUMNS}, a verdict of {VERDICTS}, a source {[*SOURCES]}"
+                f"{path}, line {number}: expected the columns {COLUMNS}, a verdict from {VERDICTS} and a source from "
+                f"{[*SOURCES]}"
             )
     return rows
 
@@ -153,7 +154,11 @@ def _print_reasons(refused: Counter[str], total: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("perturbation", nargs="?", help="default with --sheet: all perturbations of the sheet")
+    parser.add_argument(
+        "perturbation",
+        nargs="?",
+        help="perturbation to read; optional with --sheet, which then includes all perturbations of the sheet",
+    )
     parser.add_argument("--source", choices=SOURCES)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)

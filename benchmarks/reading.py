@@ -91,11 +91,13 @@ def phrases(folder: Path, tagger: str) -> Iterator[Made]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["confusions", "phrases"])
-    parser.add_argument("--annotations", type=Path, required=True, help="Annotations.csv, or the Charades-STA folder")
+    parser.add_argument(
+        "--annotations", type=Path, required=True, help="path of Annotations.csv or of the Charades-STA folder"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=150, help="outputs of each kind")
+    parser.add_argument("--count", type=int, default=150, help="number of outputs of each kind")
     parser.add_argument("--tagger", default="nltk", choices=["auto", "nltk", "pattern"], help="tagger for confusions")
-    parser.add_argument("--check", type=Path, help="a sheet to compare to the current outputs")
+    parser.add_argument("--check", type=Path, help="sheet to compare with the current outputs")
     arguments = parser.parse_args()
     made = list({"confusions": confusions, "phrases": phrases}[arguments.what](arguments.annotations, arguments.tagger))
     for way in dict.fromkeys(one.way for one in made):

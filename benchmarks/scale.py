@@ -286,7 +286,7 @@ def main() -> None:
     parser.add_argument("what", choices=MEASURES)
     parser.add_argument("--executors", nargs="+", choices=("inline", "processes", "ray"), default=["inline"])
     parser.add_argument("--units", type=int, default=1000)
-    parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds of a unit of `work`")
+    parser.add_argument("--seconds", type=float, default=1.0, help="CPU seconds per unit of `work`")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--youcook2", type=Path, help="folder with the YouCook2 annotations, for `paper`")

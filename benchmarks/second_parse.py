@@ -243,7 +243,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operation", choices=PROPOSALS)
     parser.add_argument("--source", choices=SOURCES, default="msrvtt")
-    parser.add_argument("--count", type=int, default=300, help="changed outputs to compare")
+    parser.add_argument("--count", type=int, default=300, help="number of changed outputs to compare")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tagger", choices=("auto", "nltk", "pattern"), default="auto")
     given = parser.parse_args()

@@ -122,7 +122,7 @@ def mine_command() -> click.Command:
     def run(**values: Any) -> int:
         settings = from_values(MineSettings, values)
         if settings.out is None:
-            raise UsageError("--out is missing. Pass a file to write, .jsonl or .parquet.")
+            raise UsageError("--out is missing. Use it to specify the output file (.jsonl or .parquet).")
         return show(lambda: run_mine(settings), {}, "text")
 
     return settings_command("mine", run, MineSettings, help=description(mine) + MINE_EXAMPLES)

@@ -19,7 +19,7 @@ def modality_files(values: dict[str, Any]) -> dict[str, Any]:
     for text in values.pop("given"):
         names, equals, file = text.partition("=")
         if not equals:
-            raise UsageError(f"{text!r} is not MODALITIES=FILE, such as video+text=both.jsonl.")
+            raise UsageError(f"{text!r} is not in the form MODALITIES=FILE, such as video+text=both.jsonl.")
         if names in predictions:
             raise UsageError(f"{names} is given twice.")
         predictions[names] = file
@@ -47,14 +47,14 @@ def build_inputs(values: dict[str, Any]) -> dict[str, Any]:
             inputs.setdefault(name, [])
             text = value if equals else ""
         elif not name:
-            raise UsageError(f"{text!r} is neither an option nor a value of one. See stressreel verify --help.")
+            raise UsageError(f"{text!r} is neither an option nor the value of an option. See stressreel verify --help.")
         if text:
             inputs[name].append(text)
     for name, given in inputs.items():
         if not given:
             raise UsageError(
-                f"--{name.replace('_', '-')} is not an option of verify, and options of the build need a value. "
-                "See stressreel verify --help."
+                f"--{name.replace('_', '-')} is not an option of verify; if it is an option of the build, it needs a "
+                "value. See stressreel verify --help."
             )
     return {**values, "inputs": {name: given[0] if len(given) == 1 else given for name, given in inputs.items()}}
 

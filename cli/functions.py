@@ -74,7 +74,9 @@ def function_command(words: str, command: Command) -> click.Command:
     def run(**values: Any) -> int:
         chosen = [form for form in command.formats if values.pop(f"as_{form}")]
         if len(chosen) > 1:
-            raise click.UsageError(f"Pass either {' or '.join(f'--{form}' for form in chosen)}.")
+            raise click.UsageError(
+                f"{' and '.join(f'--{form}' for form in chosen)} cannot be combined. Use only one of them."
+            )
         form = chosen[0] if chosen else "text"
         return show(function, {**command.adapt(values), **command.fixed}, form)
 

@@ -128,5 +128,5 @@ def _label(name: str, arguments: Sequence[str]) -> str:
 
 def _stopped() -> int:
     safe = kept()
-    echo(f"\nStopped. Kept: {safe}; run the same command again to continue." if safe else "\nStopped.", err=True)
+    echo(f"\nStopped. Kept: {safe}. Run the same command again to continue." if safe else "\nStopped.", err=True)
     return INTERRUPTED

@@ -72,8 +72,8 @@ class ExportFolder:
         if taken:
             names = ", ".join(sorted(taken)[:5])
             raise InputError(
-                f"{self.path} contains files that were not written by an export: {names}. Move them, or give another "
-                "--to."
+                f"{self.path} contains files that were not written by an export: {names}. Move them, or choose another "
+                "folder with --to."
             )
         self.files.update(files)
         self._write(complete=False)

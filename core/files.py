@@ -43,7 +43,7 @@ def regular(path: Path) -> Path:
     except (OSError, ValueError):
         return path
     if kind in KINDS:
-        raise InputError(f"{path} is {KINDS[kind]}; give a regular file.")
+        raise InputError(f"{path} is {KINDS[kind]}. Provide a regular file.")
     return path
 
 
@@ -136,7 +136,7 @@ def output_error(error: OSError, path: Path) -> OutputError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return OutputError(
             f"no space left while writing {path}. Finished work is kept: free some space and run the same command "
-            "again to continue, or start over in another --out."
+            "again to continue, or start over in another folder with --out."
         )
     if error.errno in PASSING:
         return TransientError(

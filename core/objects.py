@@ -170,7 +170,8 @@ def objects_at(path: Path | str) -> Objects:
     url = address(path)
     if url is None:
         raise UsageError(
-            f"{path} is not a URL of object storage. Pass one such as s3://bucket/prefix, gs://… or az://…."
+            f"{path} is not a URL of object storage. Pass a URL that starts with s3://, gs:// or az://, such as "
+            "s3://bucket/prefix."
         )
     _obstore()
     return Objects(url)

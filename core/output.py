@@ -238,7 +238,7 @@ def _open_address(path: Path) -> FinishedOutput:
         if objects.head(".build/plan.json"):
             raise InputError(f"{objects.url} has an unfinished build: run the same build command again.")
         raise UsageError(
-            f"{objects.url} is not the output of a build: it has no build.json. Pass the --out of a build."
+            f"{objects.url} is not the output of a build: it has no build.json. Pass the URL of the output of a build."
         )
     return _open_remote(objects, _info(content.decode("utf-8-sig", "replace"), f"{objects.url}/build.json"))
 

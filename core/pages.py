@@ -46,7 +46,9 @@ def chunks_of(path: Path) -> list[list[Chunk]]:
         file.seek(size - 8 - length)
         footer = _struct(io.BytesIO(file.read(length)))
     if "parquet-mr" in str(footer.get(6)).lower():
-        raise ValueError("it was written by parquet-mr, whose early versions make readers run past the ends of columns")
+        raise ValueError(
+            "it was written by parquet-mr, early versions of which make readers read past the end of columns"
+        )
     return [[_chunk(column[3], size) for column in group[1]] for group in footer[4]]
 
 
@@ -71,7 +73,7 @@ def check_pages(file: BinaryIO, chunks: Sequence[Chunk], rows: int, unpacked: in
             if unpacked < 0:
                 raise ValueError("its pages decompress to more bytes than the footer states")
             if pages > MOST_PAGES or found > most:
-                raise ValueError(f"{rows:,} rows have {found:,} values or more in {pages:,} pages")
+                raise ValueError(f"it has at least {found:,} values in {pages:,} pages, too many for {rows:,} rows")
 
 
 def _pages(file: BinaryIO, start: int, end: int) -> Iterator[tuple[int, int]]:

@@ -142,7 +142,7 @@ class Config:
         names = {column.name for column in self.columns}
         parts = (("it lacks", names - set(row)), ("the table does not declare", set(row) - names))
         if faults := [f"{what} {', '.join(sorted(which))}" for what, which in parts if which]:
-            raise BuildError(f"the builder yields a wrong row of the table {self.name!r}: {'; '.join(faults)}.")
+            raise BuildError(f"the builder yielded an invalid row for the table {self.name!r}: {'; '.join(faults)}.")
         return {
             column.name: column.names.index(row[column.name])
             if column.kind == "label" and row[column.name] is not None

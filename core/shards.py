@@ -369,7 +369,9 @@ def _check_size(metadata: Any, size: int) -> None:
 def check_claims(rows: int, packed: int, size: int) -> None:
     """Raise ValueError if the stated rows and uncompressed bytes are implausible for the size of the shards."""
     if rows > LEAST_ROWS + ROWS_A_BYTE * size or packed > LEAST_PACKED + PACKING * size:
-        raise ValueError(f"it has {size:,} bytes and claims {rows:,} rows in {packed:,} bytes, which is implausible")
+        raise ValueError(
+            f"it states {rows:,} rows and {packed:,} bytes of data, which is implausible for {size:,} bytes"
+        )
 
 
 def text_columns(schema: Any) -> list[str]:

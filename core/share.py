@@ -37,5 +37,5 @@ def read_share(text: str) -> WorkShare:
     """Parse a share such as "3/50", or raise ValueError with a message that can follow the text."""
     found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", str(text).strip())
     if not found or not 1 <= int(found[1]) <= int(found[2]):
-        raise ValueError("is not a share such as 3/50, the third of fifty; shares count from 1")
+        raise ValueError("is not in the form I/N, such as 3/50 for the third of 50 parts, with I from 1 to N")
     return WorkShare(int(found[1]), int(found[2]))

@@ -169,8 +169,8 @@ def models_png(table: ModelTable) -> bytes:
     count = len(table.scores) * len(table.models)
     if count > MOST_BARS:
         raise UsageError(
-            f"--figure: {count} bars are too many for a figure; the limit is {MOST_BARS}. Select fewer scores with "
-            "--only."
+            f"--figure: the figure would have {count} bars; the limit is {MOST_BARS}. Use --only to select fewer "
+            "scores."
         )
     places, thick = np.arange(len(table.scores)), 0.8 / len(table.models)
     tops = [cell.mean + (0 if isnan(cell.std) else cell.std) for cell in table.cells.values() if cell]
@@ -207,8 +207,8 @@ def against_png(table: ModelTable, score: str) -> bytes:
     others = [each for each in table.scores if each != score]
     if score not in table.scores or not 0 < len(others) <= MOST_PANELS:
         raise UsageError(
-            f"--against {score}: expected one of the scores shown, with 1 to {MOST_PANELS} other scores. Shown: "
-            f"{', '.join(table.scores[:20])}. Select fewer with --only."
+            f"--against {score}: expected one of the scores shown, next to 1 to {MOST_PANELS} others. Scores shown: "
+            f"{', '.join(table.scores[:20])}. Use --only to select fewer."
         )
     columns = min(3, len(others))
     rows = -(-len(others) // columns)

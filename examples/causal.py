@@ -25,7 +25,7 @@ def main() -> None:
     """Answer the questions of the test split and write the predictions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-causal")
-    parser.add_argument("--to", type=Path, required=True, help="file for the predictions, .jsonl")
+    parser.add_argument("--to", type=Path, required=True, help="file in which to save the predictions (.jsonl)")
     given = parser.parse_args()
     output = opened(given.out, "causal")
     tables = [table for table in TABLES if table in output.info["counts"]]
@@ -50,7 +50,7 @@ def main() -> None:
     ]
     given.to.parent.mkdir(parents=True, exist_ok=True)
     given.to.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    print(f"wrote {given.to}, {len(lines)} questions")
+    print(f"wrote answers to {len(lines)} questions to {given.to}")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def main() -> None:
     """Answer the questions of the test split with both baselines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
-    parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")
+    parser.add_argument("--to", type=Path, required=True, help="folder in which to save the predictions")
     given = parser.parse_args()
     output = opened(given.out, "clavi")
     train, test = (list(rows(output, "questions", COLUMNS, split)) for split in ("train", "test"))
@@ -70,7 +70,7 @@ def main() -> None:
             json.dumps({"id": row["question_id"], "answer": answer}) for row, answer in zip(test, said, strict=True)
         ]
         (given.to / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"wrote {given.to / name}.jsonl, {len(lines)} answers")
+        print(f"wrote {len(lines)} answers to {given.to / name}.jsonl")
 
 
 if __name__ == "__main__":

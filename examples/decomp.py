@@ -76,7 +76,7 @@ def main() -> None:
     """Answer the scored questions of the test split with both baselines."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-decomp")
-    parser.add_argument("--to", type=Path, required=True, help="folder for the predictions")
+    parser.add_argument("--to", type=Path, required=True, help="folder in which to save the predictions")
     given = parser.parse_args()
     output = opened(given.out, "decomp")
     train, test = (
@@ -88,7 +88,7 @@ def main() -> None:
     for name, said in answers.items():
         lines = [json.dumps({"key": row["key"], "answer": answer}) for row, answer in zip(test, said, strict=True)]
         (given.to / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-        print(f"wrote {given.to / name}.jsonl, {len(lines)} answers")
+        print(f"wrote {len(lines)} answers to {given.to / name}.jsonl")
 
 
 if __name__ == "__main__":

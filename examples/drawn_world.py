@@ -89,7 +89,7 @@ def write_world(folder: Path, seed: int, sources: int, workers: int) -> None:
 def main() -> None:
     """Write the dataset to the given folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path, help="folder to write to")
+    parser.add_argument("folder", type=Path, help="folder in which to save the videos")
     parser.add_argument("--sources", type=int, default=320, help="number of videos")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=2)

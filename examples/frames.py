@@ -51,7 +51,7 @@ def rows(output: FinishedOutput, table: str, columns: list[str], split: str | No
         settings = output.info["settings"]
         hint = " It was built with --no-render." * (not settings.get("render", True))
         hint += " It was built with --embed no." * (settings.get("embed") == "no")
-        raise InputError(f"{output.path}, {where}: no {lacks}.{hint}")
+        raise InputError(f"{output.path}, {where}, has no {lacks}.{hint}")
 
 
 def small_frames(video: bytes) -> NDArray[np.uint8]:

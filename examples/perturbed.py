@@ -47,9 +47,9 @@ def training_pieces(clavi: FinishedOutput) -> tuple[list[Floats], list[str]]:
 def main() -> None:
     """Write a similarity matrix of shape (clips, captions) for every setting."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="output of build-perturbed, with videos")
+    parser.add_argument("out", type=Path, help="output of build-perturbed that contains videos")
     parser.add_argument("--train", type=Path, required=True, help="output of build-clavi")
-    parser.add_argument("--to", type=Path, required=True, help="folder for the matrices")
+    parser.add_argument("--to", type=Path, required=True, help="folder in which to save the matrices")
     given = parser.parse_args()
     output, clavi = opened(given.out, "perturbed"), opened(given.train, "clavi")
     split = choose_split(output, "clean", None)

@@ -379,9 +379,12 @@ def main() -> None:
     """Train the models, answer the test split, and score and plot the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output of build-clavi")
-    parser.add_argument("--to", type=Path, required=True, help="folder for predictions, table and picture")
+    parser.add_argument("--to", type=Path, required=True, help="folder in which to save predictions, table and figure")
     parser.add_argument(
-        "--epochs", type=int, default=6, help="epochs of each stage; the frame classifier gets three times as many"
+        "--epochs",
+        type=int,
+        default=6,
+        help="number of epochs per stage; the frame classifier is trained for three times as many",
     )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()

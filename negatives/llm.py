@@ -121,10 +121,10 @@ class ChatEndpoint:
             except (OSError, http.client.HTTPException) as error:
                 problem = str(getattr(error, "reason", error)) or type(error).__name__
             except (ValueError, KeyError, IndexError, TypeError):
-                problem = "its answer is not that of a chat completion"
+                problem = "the response is not a chat completion"
         raise BuildError(
             f"the language model {self.name} did not answer: {problem}. Check --llm-base-url, --llm-model and the key "
-            f"in {' or '.join(KEYS)}; answers so far are kept, so run the same command again to continue."
+            f"in {' or '.join(KEYS)}. The answers so far are kept; run the same command again to continue."
         )
 
 

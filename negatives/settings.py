@@ -67,8 +67,8 @@ class MiningSettings:
     num_options: int = option(5, "Number of options per question, including the correct one.")
     top_k: int = option(10, "Number of nearest questions whose answers are candidates.", counts=hard)
     alpha: float = option(1.0, "Weight of the cosine similarity of the questions.")
-    beta: float = option(0.001, "Factor for answers with a cosine of --tau or more.")
-    tau: float = option(0.85, "Cosine similarity to the correct answer at which --beta applies.")
+    beta: float = option(0.001, "Factor for answers with a cosine similarity of at least --tau.")
+    tau: float = option(0.85, "Minimum cosine similarity to the correct answer at which --beta applies.")
     same_question: float = option(
         0.9,
         "Cosine similarity at which two questions count as the same, so that they do not exchange answers. A value "
@@ -168,11 +168,11 @@ class MineSettings(PoolSettings):
 
     questions: str = option(
         "",
-        "CSV or JSON Lines with id, question, answer and, optionally, explanation, group and split; CausalChaos' "
-        "Annotations.csv; or `sample` for the built-in sample.",
+        "CSV or JSON Lines with id, question, answer and, optionally, explanation, group and split; Annotations.csv "
+        "of CausalChaos; or `sample` for the built-in sample.",
         required=True,
     )
-    out: Path | None = option(None, "Output file: .jsonl or .parquet.")
+    out: Path | None = option(None, "Output file (.jsonl or .parquet).")
     columns: tuple[str, ...] = option(
         (),
         "Names of columns in your file that differ from the defaults, such as question=Q,answer=A.",
@@ -186,12 +186,15 @@ class MineSettings(PoolSettings):
     )
     seed: int = option(0, "Seed of all random choices.", minimum=0)
     tagger: TaggerKind = option(
-        "auto", "Part-of-speech tagger for balanced options; auto uses NLTK's if its data is installed, else Pattern's."
+        "auto",
+        "Part-of-speech tagger for balanced options; auto uses the NLTK tagger if its data is installed, otherwise "
+        "the Pattern tagger.",
     )
     review: Path | None = option(
-        None, "CSV file for a sample of questions with their options, for checking that no distractor is correct."
+        None,
+        "CSV file in which to save a sample of questions with their options, to check that no distractor is correct.",
     )
-    review_count: int = option(100, "Number of questions in --review.", minimum=1)
+    review_count: int = option(100, "Number of questions in the --review file.", minimum=1)
     progress: bool = option(True, "Show a progress bar.")
 
 

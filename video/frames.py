@@ -92,7 +92,7 @@ def at_rate(
     rate = Fraction(fps)
     count = math.ceil((index.seconds(stretch.stop) - start) * rate)
     if count > most:
-        raise UsageError(f"fps={fps} selects {count:,} frames; at most {most:,} are allowed.")
+        raise UsageError(f"fps={fps} selects {count:,} frames; the limit is {most:,}.")
     times = [math.floor((start + number / rate + index.zero) / index.time_base) for number in range(count)]
     places = np.searchsorted(index.pts, times, side="right") - 1
     return [int(place) for place in np.clip(places, stretch.start, stretch.stop - 1)]

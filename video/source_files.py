@@ -74,5 +74,5 @@ def video_folder(path: Path) -> Path:
     if address(path) is not None:
         objects_at(path)
     elif not path.is_dir():
-        raise UsageError(f"--videos {path}: there is no such folder.")
+        raise UsageError(f"--videos: folder {path} does not exist.")
     return path

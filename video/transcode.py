@@ -71,6 +71,7 @@ def _encode(frames: Iterable[av.VideoFrame], first: av.VideoFrame, path: Path, c
         message = process.stderr.read().decode(errors="replace").strip()
     if process.returncode:
         raise VideoError(
-            "codec_refused", f"{codec} at -q:v {quantiser}: {message.splitlines()[-1] if message else 'no reason'}"
+            "codec_refused",
+            f"{codec} at -q:v {quantiser}: {message.splitlines()[-1] if message else 'no reason given'}",
         )
     return sent

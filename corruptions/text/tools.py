@@ -27,8 +27,8 @@ MLM_ADVICE = (
     "mlm_suggestion."
 )
 TRANSLATE_ADVICE = (
-    "Pass --translate DIR DIR, two folders with translation models from English and back and their tokenizers in "
-    "save_pretrained format, or omit back_trans."
+    "Use --translate DIR DIR to specify two folders, with a translation model from English and one back, each with "
+    "its tokenizer in save_pretrained format, or omit back_trans."
 )
 BEAMS = 5  # as in fairseq's wmt19 submission (Ng et al. 2019), the source of these models
 LONGEST, LONGEST_INPUT = 200, 512  # maximum tokens of a translation, and of an input if the model sets no limit

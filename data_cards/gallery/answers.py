@@ -167,11 +167,12 @@ def _beside(folder: Path, named: Mapping[str, Any]) -> Path:
     path = folder.absolute().parent / name
     if name in ("", "..") or "\0" in name or name != Path(name).name or not path.exists():
         raise InputError(
-            f"{folder} scores the predictions {name}, which are not beside it. Pass them with --predictions."
+            f"{folder} contains scores of the predictions {name}, which are not in the same parent folder. Use "
+            "--predictions to specify them."
         )
     if path.is_file() and "sha256" in named and sha256_file(path) != named["sha256"]:
         raise InputError(
-            f"{path} has changed since {folder} was written. Score it again, or give other predictions with "
+            f"{path} has changed since {folder} was written. Score it again, or specify other predictions with "
             "--predictions."
         )
     return path
@@ -191,7 +192,7 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
     file = path / "audit.json" if path.is_dir() else path
     if not file.is_file():
         raise UsageError(
-            f"there is no audit {file}. Pass a JSON file with `audits`, or the folder that contains audit.json."
+            f"audit {file} does not exist. Pass a JSON file with `audits`, or the folder that contains audit.json."
         )
     try:
         content = parse_json(read_text(file))
@@ -203,7 +204,8 @@ def read_guesses(path: Path, *, fingerprint: str | None = None) -> dict[str, lis
                 found.setdefault(key, []).extend(guess for each in choices for guess in _guesses(each, asked))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(
-            f"{file} is not an audit ({type(error).__name__}: {shortened(str(error))}). It needs `audits`, a list of "
+            f"{file} is not an audit ({type(error).__name__}: {shortened(str(error))}). An audit has `audits`, a list "
+            "of "
             '{"config", "part", "choices": {id: [{"guesser", "choice"}]}}.'
         ) from error
     named = content.get("output")

@@ -111,17 +111,17 @@ def _check(asked: Sequence[BlindQuestion]) -> None:
         taken.add((one.part, one.id))
         if not (0 <= one.right < len(one.options) and len(one.options) > 1):
             raise InputError(
-                f"{one.id!r} has {len(one.options)} options, and option {one.right} is correct; expected two options "
-                "or more, with the index of the correct one counted from 0."
+                f"{one.id!r} has {len(one.options)} options, and option {one.right} is correct; expected at least two "
+                "options and the index of the correct one, counted from 0."
             )
         if len(one.options) > MOST_OPTIONS:
             raise InputError(
-                f"{one.id!r} has {len(one.options):,} options, which are compared in pairs; at most {MOST_OPTIONS} are "
-                "allowed."
+                f"{one.id!r} has {len(one.options):,} options; the limit is {MOST_OPTIONS}, because they are compared "
+                "in pairs."
             )
         length = len(one.question) + sum(map(len, one.options))
         if length > LONGEST:
             raise InputError(
-                f"{one.id!r} has {length:,} characters with its options; at most {LONGEST:,} are allowed. "
-                "Shorten or omit the question."
+                f"{one.id!r} has {length:,} characters including its options; the limit is {LONGEST:,}. Shorten or "
+                "omit the question."
             )

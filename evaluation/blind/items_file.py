@@ -54,7 +54,7 @@ def read_asked(
     """
     unknown = sorted(set(columns or ()) - set(NAMES))
     if unknown:
-        raise UsageError(f"unknown column {', '.join(unknown)}. Columns that can be named: {', '.join(NAMES)}.")
+        raise UsageError(f"unknown column {', '.join(unknown)}. Allowed: {', '.join(NAMES)}.")
     if not path.exists():
         raise UsageError(f"{path} does not exist. Pass the output of a build, or a file with your own questions.")
     rows = read_predictions(path).rows

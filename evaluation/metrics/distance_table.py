@@ -69,7 +69,7 @@ def distance_table(
     lengths = {np.shape(each) for each in (values, right_first, right_second)} | {(len(kinds),), (len(sources),)}
     if len(lengths) > 1 or values.ndim != 1:
         raise InputError(
-            "distances, answers, kinds and sources must have one shape (pairs,); they have the shapes "
+            "distances, answers, kinds and sources must all have the same shape (pairs,); got "
             f"{', '.join(map(str, sorted(lengths)))}."
         )
     if not np.isfinite(values).all():

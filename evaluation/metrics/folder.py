@@ -81,7 +81,7 @@ def _earlier_figures(folder: Path, scored: Mapping[str, Any], *, beside: bool, f
     if mine != theirs and not force:
         raise InputError(
             f"{folder} contains the scores of {theirs}, not of {mine}, so it was left unchanged. Choose another folder "
-            "with --out, or --force to overwrite it."
+            "with --out, or overwrite this one with --force."
         )
     return figures
 
@@ -114,13 +114,14 @@ def read_scores(path: Path) -> SavedScores:
     """
     if not path.exists():
         raise UsageError(
-            f"{path} does not exist. Pass a folder written by `stressreel score`, or a file with --on OUT."
+            f"{path} does not exist. Pass a folder written by `stressreel score`, or a predictions file together with "
+            "--on OUT."
         )
     folder = path.parent if path.name == SCORES else path
     if not (folder / SCORES).is_file() or not (folder / SUMS).is_file():
         raise InputError(
-            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel "
-            "score`, or two predictions files and --on OUT."
+            f"{path} is not a score folder: it has no {SCORES} and {SUMS}. Pass folders written by `stressreel score`, "
+            "or two predictions files together with --on OUT."
         )
     try:
         about = parse_json(read_own(folder / SCORES))
@@ -172,7 +173,7 @@ def pair_up(one: SavedScores, other: SavedScores) -> tuple[Tally, Tally, list[st
     check_comparable(one, other)
     tables = [scored.about["config"] for scored in (one, other)]
     if one.about["answers"]["scored_sha256"] != other.about["answers"]["scored_sha256"]:
-        why = "one was scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
+        why = "was one scored with --partial?" if tables[0] == tables[1] else f"tables {tables[0]} and {tables[1]}"
         raise InputError(
             f"{one.name} and {other.name} answer different questions ({why}). Paired differences need the same "
             "questions in both."

@@ -93,8 +93,8 @@ def positions(values: Sequence[object], allowed: Sequence[str], column: str) -> 
     places = {name: place for place, name in enumerate(allowed)}
     if odd := [value for value in values if value not in places]:
         raise InputError(
-            f"the output's column {column} contains {shortened(odd[0])}; allowed are {', '.join(allowed)}. Its rows "
-            "were modified, or another version built it: run stressreel verify."
+            f"column {column} of the output contains {shortened(odd[0])}; allowed: {', '.join(allowed)}. The rows were "
+            "modified, or the output was built by another version. Run `stressreel verify` for details."
         )
     return np.array([places[str(value)] for value in values], np.intp)
 

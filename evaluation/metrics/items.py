@@ -92,7 +92,7 @@ def read_items(
     elif not path.exists():
         raise UsageError(f"{path} does not exist. Pass the output of a build, or a file with your own questions.")
     elif config is not None or split not in (None, ALL):
-        raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")
+        raise InputError(f"{path} is a file, so it has no tables or splits. Omit --config and --split.")
     else:
         items = _of_file(path, first, judged)
     if not items.ids:

@@ -79,7 +79,7 @@ def logged(path: Path, lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any
         found = line.get(LOGGED)
         if not isinstance(found, dict) or "id" not in found:
             raise InputError(
-                f"{path}: a line or sample has no {LOGGED!r}: it belongs to a task that was not written by "
+                f"{path}: a line or sample has no {LOGGED!r}, so it belongs to a task that was not written by "
                 "`stressreel export`. Pass only the logs of exported tasks."
             )
         item = tuple(str(found.get(name)) for name in ("config", "setting", "id"))
@@ -105,15 +105,16 @@ def eval_log(path: Path) -> Iterator[dict[str, Any]]:
             size, packed = sum(info.file_size for info in samples), path.stat().st_size
             if size > max(LEAST_ROOM, EXPANSION * packed) or any(info.file_size > LARGEST_SAMPLE for info in samples):
                 raise InputError(
-                    f"{path} unpacks to {size:,} bytes, or to a sample of more than {LARGEST_SAMPLE:,}. Run inspect "
-                    "eval with --no-log-images, which omits images and videos from the logs."
+                    f"{path} is too large: it unpacks to {size:,} bytes, or contains a sample of more than "
+                    f"{LARGEST_SAMPLE:,} bytes. Run inspect eval with --no-log-images, which omits images and videos "
+                    "from the logs."
                 )
             for info in samples:
                 place = f"{path}, {info.filename}"
                 try:
                     sample = parse_json(_unpacked(archive, info, packed).decode(), once)
                 except ValueError as error:
-                    raise InputError(f"{place}: not JSON ({error}).") from error
+                    raise InputError(f"{place}: invalid JSON ({error}).") from error
                 yield from _scored(sample, place)
     except ZIP_FAULTS as error:
         if isinstance(error, InputError):
@@ -166,7 +167,9 @@ def is_json_log(content: Any) -> bool:
 def json_log(path: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the scored samples of an inspect-ai log in JSON, or raise InputError if it has no list of samples."""
     if not isinstance(content["samples"], list):
-        raise InputError(f"{path}: the samples of this inspect-ai log are not a list. Write the log with its samples.")
+        raise InputError(
+            f"{path}: the samples of this inspect-ai log are not a list. Provide a log that includes its samples."
+        )
     for number, sample in enumerate(content["samples"], 1):
         yield from _scored(sample, f"{path}, sample {number}")
 

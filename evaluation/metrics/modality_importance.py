@@ -123,7 +123,7 @@ def permuted(sources: Sequence[str], rng: np.random.Generator) -> NDArray[np.int
     if 2 * most > total:
         name = str(names[counts.argmax()])
         raise InputError(
-            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half. Not all of its "
+            f"features cannot be permuted: {name!r} has {most} of {total} items, more than half, so not all of its "
             "items can be paired with another video."
         )
     order_of_sources = rng.permutation(len(names))

@@ -209,7 +209,7 @@ def select_labels(labels: Sequence[Label], only: Sequence[str]) -> tuple[dict[La
     if unknown:
         known = "; ".join(", ".join(filter(None, parts)) for parts in places if len(parts) > 1)
         raise UsageError(
-            f"--only {unknown[0]}: the table has no such label or column. Available: {known or 'one score'}."
+            f"--only {unknown[0]} does not match any label or column of the table. Available: {known or 'one score'}."
         )
     wanted = [{part for part in parts if part in only} or {*parts} for parts in places]
     kept = [label for label in labels if all(part in parts for part, parts in zip(label, wanted, strict=True))]
@@ -231,6 +231,6 @@ def check_same_questions(scored: Sequence[SavedScores]) -> None:
         like = questions.setdefault(each.about["config"], each)
         if like.about["answers"]["scored_sha256"] != each.about["answers"]["scored_sha256"]:
             raise InputError(
-                f"{like.name} and {each.name} are scores on different questions of table {each.about['config']}. Was "
+                f"{like.name} and {each.name} are scores for different questions of table {each.about['config']}. Was "
                 "one of them scored with --partial? All scores in a table must cover the same questions."
             )

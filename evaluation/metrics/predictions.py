@@ -71,12 +71,12 @@ def read_predictions(path: Path, *, expected: int | None = None) -> Predictions:
         return Predictions(path, rows)
     if not path.exists():
         raise UsageError(
-            f"there is no predictions file {path}. Pass JSON lines, CSV or Parquet with `id` and `answer`."
+            f"predictions file {path} does not exist. Provide a JSON Lines, CSV or Parquet file with `id` and `answer`."
         )
     if path.suffix.lower() not in READERS:
         raise InputError(
-            f"{path.name} ends in {path.suffix.lower() or 'nothing'}; supported are .jsonl, .json, .csv, .tsv, .xlsx, "
-            ".parquet and .eval."
+            f"{path.name} has an unsupported file extension. Supported: .jsonl, .json, .csv, .tsv, .xlsx, .parquet and "
+            ".eval."
         )
     rows = _at_most(most, _rows(regular(path)), path)
     if not rows:
@@ -139,7 +139,10 @@ def of_output(predictions: Predictions, config: str | None, fingerprint: str) ->
     kept = [row for row in predictions.rows if (row.get("config") or config) == config]
     if not kept:
         named = sorted({str(row["config"]) for row in predictions.rows})
-        raise InputError(f"{predictions.path} has no rows for {config}, only for {', '.join(named)}. See --config.")
+        raise InputError(
+            f"{predictions.path} has no rows for table {config}, only for {', '.join(named)}. Choose a table with "
+            "--config."
+        )
     return Predictions(predictions.path, kept)
 
 
@@ -159,7 +162,7 @@ def _object(line: str, place: str) -> dict[str, Any]:
     try:
         row = parse_json(line, once)
     except JSONDecodeError as error:
-        raise InputError(f"{place}: not JSON ({error.msg}).") from error
+        raise InputError(f"{place}: invalid JSON ({error.msg}).") from error
     except ValueError as error:
         raise InputError(f"{place}: {error}.") from error
     if not isinstance(row, dict):
@@ -232,7 +235,7 @@ def _xlsx(path: Path) -> Iterator[dict[str, Any]]:
             rows = book.worksheets[0].iter_rows(values_only=True)
             names = [str(name) for name in next(rows, ())]
             if len(names) > MOST_COLUMNS:
-                raise InputError(f"{path} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read.")
+                raise InputError(f"{path} has {len(names):,} columns; the limit is {MOST_COLUMNS:,}.")
             once([(name, None) for name in names])
             for row in rows:
                 yield dict(zip(names, row, strict=True))
@@ -264,8 +267,8 @@ def answer_column(predictions: Predictions) -> str:
     found = [name for name in ANSWER_NAMES if any(name in row for row in predictions.rows)]
     if len(found) > 1:
         raise InputError(
-            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which contains the model's "
-            "answers. Keep these in `answer`, and rename or drop the other columns."
+            f"{predictions.path} has the columns {' and '.join(found)}; it is unclear which of them contains the "
+            "model's answers. Name that column `answer`, and rename or drop the others."
         )
     return found[0] if found else column(predictions, ANSWER_NAMES)
 
@@ -379,7 +382,7 @@ def match(
     if len(missing) == len(ids):
         raise InputError(
             f"{predictions.path}: none of its ids match the {len(ids):,} questions; its first id is "
-            f"{next(iter(given), None)!r}, that of the first question is {ids[0]!r}."
+            f"{next(iter(given), None)!r}, but the first question has the id {ids[0]!r}."
         )
     elsewhere = sum(name in others for name in given)
     return MatchedPredictions(given, missing, list(doubled), unknown, elsewhere, len(predictions.rows))

@@ -218,7 +218,7 @@ def read_answers(nodes: Iterable[Node], predictions: Mapping[str, str], *, relea
             if truth is None and node.answer is not None and not banned:
                 raise InputError(
                     f"question {node.key!r} of kind {node.kind!r} has the invalid correct answer {node.answer!r}: "
-                    f"{'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'} is expected, or null if unknown."
+                    f"expected {'yes or no' if node.kind in ANSWERED_YES_NO else 'a text'}, or null if unknown."
                 )
         if said is None and not banned:
             (found.missing if given is None else found.unreadable).append(node.key)

@@ -106,7 +106,7 @@ def read_references(path: Path, of_output: ReadRows, config: str | None = None, 
             about = {"dataset_version": str(output.info["dataset_version"]), "fingerprint": output.asked}
     else:
         if config is not None or split not in (None, ALL):
-            raise InputError(f"{path} is a file, which has no tables or splits. Omit --config and --split.")
+            raise InputError(f"{path} is a file, so it has no tables or splits. Omit --config and --split.")
         rows = read_predictions(path).rows
         config, split, about = "references", ALL, {"file": path.name, "fingerprint": sha256_file(path)}
     if not rows:

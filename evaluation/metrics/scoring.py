@@ -89,16 +89,18 @@ def score(
     """
     options = replace(options, split=choose_split(output, config, split))
     if options.released and not scoring.released:
-        raise UsageError(f"--released: {output.info['builder']} has no published scorer that differs from ours.")
+        raise UsageError(
+            f"--released cannot be used: {output.info['builder']} has no published scorer that differs from this one."
+        )
     if similarity is not None:
         if scoring.similarity is None:
             raise InputError(
-                f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval task to score "
-                "by similarities. Pass --predictions."
+                f"{output.path} is an output of build-{output.info['builder']}, which has no retrieval task, so "
+                "--similarity cannot be used. Use --predictions instead."
             )
         return scoring.similarity(output, similarity, options)
     if predictions is None:
-        raise InputError("there is nothing to score: give --predictions FILE, or --similarity DIR for retrieval.")
+        raise InputError("there is nothing to score. Use --predictions FILE, or --similarity DIR for retrieval.")
     return scoring.answers(output, config, of_output(predictions, config, output.asked), options)
 
 

@@ -43,8 +43,8 @@ def _safetensor(path: Path, shape: tuple[int, int]) -> NDArray[Any]:
     largest = 8 * shape[0] * shape[1] + HEADER
     if path.stat().st_size > largest:
         raise InputError(
-            f"{path} has {path.stat().st_size:,} bytes, more than one tensor of {shape[0]} clips x {shape[1]} "
-            "captions needs. Save only that tensor."
+            f"{path} has {path.stat().st_size:,} bytes, which is too large for a single tensor of {shape[0]} clips x "
+            f"{shape[1]} captions. Save only that tensor."
         )
     content = path.read_bytes()
     tensors: dict[str, Any] = dict(deserialize(content))  # type: ignore[no-untyped-call]
@@ -99,10 +99,10 @@ def read_ranked(path: Path, clip_of: Mapping[str, str], clips: Collection[str]) 
             raise InputError(f'{path}, line {number}: expected {{"id": …, "ranked": […]}}.') from error
         odd = next((clip for clip in found if clip not in known), None)
         if odd is not None:
-            raise InputError(f"{path}, line {number}: {odd!r} is not a clip of this output.")
+            raise InputError(f"{path}, line {number}: this output has no clip {odd!r}.")
         name = by_clip.get(name, name)
         if name not in clip_of:
-            raise InputError(f"{path}, line {number}: {name!r} is not a caption of this output and split.")
+            raise InputError(f"{path}, line {number}: this split of the output has no caption {name!r}.")
         if name in ranked:
             raise InputError(f"{path}, line {number}: caption {name!r} occurs twice.")
         ranked[name] = found

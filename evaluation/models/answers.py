@@ -136,8 +136,9 @@ def answer(
         if failures and not (partial and replies):
             reasons = "; ".join(f"{key}: {reason}" for key, reason in [*failures.items()][:FAILED_SHOWN])
             raise BuildError(
-                f"{len(failures):,} of {len(calls):,} requests got no answer ({reasons}). The other answers are kept "
-                f"in {journal_path}. Run the same command again to retry these, or add --partial to write the rest."
+                f"{len(failures):,} of {len(calls):,} requests received no answer ({reasons}). The other answers are "
+                f"kept in {journal_path}. Run the same command again to retry these, or add --partial to write the "
+                "rest."
             )
         for name, file in files.items():
             write_predictions(file, [call for call in calls if call.modalities == name], journal, asked.fingerprint)

@@ -232,7 +232,10 @@ class FolderClips:
             raise InputError(f"there is no video {clip}.")
         if whole:
             if (clip.start_s, clip.end_s) != (None, None):
-                raise InputError(f"--send video: a question is about a part of {path.name}. Send frames instead.")
+                raise InputError(
+                    f"--send video cannot be used: a question is about only a part of {path.name}. Use --send frames "
+                    "instead."
+                )
             return View((), sampling.quality, regular(path).read_bytes())
         return view_of_file(path, clip, sampling, remembered_index)
 
@@ -245,11 +248,11 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
         InputError: Videos are missing, or a question has none.
     """
     if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}. Pass the folder with the videos using --videos.")
+        raise UsageError(f"folder {folder} does not exist. Use --videos to specify the folder with the videos.")
     silent = next((question for question in questions if question.clip is None), None)
     if silent is not None:
         raise InputError(
-            f"{silent.about['id']!r} has no video. Add a `video_id` column, or use --modalities blind or text."
+            f"question {silent.about['id']!r} has no video. Add a `video_id` column, or use --modalities blind or text."
         )
     names = {str(question.clip.key[0][1]) for question in questions if question.clip}
     found = find_videos([folder], names, subfolders)
@@ -259,8 +262,8 @@ def clips_in_folder(questions: Sequence[Question], folder: Path, subfolders: Seq
     missing = sorted(names - set(found))
     if missing:
         raise InputError(
-            f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Pass the folder "
-            "of the videos with --videos."
+            f"{len(missing)} of {len(names)} videos are missing from {folder}, such as {missing[0]}. Use --videos to "
+            "specify the folder with the videos."
         )
     return FolderClips(found)
 

@@ -106,7 +106,11 @@ class Endpoint:
         except (openai.AuthenticationError, openai.PermissionDeniedError) as error:
             if self._answered:  # the error then concerns this request only
                 raise AnswerError(self._plain(error)) from None
-            given = f"the key in {self.key_variable}" if self._key else f"no key, since {self.key_variable} is not set"
+            given = (
+                f"the key in {self.key_variable}"
+                if self._key
+                else f"requests without a key ({self.key_variable} is not set)"
+            )
             raise InputError(
                 f"{self.about['endpoint']} rejects {given} ({self._plain(error)}). Set {self.key_variable} in the "
                 "environment, or name another variable with --key-variable."
@@ -115,7 +119,7 @@ class Endpoint:
             if self._answered:
                 raise AnswerError(self._plain(error)) from None
             raise InputError(
-                f"{self.about['endpoint']} has no model {self.model!r}, or no chat completions API "
+                f"{self.about['endpoint']} does not offer the model {self.model!r}, or has no chat completions API "
                 f"({self._plain(error)}). Check --model and --endpoint, which usually ends in /v1."
             ) from None
         except openai.OpenAIError as error:
@@ -174,7 +178,7 @@ class Endpoint:
             raise AnswerError(f"the response has no answer: finish_reason {self._plain(ended)}")
         text = said or refusal
         if len(text) > MOST_TEXT:
-            raise AnswerError(f"the answer has {len(text):,} characters, more than {MOST_TEXT:,}")
+            raise AnswerError(f"the answer has {len(text):,} characters; the limit is {MOST_TEXT:,}")
         usage, named = _part(found, "usage"), _part(found, "model")
         counts = [_part(usage, name) for name in ("prompt_tokens", "completion_tokens")]
         first, second = (value if type(value) is int and 0 <= value < MOST_TOKENS else None for value in counts)
@@ -212,8 +216,8 @@ def check_address(url: str) -> None:
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(
-            "--endpoint contains a user, a password or a query, which would be stored in the record. Pass the key in "
-            "an environment variable: see --key-variable."
+            "--endpoint contains a user name, a password, a query or a fragment, which would be stored in the record. "
+            "Set the key in an environment variable; see --key-variable."
         )
 
 
@@ -226,7 +230,9 @@ def parsed_request(given: str | dict[str, Any]) -> dict[str, Any]:
     try:
         found = parse_json(given) if isinstance(given, str) else given
     except ValueError as error:
-        raise UsageError(f"--request is not JSON ({error}). Example: '{{\"max_completion_tokens\": 64}}'.") from None
+        raise UsageError(
+            f"--request is not valid JSON ({error}). Example: '{{\"max_completion_tokens\": 64}}'."
+        ) from None
     if not isinstance(found, dict):
         raise UsageError("--request must be a JSON object, such as '{\"max_completion_tokens\": 64}'.")
     if taken := sorted(set(found) & set(OURS)):

@@ -48,7 +48,9 @@ class AnswerJournal:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire(timeout=0)
         except Timeout:
-            raise OutputError(f"another run is writing {self.path}. Wait for it, or give another --to.") from None
+            raise OutputError(
+                f"another run is writing {self.path}. Wait for it to finish, or choose another --to."
+            ) from None
         except OSError as error:
             raise OutputError(f"cannot write {self.path}: {error.strerror or error}. Choose another --to.") from error
         try:
@@ -125,7 +127,7 @@ class AnswerJournal:
             was, now = ({name: each.get(name) for name in differing} for each in (before, asked))
             raise MismatchError(
                 f"{self.path} contains answers from a run with different settings: {_shown(was)}; now: {_shown(now)}. "
-                "Choose another --to, or --fresh to ask everything again."
+                "Choose another --to, or use --fresh to ask all questions again."
             )
 
     def _take(self, content: Mapping[str, Any], number: int) -> None:

@@ -57,10 +57,10 @@ class LocalModel:
             self.name = str(Path(self.name).expanduser())
         here = Path(self.name).is_dir()
         if not here and (self.name.startswith((".", "/")) or self.name.count("/") > 1):
-            raise UsageError(f"--transformers: there is no folder {self.name}.")
+            raise UsageError(f"--transformers: folder {self.name} does not exist.")
         dtype = getattr(torch, self.dtype, None)
         if self.dtype != "auto" and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-            raise UsageError(f"--dtype {self.dtype!r}: allowed are auto, float32, float16 and bfloat16.")
+            raise UsageError(f"--dtype must be auto, float32, float16 or bfloat16; got {self.dtype!r}.")
         if self.device and self.device_map:
             raise UsageError("--device and --device-map are mutually exclusive: choose one of them.")
         if self.device_map:

@@ -50,11 +50,12 @@ def conditions(short_circuits: Sequence[str], operators: Sequence[str], usual: s
     allowed = [name for name in SHORT_CIRCUITS if name != "all"]
     if set(named) - set(allowed) or len(set(named)) < len(named):
         raise UsageError(
-            f"--short-circuits {','.join(named)!r}: allowed are `all`, or {', '.join(allowed)}, separated by commas."
+            f"--short-circuits must be `all`, or some of {', '.join(allowed)}, separated by commas; got "
+            f"{','.join(named)!r}."
         )
     ways = [checked_operator(name) for name in operators]
     if len(set(ways)) < len(ways):
-        raise UsageError(f"--operators {','.join(ways)!r} names an operator twice. Allowed are {', '.join(OPERATORS)}.")
+        raise UsageError(f"--operators {','.join(ways)!r} contains an operator twice. Allowed: {', '.join(OPERATORS)}.")
     return [
         Condition("baseline", usual),
         Condition("language-only", "text" if usual == "both" else "blind"),

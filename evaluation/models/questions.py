@@ -249,7 +249,8 @@ def chosen_modalities(named: Sequence[str], questions: Sequence[Question]) -> li
     unknown = [name for name in chosen if name not in MODALITIES]
     if unknown or len(set(chosen)) < len(chosen):
         raise UsageError(
-            f"--modalities {','.join(chosen)!r}: allowed are {', '.join(MODALITIES)}, each once, separated by commas."
+            f"--modalities must be some of {', '.join(MODALITIES)}, each at most once, separated by commas; got "
+            f"{','.join(chosen)!r}."
         )
     needing = [name for name in chosen if name in ("text", "both")]
     if needing and not spoken:

@@ -159,8 +159,8 @@ async def _ask(
         progress(1)
         if in_a_row >= MOST_FAILURES:
             raise BuildError(
-                f"the last {in_a_row} requests got no answer; the last one failed with: {error} The answers so far are "
-                "kept. Fix the cause and run the same command again."
+                f"the last {in_a_row} requests received no answer. The last one failed with: {error} The answers so "
+                "far are kept. Fix the cause and run the same command again."
             )
 
     async def one(call: Call, view: View | None) -> None:

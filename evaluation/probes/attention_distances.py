@@ -82,7 +82,7 @@ def attention_distance(
     layers, others = list(first), list(second)  # type: ignore[arg-type]
     if len(layers) != len(others) or not layers:
         raise InputError(
-            f"both sides need maps of the same layers; there are {len(layers)} on one side, {len(others)} on the other."
+            f"both sides need maps of the same layers; one side has {len(layers)} and the other has {len(others)}."
         )
     groups, here, there = _grouped(_labels(labels_first), _labels(labels_second))
     found = []
@@ -132,8 +132,9 @@ def _placed(maps: ArrayLike, side: Side, layer: int) -> NDArray[np.float32]:
     length = len(side.labels)
     if given.ndim != 3 or given.shape[1:] != (length, length) or not len(given):
         raise InputError(
-            f"maps of layer {layer} have shape {given.shape}; {length} labels need shape (heads, {length}, {length}). "
-            "For models with two streams or cross-attention, use the self-attention of one stream."
+            f"maps of layer {layer} have shape {given.shape}; with {length} labels, the shape must be (heads, "
+            f"{length}, {length}). For models with two streams or cross-attention, use the self-attention of one "
+            "stream."
         )
     placed = np.pad(given, ((0, 0), (0, 1), (0, 1)))[:, side.order[:, None], side.order]  # −1 refers to the padding
     if not np.isfinite(placed).all():

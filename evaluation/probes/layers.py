@@ -90,7 +90,7 @@ def _matching(asked: str | int, usual: list[str], every: list[str]) -> list[str]
         names = usual[asked : asked + 1] if asked >= 0 else []
     if not names:
         raise UsageError(
-            f"no attention module matches {asked!r} in `layers`. Indices are 0 to {len(usual) - 1}; "
-            f"names are {shown(every, 40)}."
+            f"no attention module matches {asked!r} in `layers`. Valid indices: 0 to {len(usual) - 1}. Valid names: "
+            f"{shown(every, 40)}."
         )
     return names

@@ -65,7 +65,7 @@ def _of_length(name: str, streams: list[Labels], length: int) -> Labels | None:
     found = [one for one in streams if one.shape[1] == length]
     if len(found) > 1 and any(not np.array_equal(found[0], one) for one in found[1:]):
         raise UsageError(
-            f"two streams have labels of length {length}, that of an axis of {name}. Distinguish them with "
+            f"two streams have labels of length {length}, which matches an axis of {name}. Distinguish them with "
             '`modality={"pattern of a layer\'s name": (labels of queries, labels of keys), …}`.'
         )
     return found[0] if found else None

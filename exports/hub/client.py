@@ -67,8 +67,8 @@ def hub() -> HfApi:
     token = get_token()
     if not token:
         raise HubError(
-            "no token for the Hugging Face Hub was found. Log in with `hf auth login`, or set HF_TOKEN to a token with "
-            "write permission; --dry-run needs none."
+            "no token for the Hugging Face Hub was found. Log in with `hf auth login`, or set HF_TOKEN to a token "
+            "with write permission. --dry-run does not need a token."
         )
     disable_progress_bars()  # stressreel shows its own
     return HfApi(token=token, library_name="stressreel", library_version=__version__)

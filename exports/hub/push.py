@@ -96,8 +96,8 @@ def check_names(target: Target) -> None:
     parts = target.name.split("/")
     if len(parts) != 2 or len(target.name) > LONGEST_NAME or not all(map(NAME.fullmatch, parts)):
         raise UsageError(
-            f"{shortened(target.name)} is not a valid repository name. Pass ORG/NAME, a user or organisation and the "
-            "dataset, in letters and digits, with '-', '_' and '.' between them."
+            f"{shortened(target.name)} is not a valid repository name. Use ORG/NAME, where ORG is a user or "
+            "organisation and NAME is the dataset. Both may contain letters and digits, separated by '-', '_' or '.'."
         )
     if not TAG.fullmatch(target.tag) or target.tag == "main" or ".." in target.tag:
         raise UsageError(f"--tag {shortened(target.tag)} may contain only letters, digits and '.-_+', as in v1.0.0.")
@@ -135,9 +135,9 @@ def inspect(api: HfApi, target: Target, info: dict[str, Any]) -> RemoteState:
         if build is None or build["fingerprint"] != info["fingerprint"]:
             other = f"fingerprint {build['fingerprint'][:16]}" if build else "not an output of stressreel"
             raise HubError(
-                f"{target.name} already has the tag {target.tag}, for other content ({other}; this output has "
-                f"{info['fingerprint'][:16]}). Tags are not moved: build this output with a higher --version, or give "
-                "another --tag."
+                f"{target.name} already has the tag {target.tag}, which belongs to other content ({other}; this output "
+                f"has {info['fingerprint'][:16]}). Tags are not moved: build this output with a higher --version, or "
+                "give another --tag."
             )
     return RemoteState(snapshot, frozenset(earlier["counts"]) if earlier else frozenset(), tagged)
 
@@ -249,7 +249,7 @@ def _commit(
             raise HubError(f"the Hub rejected the commit to {name}: {' '.join(str(error).split())}") from error
         else:
             return _read_back(api, name, files, done.oid, tables)
-    raise HubError(f"{name} keeps changing, as others are pushing to it. Run the same command again later.")
+    raise HubError(f"{name} keeps changing because other clients are pushing to it. Run the same command again later.")
 
 
 def _upload(api: HfApi, name: str, files: Sequence[HashedFile], progress: bool) -> list[CommitOperationAdd]:

@@ -115,7 +115,7 @@ def test_passing_faults_cost_nothing_and_lasting_ones_are_told(built: Path, tmp_
     bad = rows(built, "questions", "test")[3]["question"]
     with running(lambda request, before: Body(b"{") if bad in text_of(request) else "yes") as server:
         failed = ask(built, server.url, other, "--limit", 10)
-        refuses(failed, "of 10 requests got no answer", "not a chat completion", "Run the same command again")
+        refuses(failed, "of 10 requests received no answer", "not a chat completion", "Run the same command again")
         assert not other.exists()
         asked = len(server.requests)
         assert ask(built, server.url, other, "--limit", 10, "--partial").code == 0
@@ -263,7 +263,7 @@ GIVEN = ("--to", "a.jsonl", "--endpoint", "http://h/v1", "--model", "m")
         ((*GIVEN, "--setting", "clean"), "matches no setting"),
         ((*GIVEN, "--prices", "1"), "two prices"),
         ((*GIVEN, "--modalities", "text"), "has subtitles"),
-        ((*GIVEN, "--request", "{"), "--request is not JSON"),
+        ((*GIVEN, "--request", "{"), "--request is not valid JSON"),
     ],
 )
 def test_wrong_usage_is_said_before_anything_is_asked(built: Path, tmp_path: Path, arguments: Any, said: str) -> None:
@@ -303,7 +303,7 @@ def test_one_bad_clip_takes_its_own_questions_alone(built: Path, tmp_path: Path)
     asked.append({"id": "late", "question": "Is it?", "video_id": "good", "start": 999})
     (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, asked)))
     with running() as server:
-        refuses(ask(tmp_path / "q.jsonl", server.url, tmp_path / "a.jsonl"), "13 of 16 requests got no answer")
+        refuses(ask(tmp_path / "q.jsonl", server.url, tmp_path / "a.jsonl"), "13 of 16 requests received no answer")
         done = ask(tmp_path / "q.jsonl", server.url, tmp_path / "a.jsonl", "--partial")
         assert done.code == 0, done.err
         assert len(server.requests) == 3

@@ -143,7 +143,7 @@ def test_disk_that_takes_no_more(sample: Path, tmp_path: Path) -> None:
         (("--charades", "sample"), "--out"),
         (("--charades", "sample", "--out", "x", "--version", "1.0"), "semantic version"),
         (("--charades", "sample", "--out", "x", "--severity", 3), "--severity"),
-        (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is not a share such as 3/50"),
+        (("--charades", "sample", "--out", "x", "--shard", "0/3"), "is not in the form I/N, such as 3/50"),
         (("--charades", "sample", "--out", "x", "--shard", "1/3", "--fresh"), "would discard"),
         (("--charades", "sample", "--out", "x", "--executor", "slurm"), "--executor"),
     ],

@@ -36,4 +36,4 @@ def test_what_is_no_program_is_told_with_its_place(program: str, said: str) -> N
 
 
 def test_one_way_of_showing_at_a_time() -> None:
-    refuses(run("stressreel", "decompose", PROGRAM, "--json", "--dot"), "either --json or --dot", code=2)
+    refuses(run("stressreel", "decompose", PROGRAM, "--json", "--dot"), "--json and --dot cannot be combined", code=2)

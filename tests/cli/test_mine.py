@@ -155,7 +155,7 @@ def test_what_cannot_be_done_is_said_and_nothing_is_written(mine, tmp_path: Path
     refuses(mine(*named, "--balance", "none", "--rank-by", "explanation"), "needs explanations")
     refuses(mine(*named, "--tau", 3), "tau is -1 to 1", code=2)
     refuses(mine(*named, "--tau", 0.5, "--ties", "id"), "--tau, --ties", "--balance none", code=2)
-    refuses(mine(*named, "--model", "/nowhere/at all"), "no folder", code=2)
+    refuses(mine(*named, "--model", "/nowhere/at all"), "neither an existing folder", code=2)
     refuses(mine("--questions", source, "--out", out), "id, question are missing")
     refuses(mine("--questions", "nowhere.csv", "--out", out), "cannot read nowhere.csv", code=2)
     refuses(mine("--questions", source, "--columns", "question", "--out", out), "must be a list of names", code=2)

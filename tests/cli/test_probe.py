@@ -116,10 +116,10 @@ def test_complements_are_those_of_the_paper(built: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--short-circuits", "sideways"), "allowed are `all`, or unimodal"),
-        (("--short-circuits", "text,text"), "allowed are `all`"),
+        (("--short-circuits", "sideways"), "must be `all`, or some of unimodal"),
+        (("--short-circuits", "text,text"), "must be `all`"),
         (("--operators", "mean"), "unknown operator"),
-        (("--operators", "average,average"), "names an operator twice"),
+        (("--operators", "average,average"), "contains an operator twice"),
         (("--layer", "99"), "no attention module matches 99"),
     ],
 )

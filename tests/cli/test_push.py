@@ -137,7 +137,7 @@ def test_a_wrong_token_is_not_repeated(written: Path, hub: Hub, monkeypatch: pyt
 def test_another_version_under_the_same_tag_is_refused(written: Path, hub: Hub, rendered: Path) -> None:
     assert run("stressreel", "push", written, "org/clavi", "--tag", "v1.0.0", "--no-decode").code == 0
     done = run("stressreel", "push", rendered, "org/clavi")
-    refuses(done, "already has the tag v1.0.0, for other content", "a higher --version")
+    refuses(done, "already has the tag v1.0.0, which belongs to other content", "a higher --version")
     assert done.out == ""
 
 

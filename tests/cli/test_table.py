@@ -58,18 +58,18 @@ def test_wrong_usage(scores: dict[str, Path], tmp_path: Path) -> None:
     one = scores["a1"]
     for given, says in (
         ((f"={one}",), "does not have the form MODEL=SCORES"),
-        ((one, "--json", "--markdown"), "either --markdown or --json"),
+        ((one, "--json", "--markdown"), "--markdown and --json cannot be combined"),
         ((one, "--against", "accuracy"), "requires --figure"),
         ((one, "--against", "x", "--figure", tmp_path / "x.png"), "--against x: expected one of the scores shown"),
         ((f"A={one}", f"A={one}"), "given twice as a run of A"),
         ((one, "--of", "x"), "has no table 'x'"),
-        ((one, "--only", "x"), "no such label or column"),
+        ((one, "--only", "x"), "does not match any label or column"),
         ((one, "--figure", tmp_path / "x.pdf"), "must end in .png"),
         ((one, "--figure", one / "x.png"), "is inside a score folder"),
     ):
         refuses(run("stressreel", "table", *given), says, code=2)
     many = [f"{number}={one}" for number in range(40)]
-    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "320 bars are too many", code=2)
+    refuses(run("stressreel", "table", *many, "--figure", tmp_path / "x.png"), "the figure would have 320 bars", code=2)
     assert not (tmp_path / "x.png").exists()
 
 

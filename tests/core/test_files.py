@@ -128,7 +128,7 @@ def test_what_is_no_regular_file_is_not_waited_for(read: Callable[[Path], Any], 
     link.symlink_to(fifo)
     zero.symlink_to("/dev/zero")
     for path, kind in ((fifo, "FIFO"), (link, "FIFO"), (zero, "device")):
-        with pytest.raises(InputError, match=f"is a {kind}; give a regular file"):
+        with pytest.raises(InputError, match=rf"is a {kind}\. Provide a regular file"):
             read(path)
     assert regular(tmp_path) == tmp_path  # folders and what is not there say so when they are opened
     assert regular(tmp_path / "absent") == tmp_path / "absent"

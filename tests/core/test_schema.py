@@ -56,7 +56,7 @@ def test_a_label_outside_its_names_is_refused() -> None:
 
 
 def test_rows_with_other_columns_are_refused_by_name() -> None:
-    with pytest.raises(BuildError, match=r"row of the table 'every': the table does not declare extra, more\.$"):
+    with pytest.raises(BuildError, match=r"row for the table 'every': the table does not declare extra, more\.$"):
         EVERY.encode(ROW | {"more": 1, "extra": 2})
     first, *others = ROW
     with pytest.raises(BuildError, match=rf": it lacks {first}; the table does not declare more\.$"):

@@ -29,5 +29,5 @@ def test_reading() -> None:
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "3", "a/b", "1/0", "-1/3", "1/3/4", "", "1.0/3", "٣/50"])
 def test_what_is_no_share(text: str) -> None:
-    with pytest.raises(ValueError, match="is not a share such as 3/50"):
+    with pytest.raises(ValueError, match="is not in the form I/N, such as 3/50"):
         read_share(text)

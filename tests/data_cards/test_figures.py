@@ -98,7 +98,7 @@ def test_models_are_bars_beside_one_another(drawn: list[Any]) -> None:
     assert axes.get_xlim()[1] > 1.1
     names = tuple(map(str, range(200)))
     many = ModelTable("", ("A",), names, {(name, "A"): None for name in names}, over_settings=False)
-    with pytest.raises(UsageError, match="200 bars are too many"):
+    with pytest.raises(UsageError, match="the figure would have 200 bars"):
         figures.models_png(many)
 
 

@@ -133,9 +133,9 @@ def recipes(build_once: Callable[..., Path]) -> dict[str, Path]:
     ("name", "arguments", "says"),
     [
         ("clavi", ("nothing",), "does not exist. Pass the --out folder of a build"),
-        ("clavi", ("clavi",), "table videos: no rows. It was built with --no-render."),
+        ("clavi", ("clavi",), "table videos, has no rows. It was built with --no-render."),
         ("causal", ("clavi",), "expected an output of build-causal"),
-        ("perturbed", ("suite", "--train", "clavi"), "table clean, split test: no video. It was built with"),
+        ("perturbed", ("suite", "--train", "clavi"), "table clean, split test, has no video. It was built with"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_left(

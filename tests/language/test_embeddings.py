@@ -142,7 +142,7 @@ def test_the_encoders_neighbours_are_of_lemmas_and_need_it_only_once(
 
 def test_no_encoder_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("sentence_transformers")
-    with pytest.raises(InputError, match=r"there is no folder .*nowhere.* --sbert"):
+    with pytest.raises(InputError, match=r".*nowhere is neither an existing folder .* --sbert"):
         sbert_files(str(tmp_path / "nowhere"))
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=r"contains no model"):

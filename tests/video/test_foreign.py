@@ -95,7 +95,7 @@ def test_pipes_and_patterns_of_pictures_are_refused(tmp_path):
         index_frames(tmp_path / "p%03d.png")
     if hasattr(os, "mkfifo"):  # of POSIX
         os.mkfifo(tmp_path / "clip.mp4")
-        with pytest.raises(VideoError, match="is a FIFO; give a regular file"):
+        with pytest.raises(VideoError, match=r"is a FIFO\. Provide a regular file"):
             index_frames(tmp_path / "clip.mp4")
 
 

@@ -139,5 +139,5 @@ def test_no_answers_without_the_video_are_better_balanced_than_yes_where_it_is_n
 
 def test_an_unknown_type_of_question_is_named(questions: clavi.Questions) -> None:
     row = {name: "x" for name in clavi.COLUMNS} | {"type_id": 0, "answer": 0, "variant": "original", "type": "Z"}
-    with pytest.raises(InputError, match="column type contains 'Z'; allowed are E, E-NC"):
+    with pytest.raises(InputError, match="column type of the output contains 'Z'; allowed: E, E-NC"):
         clavi.questions_from({name: [value] for name, value in row.items()})

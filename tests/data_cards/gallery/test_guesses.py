@@ -56,5 +56,5 @@ def test_what_is_no_audit_is_refused(content: Any, tmp_path: Path) -> None:
 def test_an_audit_of_another_output_and_a_missing_one_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="belongs to another output"):
         read_guesses(write(tmp_path, {"output": {"fingerprint": "abc"}, "audits": []}), fingerprint="def")
-    with pytest.raises(UsageError, match="there is no audit"):
+    with pytest.raises(UsageError, match="does not exist"):
         read_guesses(tmp_path / "not" / "there")

@@ -59,7 +59,7 @@ def test_an_empty_side_has_no_mean_and_few_videos_no_interval() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"right_first": [True]}, r"one shape \(pairs,\).*\(1,\), \(2,\)"),
+        ({"right_first": [True]}, r"the same shape \(pairs,\).*\(1,\), \(2,\)"),
         ({"sources": ["a"]}, r"\(1,\), \(2,\)"),
         ({"distances": [[0.5, 0.5]]}, r"\(1, 2\)"),
         ({"distances": [0.5, np.nan]}, "1 of 2 distances are not finite"),

@@ -91,7 +91,7 @@ def test_tables_of_one_output_stand_side_by_side() -> None:
         ({"split": "train"}, "one belongs to split test, the other to train"),
         ({"benchmark": "causal"}, "one belongs to benchmark clavi, the other to causal"),
         ({"output": {"fingerprint": "e" * 64}}, "one belongs to output ffff"),
-        ({"answers": {"scored_sha256": "others"}}, "are scores on different questions of table questions"),
+        ({"answers": {"scored_sha256": "others"}}, "are scores for different questions of table questions"),
     ],
 )
 def test_what_does_not_belong_together_is_refused(about: dict[str, Any], says: str) -> None:
@@ -103,7 +103,7 @@ def test_what_is_not_there_or_damaged_is_said() -> None:
     with pytest.raises(UsageError, match=r"no table 'x'\. Tables: headline, fine, families\."):
         model_table({"A": [scored(0.5)]}, "x")
     with pytest.raises(
-        UsageError, match=r"--only x: the table has no such label or column\. Available: accuracy, CAcc_V\."
+        UsageError, match=r"--only x does not match any label or column of the table\. Available: accuracy, CAcc_V\."
     ):
         model_table({"A": [scored(0.5)]}, only=["x"])
     for broken in ({"headline": [1]}, {"headline": {"accuracy": {}}}, {"headline": {"a": 1e300}}):

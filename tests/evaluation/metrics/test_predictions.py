@@ -74,8 +74,8 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("p.txt", b"x", "ends in .txt"),
-        ("p.jsonl", b"{}\n{", "line 2: not JSON"),
+        ("p.txt", b"x", "p.txt has an unsupported file extension"),
+        ("p.jsonl", b"{}\n{", "line 2: invalid JSON"),
         ("p.jsonl", b"[1]", "line 1: expected an object"),
         ("p.json", b'[1, "x"]', "must contain objects"),
         ("p.csv", b"id,answer\n1,2,3\n", "row 2"),
@@ -89,7 +89,7 @@ def test_unreadable_is_listed_and_other_splits_are_counted(tmp_path: Path) -> No
         ("p.jsonl", b'{"id": "q1", "answer": 0, "pred": 1}', "the columns answer and pred"),
         ("p.jsonl", b'{"id": "\xff"}', "cannot be read as UTF-8"),
         ("a.csv", b"id,answer\na,\xed\xa0\x80yes\n", "cannot be read"),  # half a character
-        ("none", None, "there is no predictions file"),
+        ("none", None, "none does not exist"),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, name: str, content: bytes | None, says: str) -> None:
@@ -126,7 +126,7 @@ def test_sample_logs_are_read_by_item_and_two_runs_stay_two_rows(tmp_path: Path)
 def test_rows_about_another_table_or_output() -> None:
     rows: list[Row] = [{"id": "a", "config": "ud"}, {"id": "b", "config": "ps"}, {"id": "c"}]
     assert [row["id"] for row in of_output(Predictions(Path("p"), rows), "ps", "f").rows] == ["b", "c"]
-    with pytest.raises(InputError, match="no rows for un, only for ps, ud"):
+    with pytest.raises(InputError, match="no rows for table un, only for ps, ud"):
         of_output(Predictions(Path("p"), rows[:2]), "un", "f")
     with pytest.raises(InputError, match="belongs to another output"):
         of_output(Predictions(Path("p"), [{"id": "a", "fingerprint": "g"}]), "ud", "f")

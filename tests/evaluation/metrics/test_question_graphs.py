@@ -94,7 +94,7 @@ def test_answers_are_compared_as_given_or_as_read() -> None:
 
 def test_a_right_answer_that_is_none_is_refused() -> None:
     video = one_graph({"a": ("Interaction", "phone")})
-    with pytest.raises(InputError, match="yes or no is expected"):
+    with pytest.raises(InputError, match="expected yes or no"):
         read_answers(video.nodes.values(), {})
     assert read_answers(video.nodes.values(), {"a": "yes"}, released=True).right == [False]
 

@@ -39,9 +39,12 @@ def test_ranked_lists(tmp_path: Path) -> None:
     path.write_text("\ufeff" + "\n\n".join(map(json.dumps, lines)) + "\n")
     assert read_ranked(path, CLIP_OF, {"v1", "v2"}) == {"v1#0": ["v2", "v1"], "v2#0": ["v2"]}
     for line, says in (
-        ('{"id": "v2", "ranked": ["v1"]}', "line 2: 'v2' is not a caption"),  # it has two captions
+        (
+            '{"id": "v2", "ranked": ["v1"]}',
+            "line 2: this split of the output has no caption 'v2'",
+        ),  # it has two captions
         ('{"id": "v1#0", "ranked": ["v1"]}', "line 2: caption 'v1#0' occurs twice"),
-        ('{"id": "v2#0", "ranked": ["v3"]}', "line 2: 'v3' is not a clip"),
+        ('{"id": "v2#0", "ranked": ["v3"]}', "line 2: this output has no clip 'v3'"),
         ('{"id": "v2#0"}', "line 2: expected"),
     ):
         path.write_text('{"id": "v1", "ranked": ["v1"]}\n' + line)

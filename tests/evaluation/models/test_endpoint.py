@@ -157,7 +157,9 @@ def test_odd_texts_are_cleaned_and_a_refusal_is_its_words() -> None:
     assert reply_to(refusal).text == "I will not."
 
 
-@pytest.mark.parametrize(("code", "said"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "has no model")])
+@pytest.mark.parametrize(
+    ("code", "said"), [(401, "OPENAI_API_KEY"), (403, "OPENAI_API_KEY"), (404, "does not offer the model")]
+)
 def test_what_no_request_can_pass_ends_the_run_but_not_after_an_answer(code: int, said: str) -> None:
     fault = Status(code, f"wrong key {KEY}")
     with running(lambda request, before: fault) as server, pytest.raises(InputError, match=said) as caught:

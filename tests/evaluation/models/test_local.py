@@ -204,12 +204,12 @@ def test_what_cannot_be_loaded_is_said(qwen: Path, tmp_path: Path) -> None:
     small = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
     transformers.BertModel(transformers.BertConfig(**small)).save_pretrained(tmp_path / "text")
     for folder, how, kind, says in (
-        (qwen, {"dtype": "int7"}, UsageError, "--dtype 'int7'"),
+        (qwen, {"dtype": "int7"}, UsageError, "got 'int7'"),
         (qwen, {"device": "tpu9"}, UsageError, "--device 'tpu9'"),
         (qwen, {"device": "cpu", "device_map": "auto"}, UsageError, "mutually exclusive"),
         (tmp_path / "pictures", {"send": "video"}, InputError, "does not support video|needs torchvision"),
-        (tmp_path / "none", {}, UsageError, "there is no folder"),
-        ("models/of/mine", {}, UsageError, "there is no folder models/of/mine"),
+        (tmp_path / "none", {}, UsageError, "none does not exist"),
+        ("models/of/mine", {}, UsageError, "folder models/of/mine does not exist"),
         (tmp_path / "empty", {}, InputError, "cannot be loaded"),
         (tmp_path / "text", {}, InputError, "cannot be loaded"),
     ):

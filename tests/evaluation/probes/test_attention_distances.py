@@ -69,7 +69,7 @@ def test_more_rounds_do_not_lie_farther_apart() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"first": layers(0)[:2]}, "2 on one side, 3 on the other"),
+        ({"first": layers(0)[:2]}, "one side has 2 and the other has 3"),
         ({"first": [], "second": []}, "same layers"),
         ({"first": layers(0, heads=3)}, "layer 0 has 3 heads on one side and 2"),
         ({"first": layers(0)[..., :8]}, r"shape \(2, 9, 8\).*\(heads, 9, 9\)"),

@@ -140,7 +140,9 @@ def test_another_version_sends_what_changed_and_deletes_what_is_gone(pusher: Pus
 
 def test_a_tag_stays_what_it_is(pusher: Pusher) -> None:
     first = pusher()
-    with pytest.raises(HubError, match=r"already has the tag v1\.0\.0, for other content .* a higher --version"):
+    with pytest.raises(
+        HubError, match=r"already has the tag v1\.0\.0, which belongs to other content .* a higher --version"
+    ):
         pusher(SECOND, info("2" * 64))
     assert pusher.holds(FIRST)
     done = pusher({**FIRST, "README.md": CARD + b"more"})  # a new card of the same content
